@@ -12,6 +12,7 @@ after these rules:
 6. Arrays whose order in Kafka is that of a hash map: `UNORDERED` in `tests/oracle/compare.py`.
 7. Of the batches in a Fetch offsets, epochs and attributes are compared: times and incarnations differ. The bytes of
    records are compared at the controller's level.
+8. Of the text of a refused permission, which names a connection by its ports, the end is compared: the permission.
 """
 
 from __future__ import annotations
@@ -116,6 +117,8 @@ def plain(value: Any, port: str) -> Any:
     if isinstance(value, list):
         return [plain(item, port) for item in value]
     if isinstance(value, str):
+        if value.startswith("Request Request("):
+            value = value.rpartition(" needs ")[2]
         return value.replace(port, "<port>")
     return value
 

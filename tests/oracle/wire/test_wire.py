@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import struct
-import time
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.oracle.conftest import SUMMARY, seed_of_the_day
 from tests.oracle.wire.conversation import Conversation, from_text, to_text
-from tests.oracle.wire.explore import SETTINGS, Explorer
+from tests.oracle.wire.explore import Explorer
 from tests.oracle.wire.generate import sequence
 from tests.oracle.wire.known import KNOWN
-from tests.oracle.wire.pair import running_pair
 
 if TYPE_CHECKING:
     from tests.oracle.wire.pair import WirePair
 
 HERE = Path(__file__).parent
-# A quarter of what the controller's level takes, for both configurations together.
-SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "120")) / 4
 
 
 def files(folder: str) -> list[str]:
@@ -63,22 +56,6 @@ def test_a_frame_above_4_mib_is_taken_by_stock_alone(wire: WirePair) -> None:
     assert [(each.difference.ours, each.difference.stock) for each in found] == [
         ("closed after 0 answers", "open after 1 answers")
     ]
-
-
-@pytest.mark.parametrize("settings", sorted(SETTINGS))
-def test_the_requests_of_the_day_show_no_unknown_difference(tmp_path: Path, settings: str) -> None:
-    printed: list[str] = []
-    with running_pair(tmp_path, SETTINGS[settings]) as pair:
-        explorer = Explorer(pair, printed.append)
-        end = time.monotonic() + SECONDS / len(SETTINGS)
-        for seed in count(seed_of_the_day()):
-            if time.monotonic() > end or explorer.seen:
-                break
-            explorer.explore(seed)
-    SUMMARY.append(f"{explorer.requests} requests over sockets ({settings})")
-
-    assert printed == []
-    assert explorer.requests > 0
 
 
 def test_a_file_reads_as_it_was_written() -> None:

@@ -1,0 +1,59 @@
+"""What both nodes wrote in answer to the same frames: all tools print the same of it, and both sides start from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.interop.cluster import OURS, STOCK
+from tests.oracle.conftest import seed_of_the_day
+from tests.oracle.wire.explore import Explorer
+from tests.oracle.wire.generate import sequence
+from tests.oracle.wire.pair import WirePair
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.oracle.wire.nodes import WireNode
+
+DECODER = "--cluster-metadata-decoder"
+
+
+def tools_agree(node: WireNode) -> None:
+    """Ours and stock's print the same of all that a node wrote."""
+    data = node.directory / "data"
+    written = sorted([*data.rglob("*.log"), *data.rglob("*.checkpoint")])
+    assert any(path.suffix == ".log" and path.stat().st_size > 0 for path in written)
+    for path in written:
+        name = str(path.relative_to(node.directory))
+        printed = [node.tool(kind, "dump-log", DECODER, "--files", name) for kind in (OURS, STOCK)]
+        assert printed[0].stdout == printed[1].stdout, name
+        assert [each.returncode for each in printed] == [0, 0], printed
+    told = [node.tool(kind, "storage", "info", "-c", "server.properties") for kind in (OURS, STOCK)]
+    assert told[0].stdout == told[1].stdout
+    assert [each.returncode for each in told] == [0, 0], told
+    again = [node.format(by=kind) for kind in (OURS, STOCK)]
+    assert again[0].returncode == again[1].returncode != 0
+    assert again[0].stderr.splitlines()[-1:] == again[1].stderr.splitlines()[-1:]
+
+
+def test_each_side_goes_on_in_the_directory_that_the_other_wrote(tmp_path: Path) -> None:
+    pair = WirePair(tmp_path)
+    try:
+        pair.renew()
+        explorer = Explorer(pair, print)
+        for seed in range(seed_of_the_day(), seed_of_the_day() + 4):
+            if not explorer.run(sequence(seed)).is_sound:
+                pair.renew()
+        pair.stop()
+        for node in pair.nodes:
+            tools_agree(node)
+
+        pair.exchange_directories()
+        outcome = explorer.run(sequence(seed_of_the_day() + 4))
+
+        assert [str(each) for each in outcome.found] == []
+        pair.stop()
+        for node in pair.nodes:
+            tools_agree(node)
+    finally:
+        pair.close()
