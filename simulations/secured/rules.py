@@ -14,6 +14,7 @@ from controller.interface import effects as done
 from controller.interface.inputs import Principal
 from raft.network import handshakes, server, tls
 from records.errors import ApiError, Error
+from records.messages.cluster import DescribeClusterResponse
 from records.messages.envelope import EnvelopeResponse
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import RemoveTopicRecord, TopicRecord
@@ -247,6 +248,8 @@ class Judge:
         if self.may(process, question) or self.rules.changed_between(since, process.controller.state.stable_end_offset):
             return
         codes = set(errors_of(response)) - {Error.NONE}
+        if isinstance(response, DescribeClusterResponse) and codes == {Error.UNSUPPORTED_VERSION}:
+            return  # the level of the cluster is checked before the rights, as in stock
         if Error.NOT_CONTROLLER in codes and isinstance(response, EnvelopeResponse):
             return  # the answer of a standby to any envelope
         if not codes or not codes <= REFUSALS:
