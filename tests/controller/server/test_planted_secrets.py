@@ -245,8 +245,8 @@ def right_and_wrong(client: Any, secret: Planted, token_id: str) -> None:
 
 
 def abuse(port: int, secret: Planted) -> None:
-    """Secrets where none belong."""
-    for data in (secret("plaintext").encode() * 20, b"\x16\x03\x01\x02\x00" + secret("in-tls").encode() * 30):
+    """Secrets where none belong. The second is a whole TLS record of 512 bytes: of a part, the node awaits the rest."""
+    for data in (secret("plaintext").encode() * 20, b"\x16\x03\x01\x02\x00" + secret("in-tls").encode() * 60):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as raw:
             raw.sendall(data)
             raw.recv(100)
