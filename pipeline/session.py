@@ -146,12 +146,12 @@ def _homes() -> list[tuple[Path, str]]:
 def java_version(home: Path) -> int:
     """The feature version of the JVM at a home; -1 where there is none that runs."""
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             [str(home / "bin" / "java"), "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return -1
-    found = _VERSION.search(told.stderr + told.stdout)
+    found = _VERSION.search(done.stderr + done.stdout)
     return -1 if found is None else int(found[1])
 
 

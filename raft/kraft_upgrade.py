@@ -25,22 +25,22 @@ def start(replica: Replica, role: Leader) -> None:
     Nothing of it is in the log, so each leader starts with its own entry alone.
     """
     if replica.kraft_version == 0:
-        role.state.told_voters = replica.voters.updated(replica.own_voter())
+        role.state.reported_voters = replica.voters.updated(replica.own_voter())
         _report_support(replica, role)
 
 
 def learn_voter(replica: Replica, role: Leader, voter: Voter) -> None:
     """A static voter told its directory id, endpoints and versions."""
-    told = role.state.told_voters
-    assert told is not None, "with kraft.version 1 the log has the voters"
-    role.state.told_voters = told.updated(voter)
+    reported = role.state.reported_voters
+    assert reported is not None, "with kraft.version 1 the log has the voters"
+    role.state.reported_voters = reported.updated(voter)
     _report_support(replica, role)
 
 
 def _report_support(replica: Replica, role: Leader) -> None:
-    told = role.state.told_voters
-    assert told is not None, "with kraft.version 1 there is nothing to upgrade to"
-    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if told.supports(DYNAMIC) else 0))
+    reported = role.state.reported_voters
+    assert reported is not None, "with kraft.version 1 there is nothing to upgrade to"
+    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if reported.supports(DYNAMIC) else 0))
 
 
 def on_upgrade(replica: Replica, upgrade: UpgradeKraftVersion, now_ms: int) -> None:
@@ -53,13 +53,13 @@ def on_upgrade(replica: Replica, upgrade: UpgradeKraftVersion, now_ms: int) -> N
         or replica.shutting_down
         or upgrade.epoch != role.epoch
         or upgrade.base_offset != state.proposals.next_offset
-        or state.told_voters is None
-        or not state.told_voters.supports(upgrade.level)
+        or state.reported_voters is None
+        or not state.reported_voters.supports(upgrade.level)
     ):
         replica.emit(ProposalRefused(upgrade.epoch, upgrade.base_offset))
         return
     assert upgrade.level == DYNAMIC, f"kraft.version {upgrade.level} is not known"
-    voters, state.told_voters = state.told_voters, None
+    voters, state.reported_voters = state.reported_voters, None
     drain(replica, role, now_ms)
     records = [
         encode_control(KRaftVersionRecord(version=0, kraft_version=upgrade.level)),

@@ -67,9 +67,9 @@ class LeaderState:
         "parked_deadline_ms",
         "proposals",
         "quorum_deadline_ms",
+        "reported_voters",
         "rounds",
         "start_offset",
-        "told_voters",
         "voters",
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ class LeaderState:
         self.rounds = Rounds()
         self.change: VoterChange | None = None
         self.is_removed = False
-        self.told_voters: VoterSet | None = None
+        self.reported_voters: VoterSet | None = None
         self.follow(voters)
 
     def follow(self, voters: VoterSet) -> None:

@@ -48,7 +48,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     if error != Error.NONE:
         reply(replica, requested, error)
         return
-    if role.state.told_voters is not None:
+    if role.state.reported_voters is not None:
         kraft_upgrade.learn_voter(replica, role, voter)
         role.state.record_contact(voter.key, quorum_timeout(replica), now_ms)
         reply(replica, requested, Error.NONE)
@@ -67,14 +67,14 @@ def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
         return Error.INVALID_REQUEST
     if refusal_before_change(replica, role) is not None:
         return Error.REQUEST_TIMED_OUT
-    told = role.state.told_voters
-    if told is None and uncommitted_voters(replica) is not None:
+    reported = role.state.reported_voters
+    if reported is None and uncommitted_voters(replica) is not None:
         return Error.REQUEST_TIMED_OUT
     if not least <= replica.kraft_version <= greatest:
         return Error.INVALID_REQUEST
     if voter.key.id == replica.key.id:
         return Error.INVALID_REQUEST  # this replica's own entry is up to date since its epoch began
-    is_known = replica.voters.holds(voter.key) if told is None else told.get(voter.key.id) is not None
+    is_known = replica.voters.holds(voter.key) if reported is None else reported.get(voter.key.id) is not None
     return Error.NONE if is_known else Error.VOTER_NOT_FOUND
 
 

@@ -104,9 +104,9 @@ def test_every_row_names_a_test_and_the_code_or_a_reason() -> None:
 
 @pytest.mark.parametrize("name", GUIDES)
 def test_every_api_of_the_guides_has_a_row(name: str) -> None:
-    told = first_cells("Protocol guides 0.9 and 4.1: APIs")
+    listed = first_cells("Protocol guides 0.9 and 4.1: APIs")
 
-    assert [api for api in guide(name).api_keys if f"`{api}`" not in told] == []
+    assert [api for api in guide(name).api_keys if f"`{api}`" not in listed] == []
 
 
 def test_an_api_row_names_the_function_that_serves_it_or_says_that_none_does() -> None:
@@ -134,14 +134,14 @@ def _request(api_key: int) -> type:
 
 @pytest.mark.parametrize("name", GUIDES)
 def test_every_error_type_and_header_of_the_guides_has_a_row(name: str) -> None:
-    told = guide(name)
+    parsed = guide(name)
     errors = first_cells("Protocol guides 0.9 and 4.1: error codes")
     types = first_cells("Protocol guide 4.1: primitive types")
     connection = first_cells("Protocol guides 0.9 and 4.1: the connection")
 
-    headers = [f"{one.title} v{one.version}" if one.version >= 0 else f"{one.title} (0.9)" for one in told.headers]
-    assert [row.name for row in told.errors if f"`{row.name}`" not in errors] == []
-    assert [type_ for type_ in told.types if f"`{type_}`" not in types] == []
+    headers = [f"{one.title} v{one.version}" if one.version >= 0 else f"{one.title} (0.9)" for one in parsed.headers]
+    assert [row.name for row in parsed.errors if f"`{row.name}`" not in errors] == []
+    assert [type_ for type_ in parsed.types if f"`{type_}`" not in types] == []
     assert [header for header in headers if header not in connection] == []
 
 
@@ -155,9 +155,9 @@ def test_every_error_type_and_header_of_the_guides_has_a_row(name: str) -> None:
     ],
 )
 def test_everything_that_kip_631_names_has_a_row(heading: str, names: set[str]) -> None:
-    told = [re.split(r"[ ,:]", row[0].strip("`"))[0].strip("`") for row in sections()[heading]]
+    listed = [re.split(r"[ ,:]", row[0].strip("`"))[0].strip("`") for row in sections()[heading]]
 
-    assert names - set(told) == set()
+    assert names - set(listed) == set()
 
 
 def test_every_message_of_the_proposals_has_a_row() -> None:

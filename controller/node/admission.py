@@ -26,9 +26,9 @@ class NotAllowed(Exception):
     """Another controller does not let this node take part in the quorum."""
 
     def __init__(self, peer: int) -> None:
-        who = f"controller {peer}" if peer >= 0 else "one of controller.quorum.bootstrap.servers"
+        peer_name = f"controller {peer}" if peer >= 0 else "one of controller.quorum.bootstrap.servers"
         super().__init__(
-            f"{who} does not let this node take part in the quorum: add the principal of this node to "
+            f"{peer_name} does not let this node take part in the quorum: add the principal of this node to "
             "super.users there, or give it CLUSTER_ACTION on the cluster"
         )
 

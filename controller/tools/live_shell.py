@@ -122,8 +122,8 @@ def _show(source: Source, command: list[str], where: Callable[[], str]) -> int:
     from controller.tools.shell.nodes import root
 
     image = source.update()
-    told = _Problems()
-    told.tell(image)
+    problems = _Problems()
+    problems.tell(image)
     if command:
         complain(f"offset {image.last_offset}, epoch {image.last_epoch}, {where()}\n")
         Shell(root(image), sys.stdout.write).run(command)
@@ -143,7 +143,7 @@ def _show(source: Source, command: list[str], where: Callable[[], str]) -> int:
         except (NoLeader, NoMetadata, DamagedLog, OSError) as error:
             shell.line(f"not up to date: {error}")
             return False
-        told.tell(image)
+        problems.tell(image)
         shell.root = root(image)
         if image.last_offset != shown:
             shown = image.last_offset

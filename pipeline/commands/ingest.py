@@ -9,10 +9,10 @@ from pipeline.commands.options import (
     add_spark,
     exit_code,
     progress,
+    report_skipped,
     say,
     session_for,
     source_options,
-    tell_skipped,
 )
 from pipeline.tables.warehouse import Warehouse
 
@@ -37,7 +37,7 @@ def _ingest(arguments: Namespace) -> None:
     warehouse = Warehouse(arguments.warehouse)
     options = source_options(arguments)
     before = warehouse.manifest()
-    tell_skipped(options)
+    report_skipped(options)
     session = session_for(arguments)
     with progress(session, "reading the logs"):
         after = running.ingest(session, warehouse, before, options, say=say)

@@ -69,7 +69,7 @@ def source_options(arguments: Namespace) -> dict[str, str]:
     return found
 
 
-def tell_skipped(options: dict[str, str]) -> None:
+def report_skipped(options: dict[str, str]) -> None:
     """Print a line for each path that is not a log of the given clusters."""
     from pipeline.source.directories import find
     from pipeline.source.logs import Directories, logs_of
@@ -111,9 +111,9 @@ def failure(error: BaseException) -> str:
     """One line for an error: for errors of Spark, the cause."""
     text = str(error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    told = [line for line in lines if ".Unreachable:" in line or ".OptionError:" in line]
-    if told:
-        return told[-1].split(": ", 1)[-1]
+    reasons = [line for line in lines if ".Unreachable:" in line or ".OptionError:" in line]
+    if reasons:
+        return reasons[-1].split(": ", 1)[-1]
     return lines[0] if lines else type(error).__name__
 
 

@@ -6,7 +6,7 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from pipeline.commands.options import add_source, add_spark, exit_code, say, session_for, source_options, tell_skipped
+from pipeline.commands.options import add_source, add_spark, exit_code, report_skipped, say, session_for, source_options
 from pipeline.source.options import OptionError
 from pipeline.tables.warehouse import Warehouse
 
@@ -45,7 +45,7 @@ def _serve(arguments: Namespace) -> None:
             options["maxBytesPerTrigger"] = str(arguments.max_bytes)
         interval = interval_of(arguments.interval)
         warehouse.manifest()
-        tell_skipped(options)
+        report_skipped(options)
         session = session_for(arguments)
         query = start(session, warehouse, options, None if arguments.once else interval, say=say)
         query.awaitTermination()

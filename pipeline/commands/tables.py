@@ -11,10 +11,10 @@ from pipeline.commands.options import (
     add_spark,
     exit_code,
     progress,
+    report_skipped,
     say,
     session_for,
     source_options,
-    tell_skipped,
     wants_source,
 )
 from pipeline.source.options import OptionError
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
     if arguments.schema:
         print(schema_text())
         return 0
-    return exit_code(lambda: _tell(*advanced(arguments), arguments))
+    return exit_code(lambda: _report(*advanced(arguments), arguments))
 
 
 def advanced(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
@@ -59,7 +59,7 @@ def advanced(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
     if options is None and not manifest.run:
         raise OptionError(f"{warehouse.directory} is not a warehouse yet: give a log directory, --quorum or --watch")
     if options is not None:
-        tell_skipped(options)
+        report_skipped(options)
     session = session_for(arguments)
     return session, warehouse, advance(session, warehouse, manifest, options)
 
@@ -85,7 +85,7 @@ def advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dic
     return manifest
 
 
-def _tell(session: Any, warehouse: Warehouse, manifest: Manifest, arguments: Namespace) -> None:
+def _report(session: Any, warehouse: Warehouse, manifest: Manifest, arguments: Namespace) -> None:
     """Print the requested tables."""
     from pipeline.tables import running
     from pipeline.tables.images import image_frame

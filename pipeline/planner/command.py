@@ -67,7 +67,7 @@ def run(arguments: Namespace) -> int:
         _progress("")
         _say(f"no plan: {error}")
         return 1
-    for line in told(image, found):
+    for line in summary(image, found):
         _say(line)
     return 0
 
@@ -82,7 +82,7 @@ def _image(arguments: Namespace) -> Image:
     return image_of_tables(arguments.warehouse, arguments.cluster_id)
 
 
-def told(image: Image, found: Plan) -> list[str]:
+def summary(image: Image, found: Plan) -> list[str]:
     """The summary of a plan, as lines."""
     cluster = found.cluster
     before = [found.load_before[broker] for broker in found.load_after]

@@ -36,8 +36,8 @@ def schema_of(names: Sequence[str]) -> Any:
 
 def batch_of(rows: Rows, keep: NDArray[np.bool_] | None, source: Range, schema: Any) -> Any:
     """A pyarrow.RecordBatch of the rows; keep: which of them, None for all."""
-    who = np.arange(len(rows)) if keep is None else np.flatnonzero(keep)
-    return pa.RecordBatch.from_arrays([_array(name, rows, who, source) for name in schema.names], schema=schema)
+    selected = np.arange(len(rows)) if keep is None else np.flatnonzero(keep)
+    return pa.RecordBatch.from_arrays([_array(name, rows, selected, source) for name in schema.names], schema=schema)
 
 
 def batch_of_findings(findings: Sequence[Finding], schema: Any) -> Any:
@@ -54,13 +54,13 @@ def batch_of_findings(findings: Sequence[Finding], schema: Any) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _array(name: str, rows: Rows, who: NDArray[np.int64], source: Range) -> Any:
-    count = len(who)
+def _array(name: str, rows: Rows, selected: NDArray[np.int64], source: Range) -> Any:
+    count = len(selected)
     is_checkpoint = source.checkpoint_end_offset >= 0
     if name in LISTS:
-        return _strings_of(rows, who) if name == "directories" else _list_of(rows, name, who)
+        return _strings_of(rows, selected) if name == "directories" else _list_of(rows, name, selected)
     if name in NUMBERS:
-        value = rows.fields.number[name][who]
+        value = rows.fields.number[name][selected]
         return pa.array(value.astype(np.int32), mask=value == ABSENT)
     if name == "cluster":
         return pa.repeat(pa.scalar(source.cluster_id, pa.string()), count)
@@ -71,48 +71,48 @@ def _array(name: str, rows: Rows, who: NDArray[np.int64], source: Range) -> Any:
     if name == "origin":
         return pa.repeat(pa.scalar("checkpoint" if is_checkpoint else "log"), count)
     if name == "offset":
-        return pa.array(np.full(count, source.checkpoint_end_offset - 1) if is_checkpoint else rows.offset[who])
+        return pa.array(np.full(count, source.checkpoint_end_offset - 1) if is_checkpoint else rows.offset[selected])
     if name == "place":
-        return pa.array(rows.offset[who] if is_checkpoint else np.zeros(count, np.int64))
+        return pa.array(rows.offset[selected] if is_checkpoint else np.zeros(count, np.int64))
     if name == "position":
-        return pa.array(rows.position[who], mask=None if source.path else np.ones(count, bool))
+        return pa.array(rows.position[selected], mask=None if source.path else np.ones(count, bool))
     if name == "epoch":
-        return pa.array(rows.epoch[who])
+        return pa.array(rows.epoch[selected])
     if name == "time":
-        return pa.array(rows.time_ms[who] * 1000).cast(TYPES["timestamp"])
+        return pa.array(rows.time_ms[selected] * 1000).cast(TYPES["timestamp"])
     if name == "kind":
-        return pa.DictionaryArray.from_arrays(pa.array(rows.kind[who]), pa.array(KINDS)).cast(pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(rows.kind[selected]), pa.array(KINDS)).cast(pa.string())
     if name in ("type", "version"):
-        value = getattr(rows, name)[who]
+        value = getattr(rows, name)[selected]
         return pa.array(value, mask=value < 0)
     if name == "name":
-        return _names(rows, who)
+        return _names(rows, selected)
     if name == "topic_id":
-        of_partition = rows.of_partition[who]
-        return _uuid_texts(rows.buffer, rows.fields.topic_at[who], of_partition)
+        of_partition = rows.of_partition[selected]
+        return _uuid_texts(rows.buffer, rows.fields.topic_at[selected], of_partition)
     if name == "partition":
-        return pa.array(rows.fields.partition[who], mask=~rows.of_partition[who])
-    return _said(name, rows, who)
+        return pa.array(rows.fields.partition[selected], mask=~rows.of_partition[selected])
+    return _said(name, rows, selected)
 
 
-def _said(name: str, rows: Rows, who: NDArray[np.int64]) -> Any:
+def _said(name: str, rows: Rows, selected: NDArray[np.int64]) -> Any:
     """The columns of single rows: json, value, problem, name."""
     values: list[Any] = [None] * len(rows)
     for row, said in rows.said.items():
         values[row] = said.get(name)
     type_ = TYPES[_COLUMNS[name].type]
     if not rows.said:
-        return pa.nulls(len(who), type_)
-    return pa.array([values[row] for row in who.tolist()] if len(who) < len(rows) else values, type_)
+        return pa.nulls(len(selected), type_)
+    return pa.array([values[row] for row in selected.tolist()] if len(selected) < len(rows) else values, type_)
 
 
-def _names(rows: Rows, who: NDArray[np.int64]) -> Any:
-    kinds = rows.type[who]
+def _names(rows: Rows, selected: NDArray[np.int64]) -> Any:
+    kinds = rows.type[selected]
     size = max(NAMES) + 1
     table = pa.array([NAMES.get(number) for number in range(size)] + [None])
-    index = np.where((kinds < 0) | (kinds >= size) | (rows.kind[who] == CONTROL), size, kinds)
+    index = np.where((kinds < 0) | (kinds >= size) | (rows.kind[selected] == CONTROL), size, kinds)
     names = pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32)), table).cast(pa.string())
-    given = _said("name", rows, who)
+    given = _said("name", rows, selected)
     return names if given.null_count == len(given) else pa.compute.coalesce(given, names)
 
 
@@ -125,15 +125,15 @@ def _counted(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     return present, offsets, pa.array(absent) if absent.any() else None
 
 
-def _list_of(rows: Rows, name: str, who: NDArray[np.int64]) -> Any:
-    present, offsets, absent = _counted(rows.fields.count[name][who])
-    values = big_endian(rows.buffer, spread(rows.fields.at[name][who], present, 4), 4)
+def _list_of(rows: Rows, name: str, selected: NDArray[np.int64]) -> Any:
+    present, offsets, absent = _counted(rows.fields.count[name][selected])
+    values = big_endian(rows.buffer, spread(rows.fields.at[name][selected], present, 4), 4)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=TYPES["array<int>"], mask=absent)
 
 
-def _strings_of(rows: Rows, who: NDArray[np.int64]) -> Any:
-    present, offsets, absent = _counted(rows.fields.count["directories"][who])
-    at = spread(rows.fields.at["directories"][who], present, 16)
+def _strings_of(rows: Rows, selected: NDArray[np.int64]) -> Any:
+    present, offsets, absent = _counted(rows.fields.count["directories"][selected])
+    at = spread(rows.fields.at["directories"][selected], present, 16)
     values = _uuid_texts(rows.buffer, at, np.ones(len(at), bool))
     return pa.ListArray.from_arrays(pa.array(offsets), values, type=TYPES["array<string>"], mask=absent)
 

@@ -71,30 +71,34 @@ def take_apart(
 
 
 def _body(
-    buffer: NDArray[np.uint8], rows: PartitionRows, who: NDArray[np.int64], at: NDArray[np.int64], version: NDArray[Any]
+    buffer: NDArray[np.uint8],
+    rows: PartitionRows,
+    selected: NDArray[np.int64],
+    at: NDArray[np.int64],
+    version: NDArray[Any],
 ) -> NDArray[np.int64]:
     """The untagged fields of a PartitionRecord; the positions after them."""
     for name in ("replicas", "isr", "removing", "adding"):
-        at = _list(buffer, rows, name, who, at)
+        at = _list(buffer, rows, name, selected, at)
     for name in ("leader", "leader_epoch", "partition_epoch"):
-        rows.number[name][who] = big_endian(buffer, at, 4)
+        rows.number[name][selected] = big_endian(buffer, at, 4)
         at = at + 4
-    rows.number["recovery"][who] = 0
+    rows.number["recovery"][selected] = 0
     later = np.flatnonzero(version >= 1)
     if len(later):
-        at[later] = _list(buffer, rows, "directories", who[later], at[later])
+        at[later] = _list(buffer, rows, "directories", selected[later], at[later])
     return at
 
 
 def _list(
-    buffer: NDArray[np.uint8], rows: PartitionRows, name: str, who: NDArray[np.int64], at: NDArray[np.int64]
+    buffer: NDArray[np.uint8], rows: PartitionRows, name: str, selected: NDArray[np.int64], at: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """A compact array; the positions after it."""
     head = buffer[np.minimum(at, len(buffer) - 1)].astype(np.int64)
-    rows.plain[who[(head == 0) | (head > 127)]] = False
+    rows.plain[selected[(head == 0) | (head > 127)]] = False
     count = np.where(head > 127, 0, np.maximum(head - 1, 0))
-    rows.at[name][who] = at + 1
-    rows.count[name][who] = count
+    rows.at[name][selected] = at + 1
+    rows.count[name][selected] = count
     after: NDArray[np.int64] = at + 1 + count * (16 if name == "directories" else 4)
     return after
 
@@ -113,41 +117,41 @@ def _tags(
     rows.plain &= left <= len(_CHANGE_TAGS)
     left[~rows.plain] = 0
     last = np.full(len(at), -1, np.int64)
-    who = np.flatnonzero(left)
-    while len(who):
-        here = at[who]
+    selected = np.flatnonzero(left)
+    while len(selected):
+        here = at[selected]
         tag = buffer[np.minimum(here, limit)].astype(np.int64)
         size = buffer[np.minimum(here + 1, limit)].astype(np.int64)
-        rows.plain[who[(tag <= last[who]) | (size > 127)]] = False
-        last[who] = tag
+        rows.plain[selected[(tag <= last[selected]) | (size > 127)]] = False
+        last[selected] = tag
         after = here + 2 + size
-        known = np.zeros(len(who), bool)
+        known = np.zeros(len(selected), bool)
         for kind, tags in ((PARTITION, _PARTITION_TAGS), (PARTITION_CHANGE, _CHANGE_TAGS)):
-            of_kind = record_type[who] == kind
+            of_kind = record_type[selected] == kind
             for number, name in tags.items():
-                mine = of_kind & (tag == number) & (version[who] >= _TAG_SINCE.get((kind, number), 0))
+                mine = of_kind & (tag == number) & (version[selected] >= _TAG_SINCE.get((kind, number), 0))
                 if mine.any():
                     known |= mine
-                    _tagged(buffer, rows, name, who[mine], here[mine] + 2, after[mine])
-        rows.plain[who[~known]] = False
-        at[who] = after
-        left[who] -= 1
-        who = who[(left[who] > 0) & rows.plain[who]]
+                    _tagged(buffer, rows, name, selected[mine], here[mine] + 2, after[mine])
+        rows.plain[selected[~known]] = False
+        at[selected] = after
+        left[selected] -= 1
+        selected = selected[(left[selected] > 0) & rows.plain[selected]]
 
 
 def _tagged(
     buffer: NDArray[np.uint8],
     rows: PartitionRows,
     name: str,
-    who: NDArray[np.int64],
+    selected: NDArray[np.int64],
     at: NDArray[np.int64],
     after: NDArray[np.int64],
 ) -> None:
     if (size := _NUMBER_BYTES.get(name)) is not None:
         value = big_endian(buffer, at, size)
         says_nothing = value == (-2 if name == "leader" else -1)
-        rows.plain[who[says_nothing | (after - at != size)]] = False
-        rows.number[name][who] = value
+        rows.plain[selected[says_nothing | (after - at != size)]] = False
+        rows.number[name][selected] = value
     else:
-        end = _list(buffer, rows, name, who, at)
-        rows.plain[who[end != after]] = False
+        end = _list(buffer, rows, name, selected, at)
+        rows.plain[selected[end != after]] = False

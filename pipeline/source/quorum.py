@@ -130,9 +130,9 @@ class Quorum(NamedTuple):
             parts: list[Any] = []
             begin = done
             if done < leader.high_watermark:
-                told = _fetch(asking, leader, done, 1)
-                if told.snapshot_id is not None and told.snapshot_id.end_offset >= 0:
-                    snapshot = told.snapshot_id
+                response = _fetch(asking, leader, done, 1)
+                if response.snapshot_id is not None and response.snapshot_id.end_offset >= 0:
+                    snapshot = response.snapshot_id
                     parts.append(QuorumSnapshot(self, leader.cluster_id, snapshot.end_offset, snapshot.epoch))
                     begin = snapshot.end_offset
         for start in range(begin, leader.high_watermark, OFFSETS_PER_RANGE):
@@ -244,22 +244,22 @@ def _leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str 
     said = "no node was asked"
     for endpoint in endpoints:
         try:
-            told = asking.ask(endpoint, DescribeClusterRequest(
+            response = asking.ask(endpoint, DescribeClusterRequest(
                 include_cluster_authorized_operations=False, endpoint_type=_CONTROLLERS
             ))  # fmt: skip
         except Unreachable as error:
             said = str(error)
             continue
         where = f"{endpoint.host}:{endpoint.port}"
-        if told.error_code:
-            said = f"{where}: {error_name(told.error_code)}"
+        if response.error_code:
+            said = f"{where}: {error_name(response.error_code)}"
             continue
-        if cluster_id is not None and told.cluster_id != cluster_id:
-            raise Unreachable(f"{where} is of cluster {told.cluster_id}, not of {cluster_id}")
-        for node in told.brokers:
-            if node.broker_id == told.controller_id:
+        if cluster_id is not None and response.cluster_id != cluster_id:
+            raise Unreachable(f"{where} is of cluster {response.cluster_id}, not of {cluster_id}")
+        for node in response.brokers:
+            if node.broker_id == response.controller_id:
                 found = Endpoint("CONTROLLER", node.host, node.port)
-                return _described(asking, told.cluster_id, node.broker_id, found)
+                return _described(asking, response.cluster_id, node.broker_id, found)
         said = f"{where} knows no active controller"
     raise Unreachable(f"no leader of the quorum found: {said}")
 
@@ -267,11 +267,11 @@ def _leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str 
 def _described(asking: Asking, cluster_id: str, node_id: int, endpoint: Endpoint) -> Leader:
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name=TOPIC, partitions=(partition,))
-    told = asking.ask(endpoint, DescribeQuorumRequest(topics=(topic,)))
+    response = asking.ask(endpoint, DescribeQuorumRequest(topics=(topic,)))
     where = f"{endpoint.host}:{endpoint.port}"
-    if told.error_code or not told.topics or not told.topics[0].partitions:
-        raise Unreachable(f"{where}: DescribeQuorum: {error_name(told.error_code)}")
-    found = told.topics[0].partitions[0]
+    if response.error_code or not response.topics or not response.topics[0].partitions:
+        raise Unreachable(f"{where}: DescribeQuorum: {error_name(response.error_code)}")
+    found = response.topics[0].partitions[0]
     if found.error_code or found.leader_id != node_id or found.high_watermark < 0:
         raise Unreachable(f"{where}: DescribeQuorum: {error_name(found.error_code)}, leader {found.leader_id}")
     return Leader(cluster_id, node_id, endpoint, found.leader_epoch, found.high_watermark)
@@ -290,7 +290,7 @@ def _fetch(asking: Asking, leader: Leader, offset: int, bytes_max: int) -> Any:
         high_watermark=leader.high_watermark,
     )
     topic = FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, topic=TOPIC, partitions=(partition,))
-    told = asking.ask(
+    response = asking.ask(
         leader.endpoint,
         FetchRequest(
             cluster_id=leader.cluster_id,
@@ -301,9 +301,9 @@ def _fetch(asking: Asking, leader: Leader, offset: int, bytes_max: int) -> Any:
             topics=(topic,),
         ),
     )
-    if told.error_code or not told.responses or not told.responses[0].partitions:
-        raise Unreachable(f"{leader.endpoint.host}:{leader.endpoint.port}: Fetch: {error_name(told.error_code)}")
-    found = told.responses[0].partitions[0]
+    if response.error_code or not response.responses or not response.responses[0].partitions:
+        raise Unreachable(f"{leader.endpoint.host}:{leader.endpoint.port}: Fetch: {error_name(response.error_code)}")
+    found = response.responses[0].partitions[0]
     if found.error_code:
         raise Unreachable(f"{leader.endpoint.host}:{leader.endpoint.port}: Fetch: {error_name(found.error_code)}")
     return found
@@ -319,11 +319,11 @@ def _snapshot_part(asking: Asking, leader: Leader, snapshot: QuorumSnapshot, pos
     )
     topic = FetchSnapshotRequest.TopicSnapshot(name=TOPIC, partitions=(partition,))
     request = FetchSnapshotRequest(cluster_id=leader.cluster_id, max_bytes=FETCH_BYTES, topics=(topic,))
-    told = asking.ask(leader.endpoint, request)
+    response = asking.ask(leader.endpoint, request)
     where = f"{leader.endpoint.host}:{leader.endpoint.port}"
-    if told.error_code or not told.topics or not told.topics[0].partitions:
-        raise Unreachable(f"{where}: FetchSnapshot: {error_name(told.error_code)}")
-    found = told.topics[0].partitions[0]
+    if response.error_code or not response.topics or not response.topics[0].partitions:
+        raise Unreachable(f"{where}: FetchSnapshot: {error_name(response.error_code)}")
+    found = response.topics[0].partitions[0]
     if found.error_code:
         raise Unreachable(f"{where}: FetchSnapshot: {error_name(found.error_code)}")
     return found

@@ -148,38 +148,40 @@ class _Piece:
         )
         self._partitions(rows, partition, at, value_end)
         self._others(rows, np.flatnonzero(~rows.of_partition & ~apart[number]).tolist(), at, value_size, start, number)
-        return self._told(rows, number, apart)
+        return self._filled(rows, number, apart)
 
     def _partitions(
         self, rows: Rows, partition: NDArray[np.bool_], at: NDArray[np.int64], value_end: NDArray[np.int64]
     ) -> None:
         """Parse the plain partition records; the rest of `partition` is left to the scalar decoder."""
         count = len(rows)
-        who = np.flatnonzero(partition)
-        found = take_apart(rows.buffer, at[who] + 3, value_end[who], rows.type[who], rows.version[who])
-        rows.of_partition[who[found.plain]] = True
-        if len(who) == count:
+        selected = np.flatnonzero(partition)
+        found = take_apart(
+            rows.buffer, at[selected] + 3, value_end[selected], rows.type[selected], rows.version[selected]
+        )
+        rows.of_partition[selected[found.plain]] = True
+        if len(selected) == count:
             rows.fields = found
         else:
             rows.fields = PartitionRows(count)
-            rows.fields.topic_at[who], rows.fields.partition[who] = found.topic_at, found.partition
+            rows.fields.topic_at[selected], rows.fields.partition[selected] = found.topic_at, found.partition
             for name in LISTS:
-                rows.fields.at[name][who], rows.fields.count[name][who] = found.at[name], found.count[name]
+                rows.fields.at[name][selected], rows.fields.count[name][selected] = found.at[name], found.count[name]
             for name in NUMBERS:
-                rows.fields.number[name][who] = found.number[name]
+                rows.fields.number[name][selected] = found.number[name]
         self._silence(rows, np.flatnonzero(~rows.of_partition))
 
     @staticmethod
-    def _silence(rows: Rows, who: NDArray[np.int64]) -> None:
+    def _silence(rows: Rows, selected: NDArray[np.int64]) -> None:
         for name in LISTS:
-            rows.fields.count[name][who] = -1
+            rows.fields.count[name][selected] = -1
         for name in NUMBERS:
-            rows.fields.number[name][who] = ABSENT
+            rows.fields.number[name][selected] = ABSENT
 
     def _others(
         self,
         rows: Rows,
-        who: list[int],
+        selected: list[int],
         at: NDArray[np.int64],
         value_size: NDArray[np.int64],
         start: NDArray[np.int64],
@@ -189,7 +191,7 @@ class _Piece:
         whole = self.data if len(self.bodies) == 1 else b"".join(self.bodies)
         extra: list[bytes] = []
         extra_at = len(rows.buffer)
-        for row in who:
+        for row in selected:
             size = int(value_size[row])
             value = None if size < 0 else whole[int(at[row]) : int(at[row]) + size]
             if rows.kind[row] == CONTROL:
@@ -218,7 +220,7 @@ class _Piece:
         if extra:
             rows.buffer = np.concatenate((rows.buffer, padded(b"".join(extra))))
 
-    def _told(self, rows: Rows, number: NDArray[np.int64], apart: NDArray[np.bool_]) -> Rows:
+    def _filled(self, rows: Rows, number: NDArray[np.int64], apart: NDArray[np.bool_]) -> Rows:
         """Rows of batches that cannot be read: one for each, in its place."""
         if not self.apart:
             return rows
@@ -241,17 +243,17 @@ class _Piece:
 
 def _only(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
     """Some of the rows."""
-    who = np.flatnonzero(keep)
+    selected = np.flatnonzero(keep)
     out = Rows(0)
     for name in ("offset", "time_ms", "epoch", "position", "kind", "type", "version", "of_partition"):
-        setattr(out, name, getattr(rows, name)[who])
+        setattr(out, name, getattr(rows, name)[selected])
     fields = out.fields = rows.fields
-    fields.topic_at, fields.partition = fields.topic_at[who], fields.partition[who]
-    fields.at = {name: column[who] for name, column in fields.at.items()}
-    fields.count = {name: column[who] for name, column in fields.count.items()}
-    fields.number = {name: column[who] for name, column in fields.number.items()}
+    fields.topic_at, fields.partition = fields.topic_at[selected], fields.partition[selected]
+    fields.at = {name: column[selected] for name, column in fields.at.items()}
+    fields.count = {name: column[selected] for name, column in fields.count.items()}
+    fields.number = {name: column[selected] for name, column in fields.number.items()}
     out.buffer = rows.buffer
-    places = {int(old): new for new, old in enumerate(who.tolist())}
+    places = {int(old): new for new, old in enumerate(selected.tolist())}
     out.said = {places[row]: said for row, said in rows.said.items() if row in places}
     return out
 

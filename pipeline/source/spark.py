@@ -101,8 +101,8 @@ class Reader(DataSourceReader):
         found: list[InputPartition] = []
         findings = list(skipped) if self.selection.wants_findings else []
         for plan in plans:
-            ranges, told = self.selection.of(plan)
-            findings += told
+            ranges, more = self.selection.of(plan)
+            findings += more
             found += [RangePartition(range_, self.selection.wanted) for range_ in ranges]
         return [*_finding_partitions(findings), *found]
 
@@ -185,8 +185,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             until = end.get(plan.cluster_id, {}).get("offset", 0)
             if until <= start.get(plan.cluster_id, {}).get("offset", 0):
                 continue
-            ranges, told = before(plan, until)
-            findings += told
+            ranges, more = before(plan, until)
+            findings += more
             found += [RangePartition(range_, Wanted()) for range_ in ranges]
         return [*_finding_partitions(findings), *found]
 

@@ -49,17 +49,17 @@ class Watch(NamedTuple):
         del is_live
         try:
             with self.client() as client:
-                told = client.status()
+                status = client.status()
         except WatchFailed as error:
             raise WatchEnded(str(error)) from None
-        cluster_id = told["clusterId"]
+        cluster_id = status["clusterId"]
         begin = progress.get(cluster_id, {}).get("offset", 0)
-        if begin < told["logStartOffset"]:
+        if begin < status["logStartOffset"]:
             raise WatchEnded(
-                f"cluster {cluster_id}: offset {begin} is needed, but the log begins at {told['logStartOffset']}; "
+                f"cluster {cluster_id}: offset {begin} is needed, but the log begins at {status['logStartOffset']}; "
                 "use the option quorum to read the records before it from a snapshot"
             )
-        end = max(told["watchEndOffset"], begin)
+        end = max(status["watchEndOffset"], begin)
         parts: list[Any] = [
             WatchRange(self, cluster_id, start, min(start + OFFSETS_PER_RANGE, end))
             for start in range(begin, end, OFFSETS_PER_RANGE)

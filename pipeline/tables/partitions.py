@@ -151,10 +151,10 @@ class _Fold:
         ids = self.table["topic_id"].combine_chunks().take(pa.array(self.key_row))
         encoded = pc.dictionary_encode(ids)
         named = pa.array([self.events.names.get(topic_id) for topic_id in encoded.dictionary.to_pylist()], pa.string())
-        told = pa.DictionaryArray.from_arrays(encoded.indices, named).cast(pa.string())
+        named_topics = pa.DictionaryArray.from_arrays(encoded.indices, named).cast(pa.string())
         if "topic" not in self.table.column_names:
-            return told
-        return pc.coalesce(self.table["topic"].combine_chunks().take(pa.array(self.key_row)), told)
+            return named_topics
+        return pc.coalesce(self.table["topic"].combine_chunks().take(pa.array(self.key_row)), named_topics)
 
     def _some_leader(self) -> NDArray[np.int64]:
         """After each row the last leader other than none; -1 if there was none."""

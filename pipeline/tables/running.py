@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _PARTITION_TYPES = "(3, 5)"
 _ROWS_PER_BUCKET = 400_000
-_TOLD_MAX = 50
+_FINDINGS_MAX = 50
 _BEGINNING = -2  # below -1, the last offset of an empty checkpoint
 _EVENT_COLUMNS = ("cluster", "topic_id", "partition", "offset", "place", "time", "type")
 _STATE_EVENT = ("cluster", "topic_id", "partition", "offset", "cast(0 as bigint) as place", "time", "0 as type")
@@ -71,7 +71,10 @@ def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, 
         ingested[row.cluster] = {"offset": end, "epoch": -1 if row.epoch is None else row.epoch}
     say(f"records: {total:,} rows")
     for row in (
-        written.where("problem is not null and kind <> 'skipped'").select("kind", "problem").limit(_TOLD_MAX).collect()
+        written.where("problem is not null and kind <> 'skipped'")
+        .select("kind", "problem")
+        .limit(_FINDINGS_MAX)
+        .collect()
     ):
         say(f"{row.kind}: {row.problem}")
     part = {"path": warehouse.relative(directory), "clusters": bounds}

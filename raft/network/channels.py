@@ -68,7 +68,7 @@ class Channels:
             channel.close()
         self._channels.clear()
 
-    def _tell(self, event: Input) -> None:
+    def _deliver(self, event: Input) -> None:
         if not self._is_closed:
             self._on_input(event)
 
@@ -78,10 +78,10 @@ class Channels:
 
         def on_failure(number: int, error: Error) -> None:
             # A version that does not fit is found within `send`; the failure is reported in a step of its own.
-            self._loop.call_soon(self._tell, Failed(peer, number, error))
+            self._loop.call_soon(self._deliver, Failed(peer, number, error))
 
         def on_refused() -> None:
-            self._loop.call_soon(self._tell, Refused(peer))
+            self._loop.call_soon(self._deliver, Refused(peer))
 
         return Channel(
             self._loop, self._client_id, self._rng,

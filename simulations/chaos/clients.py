@@ -46,11 +46,11 @@ class History:
         with self._lock:
             return self._recorder.ask(client, asked)
 
-    def answer(self, operation: Operation, told: Any) -> None:
+    def answer(self, operation: Operation, answer: Any) -> None:
         """Record an answer; one that leaves the outcome open counts as none."""
-        if told is not UNKNOWN:
+        if answer is not UNKNOWN:
             with self._lock:
-                self._recorder.answer(operation, told)
+                self._recorder.answer(operation, answer)
             self.last_answer = time.monotonic()
 
 
@@ -82,22 +82,22 @@ class Client:
                 continue
             asked = self._draw()
             operation = self._history.ask(self._number, asked)
-            told = self._ask(asked)
-            self._history.answer(operation, told)
-            if told is UNKNOWN:
+            answer = self._ask(asked)
+            self._history.answer(operation, answer)
+            if answer is UNKNOWN:
                 self._let_go()
                 self._ending.wait(BACKOFF_S)
-            elif asked[0] == "create" and told not in {"exists", "refused"}:
-                self._ids[asked[1]] = told[1]
+            elif asked[0] == "create" and answer not in {"exists", "refused"}:
+                self._ids[asked[1]] = answer[1]
         self._let_go()
 
     def _ask(self, asked: Any) -> Any:
         assert self._connection is not None
         try:
-            told = answer_of(asked, self._connection.ask(request_of(asked)))
+            answer = answer_of(asked, self._connection.ask(request_of(asked)))
             # A standby answers reads too, from its own state, which may be older than what other nodes answer.
             is_read = str(asked[0]).startswith("read")
-            return told if not is_read or self._quorum.leads(self._node) else UNKNOWN
+            return answer if not is_read or self._quorum.leads(self._node) else UNKNOWN
         except (OSError, DecodeError, ApiError):
             return UNKNOWN
 

@@ -58,7 +58,7 @@ class LogChecks:
         """A node's log lost batches from its end, and then got some after the rest."""
         for batch in gone:
             if self.committed.get(batch.base_offset) == batch:
-                self._tell("S11", f"node {node} has cut {batch}, which was told to be committed")
+                self._report("S11", f"node {node} has cut {batch}, which was told to be committed")
         for batch in came:
             self._follow(node, before, batch)
             before = batch
@@ -71,7 +71,7 @@ class LogChecks:
             known = self.committed.get(batch.base_offset)
             if known is not None:
                 if known != batch:
-                    self._tell("S06", f"node {node} tells {batch} to be committed, where {known} is")
+                    self._report("S06", f"node {node} tells {batch} to be committed, where {known} is")
                 break  # all before were compared when this one was
             self.committed[batch.base_offset] = batch
 
@@ -79,7 +79,7 @@ class LogChecks:
         """A snapshot of one name has the same contents everywhere."""
         other, known = self._snapshots.setdefault(name, (node, digest))
         if known != digest:
-            self._tell("S17", f"nodes {other} and {node} have different things in {name}")
+            self._report("S17", f"nodes {other} and {node} have different things in {name}")
 
     def end(self, logs: dict[int, list[Batch]]) -> None:
         """The run is over, and all logs were level: each log has all committed batches, in all of its range."""
@@ -89,20 +89,20 @@ class LogChecks:
             last = max((batch.last_offset for batch in log), default=-1)
             for offset, batch in self.committed.items():
                 if first <= offset and batch.last_offset <= last and held.get(offset) != batch:
-                    self._tell("S06", f"node {node} has {held.get(offset)} where {batch} is committed")
+                    self._report("S06", f"node {node} has {held.get(offset)} where {batch} is committed")
 
     def _follow(self, node: int, before: Batch | None, batch: Batch) -> None:
         if before is not None and batch.base_offset != before.last_offset + 1:
-            self._tell("S12", f"in the log of node {node} {batch} follows {before}")
+            self._report("S12", f"in the log of node {node} {batch} follows {before}")
         if before is not None and batch.epoch < before.epoch:
-            self._tell("S16", f"in the log of node {node} {batch} follows {before}")
+            self._report("S16", f"in the log of node {node} {batch} follows {before}")
         slot = Slot(batch.base_offset, batch.epoch)
         previous = None if before is None else Slot(before.base_offset, before.epoch)
         known, known_previous = self._batches.setdefault(slot, (batch, previous))
         if known != batch or (None not in {previous, known_previous} and previous != known_previous):
-            self._tell("S04", f"node {node} has {batch} behind {previous}, another {known} behind {known_previous}")
+            self._report("S04", f"node {node} has {batch} behind {previous}, another {known} behind {known_previous}")
 
-    def _tell(self, property_id: str, text: str) -> None:
+    def _report(self, property_id: str, text: str) -> None:
         self._described[property_id] = self._described.get(property_id, 0) + 1
         if self._described[property_id] <= SHOWN_MAX:
             self.wrong.append(f"{property_id}: {text}")

@@ -53,8 +53,8 @@ def make_a_mistake(admin: Admin) -> None:
         codes = set(error_codes(response)) - {Error.NONE}
         if not codes & ELSEWHERE and (not codes or not codes <= set(refused)):
             expected = " or ".join(each.name for each in refused)
-            told = ", ".join(error_name(code) for code in sorted(codes)) or "that it is done"
-            raise Violation("C18", f"{admin.name} asks {request}, and is answered {told}, not {expected}")
+            answered = ", ".join(error_name(code) for code in sorted(codes)) or "that it is done"
+            raise Violation("C18", f"{admin.name} asks {request}, and is answered {answered}, not {expected}")
         return []
 
     admin.ask(request, [], read)

@@ -35,13 +35,13 @@ def create(admin: Admin) -> None:
         topics.append(topic_to_create(asked[-1], replicas))
 
     def read(response: Any) -> list[Any]:
-        told = []
+        answers = []
         for name in names:
             found = next(each for each in response.topics if each.name == name)
-            told.append(answer_of_created(found))
+            answers.append(answer_of_created(found))
             if found.error_code == Error.NONE:
                 admin.topic_ids[name] = found.topic_id
-        return told
+        return answers
 
     admin.ask(CreateTopicsRequest(topics=tuple(topics), timeout_ms=TIMEOUT_MS), asked, read, admin.tries())
 

@@ -60,9 +60,9 @@ class Admin:
         self.asked += 1
 
         def done(response: Any) -> None:
-            told = [UNKNOWN] * len(operations) if response is None else read(response)
-            self._write_down(operations, told)
-            if response is None or UNKNOWN in told:
+            answers = [UNKNOWN] * len(operations) if response is None else read(response)
+            self._write_down(operations, answers)
+            if response is None or UNKNOWN in answers:
                 self.client.look_elsewhere()
                 if tries and not self._is_over:  # as a client does, which does not know whether it was done
                     self.ask(request, asked, read, tries - 1)
@@ -80,9 +80,9 @@ class Admin:
         """Send a request that no model covers; its effects are checked in the log, and its answer by `watch`."""
         self.ask(request, [], lambda _response: [])
 
-    def _write_down(self, operations: list[Operation], told: list[Any]) -> None:
+    def _write_down(self, operations: list[Operation], answers: list[Any]) -> None:
         from_standby = self.run.watch.is_from_standby(self.client)
-        for operation, each in zip(operations, told, strict=True):
+        for operation, each in zip(operations, answers, strict=True):
             if from_standby and str(operation.asked[0]).startswith("read"):
                 self.run.recorder.forget(operation)  # as of what that one has read, which may be little
             elif each is not UNKNOWN:

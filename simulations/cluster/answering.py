@@ -49,7 +49,7 @@ class Answering:
         self._shown: dict[tuple[Life, Source], int] = {}
         self._waits: dict[Life, dict[Source, type]] = {}  # what was asked
         self._active: set[Life] = set()
-        self._may_tell: set[Life] = set()  # those that have read all that was committed at their start
+        self._has_read_all: set[Life] = set()  # those that have read all that was committed at their start
         self._loading: set[Life] = set()
         # By node, its epoch, broker and its epoch: up to where that one has read, and from where on it was leaving.
         self._read: dict[tuple[int, int, int, int], int] = {}
@@ -79,25 +79,25 @@ class Answering:
         self._has_changed(life, event)
         if is_active:
             self._active.add(life)
-            self._may_tell.add(life)
+            self._has_read_all.add(life)
             return
-        told = {each.source for each in done if type(each) is effects.Reply}
-        if life in self._may_tell - self._loading and process.controller.state.transaction_start < 0:
+        answered = {each.source for each in done if type(each) is effects.Reply}
+        if life in self._has_read_all - self._loading and process.controller.state.transaction_start < 0:
             for source, request in waits.items():
-                if source not in told and request in READS and source.connection in process.connections:
+                if source not in answered and request in READS and source.connection in process.connections:
                     text = f"node {life[0]} has a state that it may show, and after {type(event).__name__} does not"
                     raise Violation("L05", f"{text} answer a waiting {request.__name__}")
         if life in self._active:
             self._active.remove(life)
             for source, request in waits.items():
-                if source not in told and request not in READS:
+                if source not in answered and request not in READS:
                     text = f"node {life[0]} leads no more after {type(event).__name__}, and answers all"
                     raise Violation("L05", f"{text} but a waiting {request.__name__}")
 
     def _has_changed(self, life: Life, event: inputs.Input) -> None:
         """Note whether a standby has a state that it may show."""
         if type(event) is inputs.CaughtUp:
-            self._may_tell.add(life)
+            self._has_read_all.add(life)
         elif type(event) is inputs.SnapshotOpened:
             self._loading.add(life)
         elif type(event) is inputs.SnapshotClosed:

@@ -25,9 +25,9 @@ def check(node_id: int, request: Any, response: Any) -> None:
     fields = _ITEMS.get(type(request).__name__)
     if fields is None or getattr(response, "error_code", Error.NONE) != Error.NONE:
         return
-    asked, told = fields[0](request), fields[1](response)
-    if asked != told:
-        raise Violation("C22", f"{what} for {sorted(told, key=str)}, and was asked for {sorted(asked, key=str)}")
+    asked, answered = fields[0](request), fields[1](response)
+    if asked != answered:
+        raise Violation("C22", f"{what} for {sorted(answered, key=str)}, and was asked for {sorted(asked, key=str)}")
 
 
 def errors_of(value: Any) -> Iterable[int]:

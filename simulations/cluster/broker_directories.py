@@ -77,7 +77,7 @@ class Directories:
                 found.setdefault(chosen, {}).setdefault(topic_id, []).append(index)
         if found:
             self._waits = True
-            client.ask(self._request(found), self._told, REQUEST_TIMEOUT_MS)
+            client.ask(self._request(found), self._on_answer, REQUEST_TIMEOUT_MS)
 
     def _request(self, found: dict[bytes, dict[bytes, list[int]]]) -> AssignReplicasToDirsRequest:
         return AssignReplicasToDirsRequest(
@@ -98,7 +98,7 @@ class Directories:
             ),
         )
 
-    def _told(self, response: Any) -> None:
+    def _on_answer(self, response: Any) -> None:
         self._waits = False
         if response is None or is_elsewhere(response.error_code):
             self.clients[0].look_elsewhere()

@@ -102,13 +102,13 @@ class Leading:
             self._process.leading.look_elsewhere()
             return
         recorder = self._run.recorder
-        told = {
+        answered = {
             (bytes(topic.topic_id), each.partition_index): each
             for topic in response.topics
             for each in topic.partitions
         }
         for operation in operations:
-            found = told.get(operation.asked[1:3])
+            found = answered.get(operation.asked[1:3])
             if response.error_code != Error.NONE:
                 recorder.answer(operation, "stale")
             elif found is None or found.error_code in (Error.NOT_CONTROLLER, Error.NEW_LEADER_ELECTED):

@@ -127,9 +127,9 @@ class BrokerProcess:
             offline_log_dirs=tuple(self.directories.failed),
             cordoned_log_dirs=self.machine.cordoned if knows_cordons else None,
         )
-        self.control.ask(request, self._heard, self.run.plan.heartbeat_ms)
+        self.control.ask(request, self._on_heartbeat_answer, self.run.plan.heartbeat_ms)
 
-    def _heard(self, response: BrokerHeartbeatResponse | None) -> None:
+    def _on_heartbeat_answer(self, response: BrokerHeartbeatResponse | None) -> None:
         if response is None or is_elsewhere(response.error_code):
             self.control.look_elsewhere()
             self.later(BACKOFF_MS, self._heartbeat)

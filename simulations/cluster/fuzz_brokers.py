@@ -127,8 +127,8 @@ def register(fuzz: FuzzClient) -> BrokerRegistrationRequest:
         {"features": (higher,)}, {"broker_id": other.id, "is_migrating_zk_broker": True},
     ]  # fmt: skip
     here = listener(name="PLAINTEXT", host="here", port=9092, security_protocol=0)
-    named, unheard = replace(here, name=""), replace(here, security_protocol=7)
-    wrong += [{"listeners": found} for found in ((here, here), (here, named), (unheard,))]
+    named, unknown_protocol = replace(here, name=""), replace(here, security_protocol=7)
+    wrong += [{"listeners": found} for found in ((here, here), (here, named), (unknown_protocol,))]
     if any(level for name, level in levels.items() if name != METADATA_VERSION) or fuzz.run.plan.kraft_version:
         wrong.append({"features": (replace(higher, min_supported_version=0),)})
     if now >= DIRECTORIES_SINCE:

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class ClusterHistory(History):
-    """batches: all committed ones, in order. told: called with the bytes and the end offset of each. settled_before:
-    the greatest offset, up to a given one, at which no transaction is open.
+    """batches: all committed ones, in order. on_batch: called with the bytes and the end offset of each.
+    settled_before: the greatest offset, up to a given one, at which no transaction is open.
     """
 
     def __init__(
-        self, chains: Chains, told: Callable[[bytes, int], None], settled_before: Callable[[int], int]
+        self, chains: Chains, on_batch: Callable[[bytes, int], None], settled_before: Callable[[int], int]
     ) -> None:
         super().__init__(chains)
         self.batches: list[bytes] = []
         self.reference = Reference(self.batches)
-        self._told = told
+        self._on_batch = on_batch
         self._settled_before = settled_before
 
     def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
@@ -46,4 +46,4 @@ class ClusterHistory(History):
         self.states[end_offset] = (end_offset, 0)
         self.chain_at[end_offset] = self.log.last
         self.epoch_at[end_offset] = epoch
-        self._told(data, end_offset)
+        self._on_batch(data, end_offset)

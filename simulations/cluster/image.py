@@ -180,10 +180,10 @@ class Image:
 
     def differs_from(self, other: Image) -> list[str]:
         """The differences from another image, as text."""
-        mine, theirs = self._told(), other._told()
+        mine, theirs = self._comparable(), other._comparable()
         return [f"{name} {value}, not {theirs[name]}" for name, value in mine.items() if value != theirs[name]]
 
-    def _told(self) -> dict[str, Any]:
+    def _comparable(self) -> dict[str, Any]:
         """The contents by subject, without empty ones."""
         return {
             "brokers": self._registered(),

@@ -49,7 +49,7 @@ class LogRules:
         self.elections: dict[str, list[int]] = {"unclean": [], "elr": []}
         self._settling = Settling()
         self._transactions = member_rules.Transactions()
-        self._heard: dict[tuple[int, int], int] = {}  # (broker, epoch): how far it said that it had read
+        self._read_up_to: dict[tuple[int, int], int] = {}  # (broker, epoch): how far it said that it had read
         self._former: dict[bytes, int] = {}  # incarnation: the epoch of which it said that it had ended well
         self._broker_epoch = -1
         self._touched: dict[tuple[bytes, int], Partition | None] = {}  # as each was before this batch
@@ -93,10 +93,10 @@ class LogRules:
         """
         self._isr_requests.setdefault(key, {}).setdefault(epoch, set()).update(members)
 
-    def heard(self, broker_id: int, epoch: int, offset: int) -> None:
+    def on_heartbeat(self, broker_id: int, epoch: int, offset: int) -> None:
         """A broker of an epoch reports that it has read up to an offset, inclusive."""
         key = broker_id, epoch
-        self._heard[key] = max(self._heard.get(key, -1), offset)
+        self._read_up_to[key] = max(self._read_up_to.get(key, -1), offset)
 
     def registration_requested(self, incarnation: bytes, former_epoch: int) -> None:
         """An incarnation requests a registration, with the epoch of its last clean shutdown; -1 for none."""
@@ -145,7 +145,7 @@ class LogRules:
         if found is None or found.epoch != record.broker_epoch:
             text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} changes; it is {found}"
             raise Violation("C10", text)
-        read = self._heard.get((record.broker_id, record.broker_epoch), -1)
+        read = self._read_up_to.get((record.broker_id, record.broker_epoch), -1)
         if record.fenced < 0 and read < found.offset:
             text = f"at {offset} broker {record.broker_id} is let in, which has read up to {read}"
             raise Violation("C06", f"{text}; its registration is at {found.offset}")

@@ -105,18 +105,18 @@ class Sessions:
     def __init__(self, session_ms: int, now_ms: int) -> None:
         self._session_ms = session_ms
         self._since_ms = now_ms
-        self._heard: dict[tuple[int, int], int] = {}
+        self._last_heartbeat_ms: dict[tuple[int, int], int] = {}
         self._overdue: dict[tuple[int, int], int] = {}
 
     def stepped(self, process: ControllerProcess, event: inputs.Input) -> None:
         now_ms = process.controller.env.now_ms
         if type(event) is inputs.Requested and type(event.request) is BrokerHeartbeatRequest:
-            self._heard[event.request.broker_id, event.request.broker_epoch] = now_ms
+            self._last_heartbeat_ms[event.request.broker_id, event.request.broker_epoch] = now_ms
         if type(event) is not inputs.Ticked:
             return
         for broker in process.controller.state.brokers.values():
             key = broker.broker_id, broker.epoch
-            silent_ms = now_ms - self._heard.get(key, self._since_ms)
+            silent_ms = now_ms - self._last_heartbeat_ms.get(key, self._since_ms)
             if broker.fenced or silent_ms <= self._session_ms:
                 self._overdue.pop(key, None)
                 continue
@@ -229,16 +229,16 @@ class PeriodicWork:
             "who wait": len(list(waiting)),
             "topics": len(image.topics),
         }
-        told: dict[Any, int] = {
+        sizes: dict[Any, int] = {
             **dict(zip(wanted, state.partitions.counts(), strict=False)),
             **{kind: state.elections.get(kind, 0) for kind in self._log_rules.elections},
             "who wait": len(waiting),
             "topics": len(state.contents()["topics"]),
         }
-        told |= {key: len(rows) for key, rows in _found_by_nodes(state.partitions, image).items()}
+        sizes |= {key: len(rows) for key, rows in _found_by_nodes(state.partitions, image).items()}
         wanted |= _found_in(image)
-        if told != wanted:
-            wrong = {key: (value, wanted[key]) for key, value in told.items() if value != wanted[key]}
+        if sizes != wanted:
+            wrong = {key: (value, wanted[key]) for key, value in sizes.items() if value != wanted[key]}
             self.refused = f"node {process.node.id} counts, and there is: {wrong}"
 
 

@@ -106,9 +106,9 @@ def _ask(run: ClusterWorld, client: Client, name: str, asked: tuple[Any, ...], t
     operation = run.recorder.ask(name, asked)
 
     def done(response: Any) -> None:
-        told = UNKNOWN if response is None else answer_of(asked, response)
-        if told is not UNKNOWN:
-            run.recorder.answer(operation, told)
+        answer = UNKNOWN if response is None else answer_of(asked, response)
+        if answer is not UNKNOWN:
+            run.recorder.answer(operation, answer)
         elif tries:
             client.look_elsewhere()
             _ask(run, client, name, asked, tries - 1)

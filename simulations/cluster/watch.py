@@ -75,7 +75,8 @@ class ClusterWatch(Watch):
         self.answering = Answering(ledger, self.history, self.log_rules, LOOKS)
         self._asked: dict[tuple[int, int, Source], Any] = {}
         self._from_standby: dict[int, int] = {}  # by client's machine: the number of what it asked
-        self._heard: dict[tuple[int, int, int], tuple[int, int]] = {}  # (node, epoch, broker): (when, broker epoch)
+        # (node, epoch, broker): (when, broker epoch)
+        self._last_heartbeats: dict[tuple[int, int, int], tuple[int, int]] = {}
 
     # The network
 
@@ -183,7 +184,7 @@ class ClusterWatch(Watch):
             )
             raise Violation("C10", f"{text}; its epoch is {broker.epoch}")
         moment = self.world.now, request.broker_epoch
-        self._heard[process.node.id, process.controller.env.epoch, request.broker_id] = moment
+        self._last_heartbeats[process.node.id, process.controller.env.epoch, request.broker_id] = moment
 
     def _asked_since(self, process: ControllerProcess, offset: int) -> bool:
         """Whether the node's own state has the record at an offset."""
@@ -193,13 +194,13 @@ class ClusterWatch(Watch):
         if response.error_code != Error.NONE:
             return
         key = (process.node.id, process.controller.env.epoch, request.broker_id)
-        heard, epoch = self._heard.pop(key, (0, -1))
+        seen_us, epoch = self._last_heartbeats.pop(key, (0, -1))
         # It was decided before it was committed: what took so long is not known here, so half the time is left to it.
         if epoch in self.log_rules.ended:
             return
-        if epoch not in (-1, response.broker_epoch) and self.world.now - heard < self.session_ms * 1000 // 2:
+        if epoch not in (-1, response.broker_epoch) and self.world.now - seen_us < self.session_ms * 1000 // 2:
             text = f"node {process.node.id} registers broker {request.broker_id} anew"
-            raise Violation("C09", f"{text}, {(self.world.now - heard) // 1000} ms after epoch {epoch} was heard of")
+            raise Violation("C09", f"{text}, {(self.world.now - seen_us) // 1000} ms after epoch {epoch} was heard of")
 
     def answers_versions(self, process: ControllerProcess, _request: Any, response: Any) -> None:
         """A response has levels as of an offset, at which the log had the same."""
@@ -210,12 +211,12 @@ class ClusterWatch(Watch):
             text = f"node {process.node.id} answers with the levels as of {end}"
             raise Violation("C03", f"{text}; {self.history.end} is committed")
         then: dict[str, int] = next((levels for since, levels in reversed(self.log_rules.levels) if since <= end), {})
-        told = {each.name: each.max_version_level for each in response.finalized_features if each.name in then}
-        if any(told.get(name, 0) != level for name, level in then.items()):
-            raise Violation("C03", f"node {process.node.id} answers with {told} as of {end}, where {then} counted")
+        answered = {each.name: each.max_version_level for each in response.finalized_features if each.name in then}
+        if any(answered.get(name, 0) != level for name, level in then.items()):
+            raise Violation("C03", f"node {process.node.id} answers with {answered} as of {end}, where {then} counted")
 
     def answers_alteration(self, process: ControllerProcess, request: Any, response: Any) -> None:
-        told = {
+        answered = {
             (bytes(topic.topic_id), each.partition_index): each
             for topic in response.topics
             for each in topic.partitions
@@ -223,27 +224,27 @@ class ClusterWatch(Watch):
         for topic in request.topics:
             for asked in topic.partitions:
                 key = bytes(topic.topic_id), asked.partition_index
-                found = told.get(key)
+                found = answered.get(key)
                 if response.error_code == Error.NONE and found is not None and found.error_code == Error.NONE:
                     fits = found.partition_epoch in (asked.partition_epoch, asked.partition_epoch + 1)
                     if not fits or found.leader_epoch not in (asked.leader_epoch, asked.leader_epoch + 1):
                         text = f"node {process.node.id} takes a change of epochs {asked.leader_epoch}"
                         more = f"{asked.partition_epoch} to {found.leader_epoch}, {found.partition_epoch}"
                         raise Violation("C10", f"{text}, {more}")
-                    self._tells_epochs(process, key, found)
+                    self._check_epochs(process, key, found)
                 elif found is not None and found.error_code == Error.FENCED_LEADER_EPOCH:
                     known = self.log_rules.image.partitions.get(key)
                     if known is not None and known.leader_epoch <= asked.leader_epoch:
                         text = f"node {process.node.id} takes leader epoch {asked.leader_epoch} for an old one"
                         raise Violation("C10", f"{text}; {known.leader_epoch} is committed")
 
-    def _tells_epochs(self, process: ControllerProcess, key: tuple[bytes, int], told: Any) -> None:
+    def _check_epochs(self, process: ControllerProcess, key: tuple[bytes, int], answered: Any) -> None:
         """The epochs in a response to a leader are those of the committed log."""
         known = self.log_rules.image.partitions.get(key)
-        if known is None or known.epoch > told.partition_epoch:
+        if known is None or known.epoch > answered.partition_epoch:
             return
-        if known.epoch < told.partition_epoch or known.leader_epoch != told.leader_epoch:
-            text = f"node {process.node.id} answers with epochs {told.leader_epoch}, {told.partition_epoch}"
+        if known.epoch < answered.partition_epoch or known.leader_epoch != answered.leader_epoch:
+            text = f"node {process.node.id} answers with epochs {answered.leader_epoch}, {answered.partition_epoch}"
             raise Violation("C08", f"{text} of {key[0].hex()[:8]}-{key[1]}; it is {known}")
 
 
@@ -272,7 +273,7 @@ def _reassigns(log_rules: LogRules, request: Any) -> None:
 
 
 def _heartbeats(log_rules: LogRules, request: Any) -> None:
-    log_rules.heard(request.broker_id, request.broker_epoch, request.current_metadata_offset)
+    log_rules.on_heartbeat(request.broker_id, request.broker_epoch, request.current_metadata_offset)
 
 
 def _registers(log_rules: LogRules, request: Any) -> None:

@@ -44,7 +44,7 @@ GIVEN: dict[str, tuple[str, ...]] = {
 }
 """Kind of request -> its other outcomes."""
 
-HEARD: dict[str, tuple[str, ...]] = {
+ANSWERED: dict[str, tuple[str, ...]] = {
     "Vote": ("granted", "refused"),
     "PreVote": ("granted", "refused"),
     "Begin": ("taken",),
@@ -119,7 +119,7 @@ def cells() -> list[Cell]:
     for role in ROLES:
         for name, errors in ERRORS.items():
             found += [(role, name, outcome) for outcome in (*GIVEN[name], *sorted(errors))]
-            outcomes = (*HEARD[name], *sorted(errors), OTHER, MALFORMED, LATE)
+            outcomes = (*ANSWERED[name], *sorted(errors), OTHER, MALFORMED, LATE)
             found += [(role, answer_to(name), outcome) for outcome in outcomes]
     return found
 

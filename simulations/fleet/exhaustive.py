@@ -95,9 +95,9 @@ def whole_of(directory: Path) -> Whole:
     import pyarrow.dataset
 
     table = pyarrow.dataset.dataset(str(directory), schema=schema())
-    told = table.to_table(["part", "found"], filter=pyarrow.dataset.field("found").is_valid()).sort_by("part")
+    broken = table.to_table(["part", "found"], filter=pyarrow.dataset.field("found").is_valid()).sort_by("part")
     parts = []
-    for text in told.column("found").to_pylist():
+    for text in broken.column("found").to_pylist():
         fields = json.loads(text)
         parts.append(Found(**{**fields, "path": tuple(fields["path"])}))
     return Whole(parts, states_in([directory]))

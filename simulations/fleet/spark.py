@@ -79,7 +79,7 @@ def run(master: str, count: int, parts: int, work: Callable[..., Any], columns: 
 
     writing = threading.Thread(target=write, name="fleet", daemon=True)
     writing.start()
-    _tell(session, writing, parts)
+    _show_progress(session, writing, parts)
     if failed:
         raise OSError(f"--spark {master}: {_reason(failed[0])}") from failed[0]
 
@@ -89,7 +89,7 @@ def _reason(error: BaseException) -> str:
     return "\n".join(line for line in str(error).splitlines() if line and not line.lstrip().startswith("at "))
 
 
-def _tell(session: Any, writing: threading.Thread, parts: int) -> None:
+def _show_progress(session: Any, writing: threading.Thread, parts: int) -> None:
     """Show the progress of the fleet until it is done."""
     progress = Progress(parts, "parts")
     tracker = session.sparkContext.statusTracker()

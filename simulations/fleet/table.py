@@ -82,13 +82,13 @@ def _row(task: Task, records: list[dict[str, Any]]) -> Row:
 def revision() -> str:
     """The commit of the code, if known: shortened, with a + if files differ from it."""
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             ["git", "describe", "--always", "--dirty=+", "--exclude=*"],  # noqa: S607 - the git of the user
             cwd=Path(__file__).parent, capture_output=True, text=True, check=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return told.stdout.strip()
+    return done.stdout.strip()
 
 
 class Table:

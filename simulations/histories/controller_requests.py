@@ -69,7 +69,7 @@ def _created(answer: Any) -> Any:
 
 def answer_of_created(topic: Any) -> Any:
     """The answer for one topic of CreateTopics."""
-    return _told(topic.error_code, ("ok", topic.topic_id), {Error.TOPIC_ALREADY_EXISTS: "exists"})
+    return _result_of(topic.error_code, ("ok", topic.topic_id), {Error.TOPIC_ALREADY_EXISTS: "exists"})
 
 
 def _delete(asked: Any) -> DeleteTopicsRequest:
@@ -83,7 +83,7 @@ def _delete(asked: Any) -> DeleteTopicsRequest:
 
 def _deleted(answer: Any) -> Any:
     missing: dict[int, str] = {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing", Error.UNKNOWN_TOPIC_ID: "missing"}
-    return _told(answer.responses[0].error_code, "ok", missing)
+    return _result_of(answer.responses[0].error_code, "ok", missing)
 
 
 def _grow(asked: Any) -> CreatePartitionsRequest:
@@ -94,7 +94,7 @@ def _grow(asked: Any) -> CreatePartitionsRequest:
 
 def _grown(answer: Any) -> Any:
     others: dict[int, str] = {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing", Error.INVALID_PARTITIONS: "too few"}
-    return _told(answer.results[0].error_code, "ok", others)
+    return _result_of(answer.results[0].error_code, "ok", others)
 
 
 def _configure(resource_type: int) -> Callable[[Any], IncrementalAlterConfigsRequest]:
@@ -121,7 +121,7 @@ def _replace(asked: Any) -> AlterConfigsRequest:
 
 
 def _configured(answer: Any) -> Any:
-    return _told(answer.responses[0].error_code, "ok", {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
+    return _result_of(answer.responses[0].error_code, "ok", {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
 
 
 def _read(resource_type: int) -> Callable[[Any], DescribeConfigsRequest]:
@@ -137,7 +137,7 @@ def _seen(*sources: int) -> Callable[[Any], Any]:
     def answer(answer: Any) -> Any:
         found = answer.results[0]
         values = tuple(sorted((each.name, each.value) for each in found.configs if each.config_source in sources))
-        return _told(found.error_code, values, {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
+        return _result_of(found.error_code, values, {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
 
     return answer
 
@@ -158,18 +158,18 @@ def _feature_set(answer: Any) -> Any:
             return "was higher"
         if "Can't downgrade to a newer version" in text:
             return "was lower"
-    return _told(answer.error_code, "ok", {})
+    return _result_of(answer.error_code, "ok", {})
 
 
 def _unregistered(answer: Any) -> Any:
-    return _told(answer.error_code, "ok", {Error.BROKER_ID_NOT_REGISTERED: "missing"})
+    return _result_of(answer.error_code, "ok", {Error.BROKER_ID_NOT_REGISTERED: "missing"})
 
 
 def _allocated(answer: Any) -> Any:
-    return _told(answer.error_code, answer.producer_id_start, {})
+    return _result_of(answer.error_code, answer.producer_id_start, {})
 
 
-def _told(code: int, good: Any, others: dict[int, str]) -> Any:
+def _result_of(code: int, good: Any, others: dict[int, str]) -> Any:
     if code == Error.NONE:
         return good
     if code in OPEN:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 
 class Bug(NamedTuple):
-    """issue: where the project describes it; told: what was wrong; mutants: ids, none where our code cannot have it yet."""
+    """issue: where the project describes it; summary: what was wrong; mutants: ids, none where our code cannot have it yet."""
 
     issue: str
-    told: str
+    summary: str
     mutants: tuple[str, ...]
 
 

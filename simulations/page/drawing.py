@@ -170,14 +170,14 @@ class Drawing:
             return ""
         kind = arrow.name.removesuffix("Answer")
         says = self._fields.get(arrow.name, ())
-        told = ", ".join([f"{name} {value}" for name, value in zip(says, arrow.says, strict=False)])
+        details = ", ".join([f"{name} {value}" for name, value in zip(says, arrow.says, strict=False)])
         y1, y2 = self._anchors[arrow.sender], self._anchors[arrow.target]
         x1, x2 = self.x(arrow.sent), self.x(arrow.arrived)
         lost, took = "", f", {(arrow.arrived - arrow.sent) / 1000:.2f} ms"
         if not arrow.arrived:
             lost, took = " lost", ", never taken"
             x2, y2 = x1 + 12, y1 + (18 if y2 > y1 else -18)
-        title = escape(f"{arrow.sender} → {arrow.target} {arrow.name}: {told}{took}")
+        title = escape(f"{arrow.sender} → {arrow.target} {arrow.name}: {details}{took}")
         return (
             f'<line class="message m-{kind if kind in MESSAGES else "other"}{lost}" x1="{x1}" y1="{y1}" x2="{x2}"'
             f' y2="{y2}"><title>{title}</title></line>'

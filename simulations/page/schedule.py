@@ -33,7 +33,8 @@ def _column(title: str, text: str, tree: dict[str, Any], kept: dict[str, Any], e
     faults = tree.get("faults", [])
     is_kept = _kept(faults, kept.get("faults", []))
     items = "".join(
-        f'<li class="{"" if held else "out"}">{escape(told(fault))}{"" if held else " <small>left out</small>"}</li>'
+        f'<li class="{"" if held else "out"}">{escape(described(fault))}'
+        f"{'' if held else ' <small>left out</small>'}</li>"
         for fault, held in zip(faults, is_kept, strict=True)
     )
     drawn = _drawn(title, faults, is_kept, int(tree.get("chaos_ms", 10_000)), end_ms)
@@ -46,7 +47,7 @@ def _column(title: str, text: str, tree: dict[str, Any], kept: dict[str, Any], e
     )
 
 
-def told(fault: dict[str, Any]) -> str:
+def described(fault: dict[str, Any]) -> str:
     """A fault as text."""
     particulars = {**fault.get("args", {}), **{name: fault[name] for name in ("node", "role") if fault.get(name)}}
     args = ", ".join(f"{name} {value}" for name, value in particulars.items())
@@ -108,7 +109,7 @@ def _bars(faults: list[dict[str, Any]], is_kept: list[bool], scale: float) -> It
         x, width = fault.get("at_ms", 0) * scale, max(3.0, _lasts(fault) * scale)
         yield (
             f'<rect class="{"held" if held else "left"}" x="{x:.1f}" y="{4 + ROW * row}" width="{width:.1f}"'
-            f' height="{ROW - 3}"><title>{escape(told(fault))}</title></rect>'
+            f' height="{ROW - 3}"><title>{escape(described(fault))}</title></rect>'
         )
 
 

@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 
     process: Process
     requested: Requested
-    told: ExpectedAnswer
+    expected_answer: ExpectedAnswer
     end: int
     watermark: int | None
     start: int
@@ -116,8 +116,8 @@ class Answers:
     # A leader's knowledge of the replicas
 
     def _note_fetch(self, asked: Asked) -> None:
-        process, told = asked.process, asked.told
-        if told[:2] != (Error.NONE, Error.NONE) or told.detail is not None:
+        process, expected_answer = asked.process, asked.expected_answer
+        if expected_answer[:2] != (Error.NONE, Error.NONE) or expected_answer.detail is not None:
             return
         request = asked.requested.request
         part = request.topics[0].partitions[0]
@@ -151,19 +151,19 @@ class Answers:
             return
         response = effect.response
         said = _said(response)
-        told = asked.told
-        if said.error == Error.NOT_LEADER_OR_FOLLOWER and told.error == Error.NONE and not _leads_on(asked):
+        expected_answer = asked.expected_answer
+        if said.error == Error.NOT_LEADER_OR_FOLLOWER and expected_answer.error == Error.NONE and not _leads_on(asked):
             return  # it was to wait, and within the same step the leader resigned
-        if said[:4] != told[:4]:
-            raise Violation("S25", f"{_who(asked)} is answered {said}, expected {told}")
+        if said[:4] != expected_answer[:4]:
+            raise Violation("S25", f"{_who(asked)} is answered {said}, expected {expected_answer}")
         detail = _detail(effect)
-        is_fetch = type(asked.requested.request) is FetchRequest and told.error == Error.NONE
-        if (told.detail is not None or is_fetch) and detail != told.detail:
-            raise Violation("S25", f"{_who(asked)} is answered {detail}, expected {told.detail}")
+        is_fetch = type(asked.requested.request) is FetchRequest and expected_answer.error == Error.NONE
+        if (expected_answer.detail is not None or is_fetch) and detail != expected_answer.detail:
+            raise Violation("S25", f"{_who(asked)} is answered {detail}, expected {expected_answer.detail}")
         self._names_leader(asked, response, said)
         if is_fetch:
             self._fetched(asked, effect)
-        elif type(asked.requested.request) is DescribeQuorumRequest and told.error == Error.NONE:
+        elif type(asked.requested.request) is DescribeQuorumRequest and expected_answer.error == Error.NONE:
             self._described(asked, response)
 
     def _names_leader(self, asked: Asked, response: Any, said: ExpectedAnswer) -> None:
@@ -194,11 +194,15 @@ class Answers:
         if isinstance(effect, do.ReplyRecords):
             size = min(max(request.max_bytes, 0), replica.config.fetch_bytes_max)
             is_right = effect.start_offset == part.fetch_offset < effect.end_offset and effect.end_offset in ends
-            if not is_right or effect.bytes_max != size or asked.told.detail is not None:
+            if not is_right or effect.bytes_max != size or asked.expected_answer.detail is not None:
                 raise Violation("S25", f"{_who(asked)} gets {effect}, of a log that ends at {ends}")
-        elif asked.told.detail is None and part.fetch_offset < asked.end:
+        elif asked.expected_answer.detail is None and part.fetch_offset < asked.end:
             raise Violation("S25", f"{_who(asked)} gets nothing of a log that ends at {asked.end}")
-        elif not self._may_be_called_up(request) and asked.told.detail is None and not _has_news(asked, replica):
+        elif (
+            not self._may_be_called_up(request)
+            and asked.expected_answer.detail is None
+            and not _has_news(asked, replica)
+        ):
             raise Violation("S25", f"{_who(asked)} may wait, there is nothing to tell, and it is answered")
 
     def _may_be_called_up(self, request: FetchRequest) -> bool:
@@ -211,7 +215,7 @@ class Answers:
         """A parked request is answered: by records, by the high watermark, at the end of a leadership, or in time."""
         process = waited.process
         replica = process.replica
-        if type(waited.requested.request) is not FetchRequest or waited.told[1::3] != (Error.NONE, None):
+        if type(waited.requested.request) is not FetchRequest or waited.expected_answer[1::3] != (Error.NONE, None):
             return  # it was held back until something was saved
         said = _said(effect.response)
         if said.error != Error.NONE:
@@ -284,8 +288,8 @@ class Answers:
 def _asked(process: Process, requested: Requested) -> Asked:
     replica = process.replica
     log = replica.log
-    told = expected(process, requested.request)
-    return Asked(process, requested, told, log.end, replica.high_watermark, log.start)
+    expected_answer = expected(process, requested.request)
+    return Asked(process, requested, expected_answer, log.end, replica.high_watermark, log.start)
 
 
 _NEVER = Fetched(-1, -1, -1, -1)
@@ -337,7 +341,7 @@ def _pair(place: Any) -> tuple[int, int]:
 def _leads_on(asked: Asked) -> bool:
     """Whether the node still leads the epoch in which the request came."""
     role = asked.process.replica.role
-    return role.epoch == asked.told.epoch and isinstance(role, Leader)
+    return role.epoch == asked.expected_answer.epoch and isinstance(role, Leader)
 
 
 def _has_news(asked: Asked, replica: Any) -> bool:

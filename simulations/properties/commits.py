@@ -30,7 +30,7 @@ class Commits:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.acknowledged: dict[int, int] = {}
-        self._told: dict[int, int] = {}  # node id: its last high watermark, of this life
+        self._notified: dict[int, int] = {}  # node id: its last high watermark, of this life
         self._led: dict[int, int] = {}  # node id: the epoch that it was last seen to lead, of this life
         self._shown: dict[int, int] = {}  # epoch: the highest watermark that its leader showed to others
         self._questions: dict[tuple[int, int, int], int] = {}  # (node, life, question): what was committed then
@@ -42,7 +42,7 @@ class Commits:
         self.leaves = {"Fetch": self._fetch_leaves, "FetchAnswer": self._fetch_answer_leaves}
 
     def started(self, process: Process) -> None:
-        self._told[process.node.id] = -1
+        self._notified[process.node.id] = -1
         self._led[process.node.id] = -1
 
     def became(self, process: Process, _was: Role | None, role: Role) -> None:
@@ -51,9 +51,11 @@ class Commits:
 
     def _commits(self, process: Process, effect: do.HighWatermark) -> None:
         node_id, offset = process.node.id, effect.offset
-        if offset <= self._told[node_id]:
-            raise Violation("S09", f"node {node_id} learned that {self._told[node_id]} is committed, and then {offset}")
-        self._told[node_id] = offset
+        if offset <= self._notified[node_id]:
+            raise Violation(
+                "S09", f"node {node_id} learned that {self._notified[node_id]} is committed, and then {offset}"
+            )
+        self._notified[node_id] = offset
         history, shadow = self._ledger.history, self._ledger.shadow(process)
         if offset > history.end:
             self._extends(process, offset)
@@ -77,11 +79,11 @@ class Commits:
             raise Violation("S07", text)
 
     def _loads(self, process: Process, effect: do.LoadSnapshot) -> None:
-        told = self._told[process.node.id]
-        if effect.id.end_offset < told:
-            text = f"node {process.node.id} loads a snapshot of {effect.id.end_offset}; {told} was committed"
+        notified = self._notified[process.node.id]
+        if effect.id.end_offset < notified:
+            text = f"node {process.node.id} loads a snapshot of {effect.id.end_offset}; {notified} was committed"
             raise Violation("S09", text)
-        self._told[process.node.id] = effect.id.end_offset
+        self._notified[process.node.id] = effect.id.end_offset
 
     # Called by the state machine
 

@@ -29,7 +29,7 @@ class Logs:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.prefixes: dict[tuple[int, int], int] = {}
-        self._told: dict[int, int] = {}  # node id: up to where it learned that all is committed
+        self._committed_up_to: dict[int, int] = {}  # node id: up to where it learned that all is committed
         self.inputs = {Flushed: self._flushed}
         self.performs = {
             do.Append: self._appends,
@@ -51,7 +51,7 @@ class Logs:
             raise Violation("S17", f"the log of node {node_id} starts at {start}, where nothing committed ends")
         shadow = ChainedLog(self._ledger.chains, start, base)
         self._ledger.shadows[node_id] = shadow
-        self._told[node_id] = 0
+        self._committed_up_to[node_id] = 0
         while shadow.end < recovered.log_end:
             data = process.storage.read(shadow.end, recovered.log_end, 1 << 20)
             if not data:
@@ -118,15 +118,16 @@ class Logs:
         """Another record than the committed one: of a former leader, which will be truncated. Not on a leader of its
         own epoch, nor below the node's high watermark.
         """
-        if end_offset <= self._told[process.node.id]:
+        if end_offset <= self._committed_up_to[process.node.id]:
             raise Violation("S06", f"node {process.node.id} has other records than are committed, up to {end_offset}")
 
     def _truncates(self, process: Process, effect: do.Truncate) -> None:
         node_id = process.node.id
         if isinstance(process.replica.role, Leader):
             raise Violation("S12", f"node {node_id} leads, and truncates its log to {effect.end_offset}")
-        if effect.end_offset < self._told[node_id]:
-            text = f"node {node_id} truncates to {effect.end_offset}; up to {self._told[node_id]} it was committed"
+        committed = self._committed_up_to[node_id]
+        if effect.end_offset < committed:
+            text = f"node {node_id} truncates to {effect.end_offset}; up to {committed} it was committed"
             raise Violation("S11", text)
         shadow = self._ledger.shadow(process)
         self._takes_nothing_committed(process, effect.end_offset)
@@ -149,8 +150,10 @@ class Logs:
         end = effect.id.end_offset
         if isinstance(process.replica.role, Leader):
             raise Violation("S12", f"node {node_id} leads, and empties its log")
-        if end < self._told[node_id]:
-            raise Violation("S11", f"node {node_id} starts over at {end}; up to {self._told[node_id]} it was committed")
+        if end < self._committed_up_to[node_id]:
+            raise Violation(
+                "S11", f"node {node_id} starts over at {end}; up to {self._committed_up_to[node_id]} it was committed"
+            )
         base = self._ledger.history.chain_at.get(end)
         if base is None:
             raise Violation("S17", f"node {node_id} starts over at {end}, where nothing committed ends")
@@ -176,7 +179,7 @@ class Logs:
             raise Violation("S16", f"node {process.node.id} {verb} epochs {epochs}; its log has {shadow.epoch_starts}")
 
     def _commits(self, process: Process, effect: do.HighWatermark) -> None:
-        self._told[process.node.id] = max(self._told[process.node.id], effect.offset)
+        self._committed_up_to[process.node.id] = max(self._committed_up_to[process.node.id], effect.offset)
 
     def _loads(self, process: Process, effect: do.LoadSnapshot) -> None:
-        self._told[process.node.id] = max(self._told[process.node.id], effect.id.end_offset)
+        self._committed_up_to[process.node.id] = max(self._committed_up_to[process.node.id], effect.id.end_offset)

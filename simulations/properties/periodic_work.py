@@ -55,10 +55,12 @@ class PeriodicWork:
         self._wall: dict[int, int] = {}  # node id: how far its wall clock is ahead, as it was informed
         self._idle: dict[int, tuple[int, int]] = {}  # node id: a second, and how often it woke in it for nothing
         self._became_ms: dict[int, int] = {}  # node id: when it took its role, by its wall clock
-        self._told: dict[tuple[int, int, int], dict[int, tuple[int, int]]] = {}  # node, life, epoch: by peer, when
+        self._begin_sent: dict[
+            tuple[int, int, int], dict[int, tuple[int, int]]
+        ] = {}  # node, life, epoch: by peer, when
         self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends}
         self.inputs: dict[type, Any] = {Failed: self._has_failed, Answered: self._was_answered, Saved: self._saved}
-        self.inputs |= {WallClock: self._hears_clock, Ticked: self._has_ticked}
+        self.inputs |= {WallClock: self._took_wall_clock, Ticked: self._has_ticked}
 
     def started(self, process: Process) -> None:
         self._wall.pop(process.node.id, None)
@@ -94,18 +96,18 @@ class PeriodicWork:
         # What waited may have been asked in a role that is over: how it fares says nothing of this one.
         self._sent[node_id][peer] = (HELD if is_held else effect.number, now_ms)
         if type(effect.request) is BeginQuorumEpochRequest and not is_held:
-            told = self._told.setdefault((node_id, process.life, process.replica.epoch), {})
+            begin_sent = self._begin_sent.setdefault((node_id, process.life, process.replica.epoch), {})
             every_ms = config.fetch_timeout_ms // 2
-            last, before = told.get(peer, (-every_ms, -every_ms))
+            last, before = begin_sent.get(peer, (-every_ms, -every_ms))
             if now_ms < before + every_ms:  # the first one may have waited for the disk
                 text = f"node {node_id} tells node {peer} three times within {now_ms - before} ms that it leads"
                 raise Violation("L14", f"{text}, not {every_ms}")
-            told[peer] = (now_ms, last)
+            begin_sent[peer] = (now_ms, last)
 
     def _saved(self, process: Process, _event: Saved, _effects: list[Any]) -> None:
         self._released[process.node.id] = self._world.now
 
-    def _hears_clock(self, process: Process, event: WallClock, _effects: list[Any]) -> None:
+    def _took_wall_clock(self, process: Process, event: WallClock, _effects: list[Any]) -> None:
         self._wall[process.node.id] = event.offset_ms
 
     def _has_ticked(self, process: Process, _event: Ticked, effects: list[Any]) -> None:

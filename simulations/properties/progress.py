@@ -43,12 +43,12 @@ class Reign:
     known: voters that fetched from it, or that it notified, since the last check.
     """
 
-    __slots__ = ("epoch", "heard", "known", "process", "until_ms")
+    __slots__ = ("contacted", "epoch", "known", "process", "until_ms")
 
     def __init__(self, process: Process, epoch: int, until_ms: int) -> None:
         self.process = process
         self.epoch = epoch
-        self.heard: set[int] = set()
+        self.contacted: set[int] = set()
         self.known: set[int] = {process.node.id}
         self.until_ms = until_ms
 
@@ -84,8 +84,8 @@ class Progress:
 
     def _know_later(self, reign: Reign) -> None:
         process, config = reign.process, reign.process.replica.config
-        told_ms = process.clock.ms(self._world.now) + 2 * config.request_timeout_ms + config.fetch_timeout_ms
-        self._world.at(process.clock.when(told_ms), self._is_known, reign)
+        notified_ms = process.clock.ms(self._world.now) + 2 * config.request_timeout_ms + config.fetch_timeout_ms
+        self._world.at(process.clock.when(notified_ms), self._is_known, reign)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         replica = process.replica
@@ -128,18 +128,18 @@ class Progress:
             reign.known.add(sender)
             if frame.name == "Fetch" and _has_parted(process, request):
                 return  # it learns where to truncate; its next Fetch counts
-            self._heard(process, reign, sender)
+            self._record_contact(process, reign, sender)
 
     def _took_update(self, process: Process, frame: Frame, _requested: Requested) -> None:
         """A voter tells the leader of itself: it counts as a fetch, unless the leader cannot take it yet."""
         reign = self._reigns.get(process.node.id)
         if reign is not None and frame.gist[0] == reign.epoch and process.replica.high_watermark is not None:
-            self._heard(process, reign, frame.gist[1])
+            self._record_contact(process, reign, frame.gist[1])
 
-    def _heard(self, process: Process, reign: Reign, sender: int) -> None:
-        reign.heard.add(sender)
-        if len(reign.heard) >= self._ledger.majority - 1:
-            reign.heard.clear()
+    def _record_contact(self, process: Process, reign: Reign, sender: int) -> None:
+        reign.contacted.add(sender)
+        if len(reign.contacted) >= self._ledger.majority - 1:
+            reign.contacted.clear()
             reign.until_ms = self._limit_ms(process)
 
     def unanswered(self, process: Process, now: int) -> str | None:

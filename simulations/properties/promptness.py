@@ -40,16 +40,16 @@ class Promptness:
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
         self._leaving: dict[int, int] = {}  # node id: the life in which it was asked to shut down
-        self._told: dict[int, tuple[int, int | None]] = {}  # node id: epoch and leader, as its state machine knows
+        self._notified: dict[int, tuple[int, int | None]] = {}  # node id: epoch and leader, as its state machine knows
         self.performs: dict[type, Any] = {
-            do.Send: self._sends, do.SaveElection: self._saves, do.LeaderChanged: self._tells,
+            do.Send: self._sends, do.SaveElection: self._saves, do.LeaderChanged: self._leader_changes,
         }  # fmt: skip
-        self.inputs: dict[type, Any] = {Answered: self._hears_answer, Saved: self._saved, ShutDown: self._shuts_down}
+        self.inputs: dict[type, Any] = {Answered: self._took_answer, Saved: self._saved, ShutDown: self._shuts_down}
 
     def started(self, process: Process) -> None:
         self._sent[process.node.id] = {}
         self._saving.pop(process.node.id, None)
-        self._told[process.node.id] = (0, None)
+        self._notified[process.node.id] = (0, None)
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
         """Requests of another role no longer count; but granting a vote changes nothing."""
@@ -66,8 +66,8 @@ class Promptness:
         number = HELD if self._duties.is_held(process) else effect.number
         self._sent[process.node.id][effect.peer] = (number, process.clock.ms(self._world.now))
 
-    def _tells(self, process: Process, effect: do.LeaderChanged) -> None:
-        self._told[process.node.id] = (effect.epoch, effect.leader_id)
+    def _leader_changes(self, process: Process, effect: do.LeaderChanged) -> None:
+        self._notified[process.node.id] = (effect.epoch, effect.leader_id)
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         self._saving[process.node.id] = (process.life, effect.number)
@@ -87,7 +87,7 @@ class Promptness:
             self._world.after(AT_ONCE_US, self._look, process, role)
             return
         self._has_asked(process, role)
-        self._is_told(process, role)
+        self._check_notified(process, role)
 
     def _has_asked(self, process: Process, role: Role) -> None:
         sent = self._sent[process.node.id]
@@ -98,12 +98,14 @@ class Promptness:
         elif not isinstance(role, Follower) and (left := [each for each in self._due(role) if each not in sent]):
             raise Violation("L15", f"node {process.node.id} is {role}, and has asked or told nodes {left} nothing")
 
-    def _is_told(self, process: Process, role: Role) -> None:
+    def _check_notified(self, process: Process, role: Role) -> None:
         """A replica that learns the leader, or that it leads no more, notifies its state machine."""
-        told = self._told[process.node.id]
-        is_right = told == (role.epoch, role.leader_id) if isinstance(role, Follower) else told[1] != process.node.id
+        notified = self._notified[process.node.id]
+        is_right = (
+            notified == (role.epoch, role.leader_id) if isinstance(role, Follower) else notified[1] != process.node.id
+        )
         if not is_right:
-            raise Violation("S24", f"node {process.node.id} is {role}, and has told its state machine of {told}")
+            raise Violation("S24", f"node {process.node.id} is {role}, and has told its state machine of {notified}")
 
     def _due(self, role: Any) -> list[int]:
         """The peers to which a role has to send requests at once."""
@@ -113,7 +115,7 @@ class Promptness:
         may_win = len(tally.granting) < self._ledger.majority <= len(tally.granting) + len(tally.unanswered)
         return list(tally.unanswered) if may_win and tally.held_until_ms is None else []
 
-    def _hears_answer(self, process: Process, event: Answered, effects: list[Any]) -> None:
+    def _took_answer(self, process: Process, event: Answered, effects: list[Any]) -> None:
         """A node that an answer informs of the leader of its epoch knows that leader; one that is denied ends."""
         response = event.response
         number, sent_ms = self._sent[process.node.id].get(event.peer, (0, 0))
@@ -141,9 +143,9 @@ class Promptness:
             return  # it was asked before
         self._leaving[process.node.id] = process.life
         role = process.replica.role
-        has_to_tell = isinstance(role, Resigned) and bool(role.unacked)
+        has_to_notify = isinstance(role, Resigned) and bool(role.unacked)
         is_done = any(type(effect) is do.ShutdownComplete for effect in effects)
-        if not (has_to_tell or is_done or self._is_saving(process) or _saves(effects)):
+        if not (has_to_notify or is_done or self._is_saving(process) or _saves(effects)):
             raise Violation("L16", f"node {process.node.id} is {role}, has no peer to notify, and does not stop")
 
 

@@ -86,8 +86,8 @@ class Recovery:
         if isinstance(error, PartDenied):
             return
         cause = error.error if isinstance(error, DiskFailed) else error.__cause__ or error
-        is_told = isinstance(cause, OSError) and cause.errno in FAULTS
-        if not is_told and process.node.id not in self._ledger.damaged:
+        is_reported = isinstance(cause, OSError) and cause.errno in FAULTS
+        if not is_reported and process.node.id not in self._ledger.damaged:
             text = f"node {process.node.id} stops, and its disk neither failed nor was damaged: {error}"
             raise Violation("S29", text)
 

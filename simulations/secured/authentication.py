@@ -75,7 +75,7 @@ class Authentication:
         else:
             self.stage = Stage.OVER
 
-    def who(self, place: int) -> Principal | None:
+    def principal_at(self, place: int) -> Principal | None:
         """The principal for which the frame at a place may be served; None if it may not be served."""
         return self._may.get(place, self._remains)
 

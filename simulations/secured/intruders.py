@@ -231,9 +231,9 @@ def _named(name: str) -> bytes:
     return bytes(2) + encode(DefaultPrincipalData(type="User", name=name, token_authenticated=False), 0)
 
 
-def _acl(kind: int, name: str, pattern: int, who: str, host: str, operation: int, permission: int) -> Any:
+def _acl(kind: int, name: str, pattern: int, principal: str, host: str, operation: int, permission: int) -> Any:
     creation = CreateAclsRequest.AclCreation(
-        resource_type=kind, resource_name=name, resource_pattern_type=pattern, principal=who, host=host,
+        resource_type=kind, resource_name=name, resource_pattern_type=pattern, principal=principal, host=host,
         operation=operation, permission_type=permission,
     )  # fmt: skip
     return CreateAclsRequest(creations=(creation,))
@@ -353,9 +353,9 @@ def grant(visit: Visit) -> None:
             kind, pattern = TOPIC, pick(rng, (LITERAL, LITERAL, PREFIXED))
             name = pick(rng, (*TOPICS, ANY) if pattern == LITERAL else TOPICS)
             operation = pick(rng, _OPERATIONS)
-        who = pick(rng, (f"User:{ALICE}", f"User:{ALICE}", f"User:{BOB}", "User:*"))
+        principal = pick(rng, (f"User:{ALICE}", f"User:{ALICE}", f"User:{BOB}", "User:*"))
         permission = DENY if rng.random() < 0.3 else ALLOW
-        visit.write(ask(_acl(kind, name, pattern, who, pick(rng, HOSTS), operation, permission), number))
+        visit.write(ask(_acl(kind, name, pattern, principal, pick(rng, HOSTS), operation, permission), number))
 
 
 _OPERATIONS = (ALL, READ, CREATE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS)
@@ -384,8 +384,8 @@ def again(visit: Visit) -> None:
     log_in(visit, ALICE)
     _ask_some(visit, OF_TOPICS, 2)
     if identities(visit).has_sasl:
-        who = pick(visit.rng, (ALICE, ADMIN))
-        visit.later(100, visit.write, _sasl(who, number=30))
+        name = pick(visit.rng, (ALICE, ADMIN))
+        visit.later(100, visit.write, _sasl(name, number=30))
         visit.later(200, _ask_some, visit, OF_TOPICS, 3, 40)
 
 

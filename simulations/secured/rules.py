@@ -120,13 +120,13 @@ class SecuredWireRules(WireRules):
         frame = super().takes(process, incoming)
         connection: Any = process.connections[incoming.source.connection]
         found = self.of(connection)
-        who = found.who(frame.place)
+        expected = found.principal_at(frame.place)
         text = f"node {process.node.id} takes a {frame.name} of {connection.client.node.id}"
-        if who is None:
+        if expected is None:
             raise Violation("W08", f"{text}, who is not authenticated")
-        told: Principal | None = incoming.identity
-        if told != who and not (told is None and who.name == "ANONYMOUS"):
-            raise Violation("W08", f"{text} in the name of {told}, and {who} is authenticated")
+        identity: Principal | None = incoming.identity
+        if identity != expected and not (identity is None and expected.name == "ANONYMOUS"):
+            raise Violation("W08", f"{text} in the name of {identity}, and {expected} is authenticated")
         if found.expires_at is not None and process.loop.time() > found.expires_at + SLACK_S:
             raise Violation("W08", f"{text}, whose session has ended at {found.expires_at:.3f} s")
         return frame
@@ -134,7 +134,7 @@ class SecuredWireRules(WireRules):
     def principal(self, process: Any, incoming: Incoming) -> Principal:
         """The principal that has sent a request."""
         connection: Any = process.connections[incoming.source.connection]
-        found = self.of(connection).who(incoming.source.correlation)
+        found = self.of(connection).principal_at(incoming.source.correlation)
         assert found is not None, "it was taken"
         return found
 
@@ -260,25 +260,25 @@ class Judge:
 def look(process: Any, since: dict[TlsConnection, float]) -> None:
     """W09. since: when each connection whose handshake is not done was made, on the clock of the node."""
     ours, now = process.server, process.loop.time()
-    who = f"node {process.node.id}"
+    node = f"node {process.node.id}"
     bound = ours._handshakes_max  # noqa: SLF001 - it tells nobody else
     steps = len(ours._handshakes._steps)  # noqa: SLF001
     if max(len(since), steps) > bound:
-        raise Violation("W09", f"{who} has {len(since)} handshakes under way and {steps} steps to do; {bound} may be")
+        raise Violation("W09", f"{node} has {len(since)} handshakes under way and {steps} steps to do; {bound} may be")
     oldest = now - process.bounds.get("handshake_s_max", handshakes.HANDSHAKE_S_MAX) - SLACK_S
     held = sum(protocol.received for protocol in since)
     if held > handshakes.HELD_BYTES_MAX:
-        raise Violation("W09", f"{who} holds {held} bytes of handshakes")
+        raise Violation("W09", f"{node} holds {held} bytes of handshakes")
     for protocol, begun in since.items():
         if begun < oldest:
-            raise Violation("W09", f"{who} waits for a handshake since {begun:.1f} s")
+            raise Violation("W09", f"{node} waits for a handshake since {begun:.1f} s")
         if protocol.received > tls.HANDSHAKE_BYTES_MAX + READ_BYTES:
-            raise Violation("W09", f"{who} holds {protocol.received} bytes of a handshake")
+            raise Violation("W09", f"{node} holds {protocol.received} bytes of a handshake")
     if process.network.identities.has_sasl:
-        _look_at_unauthenticated(process, who, now)
+        _look_at_unauthenticated(process, node, now)
 
 
-def _look_at_unauthenticated(process: Any, who: str, now: float) -> None:
+def _look_at_unauthenticated(process: Any, node: str, now: float) -> None:
     wire_rules: Any = process.network.wire_rules
     waiting = []
     for number, one in process.server.connections.items():
@@ -288,10 +288,10 @@ def _look_at_unauthenticated(process: Any, who: str, now: float) -> None:
     known = process.unauthenticated
     process.unauthenticated = {number: known.get(number, now) for number in waiting}
     if len(waiting) > process.server._handshakes_max:  # noqa: SLF001
-        raise Violation("W09", f"{who} has {len(waiting)} connections of which nobody is authenticated")
+        raise Violation("W09", f"{node} has {len(waiting)} connections of which nobody is authenticated")
     begun = min(process.unauthenticated.values(), default=now)
     if begun < now - process.bounds.get("authentication_s_max", server.AUTHENTICATION_S_MAX) - SLACK_S:
-        raise Violation("W09", f"{who} waits for somebody to authenticate since {begun:.1f} s")
+        raise Violation("W09", f"{node} waits for somebody to authenticate since {begun:.1f} s")
 
 
 # The most bytes of one read, which are refused after it.

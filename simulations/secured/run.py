@@ -73,7 +73,7 @@ class SecuredWatch(SocketWatch):
         if frame is None:
             return
         text = f"node {process.node.id} serves {context.principal} what {connection.client.node.id} sent: {frame.name}"
-        sender = process.network.wire_rules.of(connection).who(frame.place)  # type: ignore[attr-defined]
+        sender = process.network.wire_rules.of(connection).principal_at(frame.place)  # type: ignore[attr-defined]
         if type(frame.message) is EnvelopeRequest:
             if not is_from(read(frame.message), context):
                 raise Violation("W07", text)

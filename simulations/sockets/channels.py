@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 class SocketChannels(Channels):
     """The channels of one process to its peers. asked: by peer, the last request without an outcome.
 
-    tell: called with the outcome; an answer comes with its request.
+    on_event: called with the outcome; an answer comes with its request.
     """
 
     def __init__(
-        self, process: Any, loop: Any, client_id: str, tell: Callable[[Input, Asked | None], None], note: Note,
+        self, process: Any, loop: Any, client_id: str, on_event: Callable[[Input, Asked | None], None], note: Note,
         security: ClientSecurity | None = None,
     ) -> None:  # fmt: skip
         super().__init__(loop, client_id, process.rng, on_input=self._came, note=note, security=security)
@@ -36,21 +36,21 @@ class SocketChannels(Channels):
         self._sim_loop = loop
         self.asked: dict[int, Send] = {}
         self.left: dict[int, Asked] = {}  # by peer: the frame with which the last request left
-        self._tell_process = tell
+        self._on_event = on_event
         self._wire_rules: WireChecks = process.network.wire_rules
 
     @classmethod
     def of_client(cls, process: Any, security: ClientSecurity | None = None) -> SocketChannels:
         """The channels of a broker or an admin client."""
 
-        def tell(event: Input, asked: Asked | None) -> None:
+        def on_event(event: Input, asked: Asked | None) -> None:
             if isinstance(event, Answered):
                 assert asked is not None, "an answer is for something"
-                told = made.unwrapped(event)
-                if isinstance(told, Answered):
-                    process.handle_answer(asked.answer, told)
+                event_of_core = made.unwrapped(event)
+                if isinstance(event_of_core, Answered):
+                    process.handle_answer(asked.answer, event_of_core)
                 else:
-                    process.receive_soon(told)
+                    process.receive_soon(event_of_core)
             else:
                 process.receive_soon(event)
 
@@ -58,7 +58,7 @@ class SocketChannels(Channels):
             if not process.is_dead:
                 act(*args)
 
-        made = cls(process, SocketLoop(process, run), "simulated", tell, lambda _name, _fields: None, security)
+        made = cls(process, SocketLoop(process, run), "simulated", on_event, lambda _name, _fields: None, security)
         return made
 
     def unwrapped(self, event: Answered) -> Answered | Failed:
@@ -82,14 +82,14 @@ class SocketChannels(Channels):
         if isinstance(event, Answered):
             asked = self.asked.pop(event.peer, None)
             self._wire_rules.is_answer_to(self, event, asked)
-            self._tell_process(event, self.left.pop(event.peer))
+            self._on_event(event, self.left.pop(event.peer))
             return
         if isinstance(event, Failed):
             asked = self.asked.get(event.peer)
             if asked is not None and asked.number == event.number:
                 del self.asked[event.peer]
                 self.left.pop(event.peer, None)
-        self._tell_process(event, None)
+        self._on_event(event, None)
 
 
 class ChannelLoop:

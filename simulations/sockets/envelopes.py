@@ -43,11 +43,15 @@ class Envelope(NamedTuple):
 
 def read(envelope: EnvelopeRequest) -> Envelope:
     """Read an envelope, by the rules of KIP-590: first the principal, then the address, then the request."""
-    who, address, data = envelope.request_principal, bytes(envelope.client_host_address), bytes(envelope.request_data)
+    principal, address, data = (
+        envelope.request_principal,
+        bytes(envelope.client_host_address),
+        bytes(envelope.request_data),
+    )
     try:
-        if who is None or bytes(who[:2]) != bytes(2):
+        if principal is None or bytes(principal[:2]) != bytes(2):
             return Envelope(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
-        found = decode_prefix(DefaultPrincipalData, 0, bytes(who), 2)[0]
+        found = decode_prefix(DefaultPrincipalData, 0, bytes(principal), 2)[0]
     except DecodeError:
         return Envelope(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
     if len(address) not in (4, 16):
@@ -81,26 +85,27 @@ def printed(address: bytes) -> str:
 
 def is_from(letter: Envelope, context: RequestContext) -> bool:
     """Whether a request is served with the principal of its first sender."""
-    who = letter.principal
-    assert who is not None, "it could be read"
-    told = context.principal
+    principal = letter.principal
+    assert principal is not None, "it could be read"
+    identity = context.principal
     return (
         context.forwarded
         and (context.client_address, context.client_id) == (letter.address, letter.client_id)
-        and (told.type, told.name, told.token) == (who.type, who.name, who.token_authenticated)
+        and (identity.type, identity.name, identity.token)
+        == (principal.type, principal.name, principal.token_authenticated)
     )
 
 
-def check_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
+def check_answer(sender: str, envelope: EnvelopeRequest, response: Any) -> None:
     """Raises Violation if an envelope does not get the right answer."""
-    letter, told = read(envelope), response.error_code
-    text = f"{who} answers an envelope with {error_name(told)}"
+    letter, error = read(envelope), response.error_code
+    text = f"{sender} answers an envelope with {error_name(error)}"
     if letter.error != Error.NONE:
-        if told != letter.error or response.response_data is not None:
+        if error != letter.error or response.response_data is not None:
             raise Violation("W07", f"{text}, not with {error_name(letter.error)}: {envelope}")
         return
-    if told != Error.NONE:
-        if told != Error.NOT_CONTROLLER or response.response_data is not None:
+    if error != Error.NONE:
+        if error != Error.NOT_CONTROLLER or response.response_data is not None:
             raise Violation("W07", f"{text}, and it can be opened: {envelope}")
         return
     cls: Any = response_class(letter.api_key)
@@ -112,8 +117,10 @@ def check_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
         raise Violation("W07", f"{text} and {inner}, number {head.correlation_id}, to number {letter.correlation_id}")
 
 
-def check_large(who: str, expected: int, response: Any) -> None:
+def check_large(sender: str, expected: int, response: Any) -> None:
     """Raises Violation if a request that is too large gets another answer. expected: the only error, or CLOSED."""
     codes = set(errors_of(response)) - ({Error.NONE} if hasattr(response, "error_code") else set())
     if expected == CLOSED or codes != {expected}:
-        raise Violation("W07", f"{who} answers what is too large with {sorted(codes)}, and {expected} was to be said")
+        raise Violation(
+            "W07", f"{sender} answers what is too large with {sorted(codes)}, and {expected} was to be said"
+        )

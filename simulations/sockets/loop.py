@@ -172,7 +172,7 @@ class Opening:
         assert server is not None, "it was accepted"
         transport = SimTransport(self.loop, connection.client_end, protocol, server.node.id)
         transport.begin()
-        self.loop.call_soon(self._tell, (transport, protocol))
+        self.loop.call_soon(self._connection_made, (transport, protocol))
 
     def refused(self, _connection: TcpConnection) -> None:
         """The peer's machine refused the connection."""
@@ -184,7 +184,7 @@ class Opening:
         else:
             self.waiter.set_exception(ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed"))
 
-    def _tell(self, made: tuple[SimTransport, Any]) -> None:
+    def _connection_made(self, made: tuple[SimTransport, Any]) -> None:
         if not self.waiter.done():
             self.waiter.set_result(made)
 

@@ -14,7 +14,7 @@ from simulations.cluster.driver import ControllerProcess
 from simulations.sockets.channels import SocketChannels
 from simulations.sockets.loop import SocketLoop, UvloopLoop, run_now
 from simulations.sockets.network import PORT
-from simulations.sockets.wire_rules import agreed, tells_versions
+from simulations.sockets.wire_rules import agreed, answers_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +140,7 @@ class SocketServer(Server):
         wire_rules = process.network.wire_rules
         wire_rules.answers(process, connection, source.correlation, response)
         frame = connection.requests[source.correlation]
-        if tells_versions(frame):
+        if answers_versions(frame):
             connection.versions = agreed(response)
         process.watch.replies(process, source, response)
         super().reply(source, response)

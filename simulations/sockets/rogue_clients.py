@@ -279,7 +279,7 @@ class Host:
     def close(self) -> None:
         self._connection.server_end.finish()
 
-    def tell_versions(self, asked: Any, ranges: Ranges, error: int = 0, more: int = 0) -> None:
+    def answer_versions(self, asked: Any, ranges: Ranges, error: int = 0, more: int = 0) -> None:
         """An answer to ApiVersions. more: added to its correlation id."""
         entry = ApiVersionsResponse.ApiVersion
         keys = tuple(entry(api_key=key, min_version=low, max_version=high) for key, (low, high) in ranges.items())
@@ -289,13 +289,13 @@ class Host:
         number = (asked.correlation_id + more).to_bytes(4, "big", signed=True)
         self.write(framed(number + encode(response, 0 if error else asked.version)))
 
-    def tell_as_it_should(self, asked: Any, ranges: Ranges) -> None:
+    def answer_as_it_should(self, asked: Any, ranges: Ranges) -> None:
         """The answer of a server with these versions."""
         known = APIS[API_VERSIONS].versions
         if asked.version > known[1]:
-            self.tell_versions(asked, {API_VERSIONS: known}, error=Error.UNSUPPORTED_VERSION)
+            self.answer_versions(asked, {API_VERSIONS: known}, error=Error.UNSUPPORTED_VERSION)
         else:
-            self.tell_versions(asked, ranges)
+            self.answer_versions(asked, ranges)
 
 
 def _mute(_host: Host, _asked: Any) -> None:
@@ -317,33 +317,33 @@ def _break_in_half(host: Host, asked: Any) -> None:
 
 
 def _mistake_number(host: Host, asked: Any) -> None:
-    host.tell_versions(asked, {key: api.versions for key, api in APIS.items()}, more=1)
+    host.answer_versions(asked, {key: api.versions for key, api in APIS.items()}, more=1)
 
 
 def _refuse_versions(host: Host, asked: Any) -> None:
     """It supports fewer and fewer versions of ApiVersions, and none in the end."""
-    host.tell_versions(asked, {API_VERSIONS: (0, max(asked.version - 1, 0))}, error=Error.UNSUPPORTED_VERSION)
+    host.answer_versions(asked, {API_VERSIONS: (0, max(asked.version - 1, 0))}, error=Error.UNSUPPORTED_VERSION)
 
 
 def _be_broken(host: Host, asked: Any) -> None:
-    host.tell_versions(asked, {}, error=Error.INVALID_REQUEST)
+    host.answer_versions(asked, {}, error=Error.INVALID_REQUEST)
 
 
 def _be_old(host: Host, asked: Any) -> None:
     """It is of a release without a version in common with our controllers."""
-    host.tell_as_it_should(asked, {API_VERSIONS: (0, 2), 1: (0, 11), 52: (0, 0)})
+    host.answer_as_it_should(asked, {API_VERSIONS: (0, 2), 1: (0, 11), 52: (0, 0)})
 
 
 def _grant_others(host: Host, asked: Any) -> None:
     """It answers ApiVersions correctly, and grants votes that nobody requested: with unknown correlation ids."""
     if asked.name == "ApiVersions":
-        host.tell_as_it_should(asked, {key: api.versions for key, api in APIS.items()})
+        host.answer_as_it_should(asked, {key: api.versions for key, api in APIS.items()})
         return
     response: Any = ApiVersionsResponse(error_code=0, api_keys=())
     if asked.name == "Vote":
-        told = asked.message.topics[0].partitions[0]
+        partition = asked.message.topics[0].partitions[0]
         partition = VoteResponse.TopicData.PartitionData(
-            partition_index=0, error_code=0, leader_id=-1, leader_epoch=told.replica_epoch, vote_granted=True
+            partition_index=0, error_code=0, leader_id=-1, leader_epoch=partition.replica_epoch, vote_granted=True
         )
         topic = VoteResponse.TopicData(topic_name=asked.message.topics[0].topic_name, partitions=(partition,))
         response = VoteResponse(error_code=0, topics=(topic,))

@@ -51,11 +51,11 @@ def _envelope(visit: Visit, number: int) -> EnvelopeRequest:
     request = _QUESTIONS[int(rng.random() * len(_QUESTIONS))]
     low, high = APIS[schema_of(type(request)).api_key or 0].versions
     data = _written(request, between(rng, low, high), high, number)
-    who, address = principal(), ADDRESSES[int(rng.random() * len(ADDRESSES))]
+    sender, address = principal(), ADDRESSES[int(rng.random() * len(ADDRESSES))]
     wrong = int(rng.random() * 2 * len(_WRONGS))
     if wrong < len(_WRONGS):
-        who, address, data = _WRONGS[wrong](who, address, data)
-    return EnvelopeRequest(request_data=data, request_principal=who, client_host_address=address)
+        sender, address, data = _WRONGS[wrong](sender, address, data)
+    return EnvelopeRequest(request_data=data, request_principal=sender, client_host_address=address)
 
 
 def _written(request: Any, version: int, newest: int, number: int) -> bytes:
@@ -100,14 +100,14 @@ _NOT_TO_BE_SENT_ON = _written(DescribeClusterRequest(include_cluster_authorized_
 _WRONGS: tuple[Any, ...] = (
     lambda _who, address, data: (None, address, data),
     lambda _who, address, data: (b"\0", address, data),
-    lambda who, address, data: (b"\0\1" + who[2:], address, data),
-    lambda who, address, data: (who[:-1], address, data),
-    *(lambda who, _address, data, given=given: (who, given, data) for given in NO_ADDRESSES),
-    lambda who, address, data: (who, address, data[:3]),
-    lambda who, address, data: (who, address, data[:-1]),
-    lambda who, address, data: (who, address, b"\x7f\x7f" + data[2:]),
-    lambda who, address, data: (who, address, data[:2] + NO_VERSION.to_bytes(2, "big") + data[4:]),
-    lambda who, address, _data: (who, address, _NOT_TO_BE_SENT_ON),
+    lambda sender, address, data: (b"\0\1" + sender[2:], address, data),
+    lambda sender, address, data: (sender[:-1], address, data),
+    *(lambda sender, _address, data, given=given: (sender, given, data) for given in NO_ADDRESSES),
+    lambda sender, address, data: (sender, address, data[:3]),
+    lambda sender, address, data: (sender, address, data[:-1]),
+    lambda sender, address, data: (sender, address, b"\x7f\x7f" + data[2:]),
+    lambda sender, address, data: (sender, address, data[:2] + NO_VERSION.to_bytes(2, "big") + data[4:]),
+    lambda sender, address, _data: (sender, address, _NOT_TO_BE_SENT_ON),
 )
 
 

@@ -106,7 +106,7 @@ class End:
     def send(self, data: bytes) -> None:
         """Send bytes; they leave as the window allows."""
         if self.is_reset:
-            self.process.when_awake(self._tell_reset)
+            self.process.when_awake(self._report_reset)
         if self.is_gone or self.is_reset:
             return
         for piece, frame in self.tap.cut(data):
@@ -137,8 +137,8 @@ class End:
         self.unsent.clear()
         if not self.is_gone:
             self.is_gone = True
-            told = self.other.break_off if self.arrived else self.other.finish_reading
-            self.network.links.carry(self.pipe, 0, told)
+            on_arrival = self.other.break_off if self.arrived else self.other.finish_reading
+            self.network.links.carry(self.pipe, 0, on_arrival)
 
     def pause_reading(self) -> None:
         self.is_reading = False
@@ -167,7 +167,7 @@ class End:
         self.is_reset = True
         self.arrived.clear()
         if self.is_reading or self.unsent:  # else the next read or write notices it
-            self.process.when_awake(self._tell_reset)
+            self.process.when_awake(self._report_reset)
 
     def acknowledged(self) -> None:
         """The other end has read bytes: more may be sent."""
@@ -200,7 +200,7 @@ class End:
         if self.is_gone or owner is None or not self.is_reading:
             return
         if self.is_reset:
-            self._tell_reset()
+            self._report_reset()
         elif self.arrived:
             data = bytes(self.arrived[:READ_BYTES])
             del self.arrived[: len(data)]
@@ -213,7 +213,7 @@ class End:
         elif self.saw_end:
             owner.ended(None)
 
-    def _tell_reset(self) -> None:
+    def _report_reset(self) -> None:
         if not self.is_gone and self.owner is not None:
             self.is_gone = True
             self.network.forget(self)

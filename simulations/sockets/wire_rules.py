@@ -60,26 +60,26 @@ class WireRules:
 
     def _is_meant(self, connection: TcpConnection, channels: SocketChannels, frame: Asked) -> None:
         """W01."""
-        who = f"node {channels.process.node.id}"
+        node = f"node {channels.process.node.id}"
         if frame.message is None:
-            raise Violation("W01", f"{who} writes {len(frame.data)} bytes that are no request")
+            raise Violation("W01", f"{node} writes {len(frame.data)} bytes that are no request")
         if connection.requests:
             waits = next(iter(connection.requests.values()))
-            raise Violation("W01", f"{who} writes a {frame.name} where its {waits.name} is not answered")
+            raise Violation("W01", f"{node} writes a {frame.name} where its {waits.name} is not answered")
         if type(frame.message) is ApiVersionsRequest and frame.version >= 0 and not connection.versions:
             return
         if self._is_of_channel(connection, frame):
             return
         if not connection.versions:
-            raise Violation("W01", f"{who} writes a {frame.name} before it knows the peer's versions")
+            raise Violation("W01", f"{node} writes a {frame.name} before it knows the peer's versions")
         effect = channels.asked.get(connection.opening.peer)
         if effect is None or not is_written_as(effect, frame.version, frame.payload):
-            raise Violation("W01", f"{who} writes a {frame.name} to {connection.opening.host} that no core asked for")
+            raise Violation("W01", f"{node} writes a {frame.name} to {connection.opening.host} that no core asked for")
         frame.number = effect.number
         channels.left[effect.peer] = frame
         known = connection.versions.get(type(frame.message))
         if frame.version != known:
-            raise Violation("W01", f"{who} speaks {frame.name} v{frame.version}; both have v{known}")
+            raise Violation("W01", f"{node} speaks {frame.name} v{frame.version}; both have v{known}")
 
     def _is_of_channel(self, connection: TcpConnection, frame: Asked) -> bool:  # noqa: ARG002 - of secured worlds
         """Whether a request is one that the channel makes itself."""
@@ -93,23 +93,23 @@ class WireRules:
         """A server has written a frame (W03)."""
         server = connection.server
         assert server is not None, "it was accepted"
-        who = f"node {server.node.id}"
+        node = f"node {server.node.id}"
         asked = next(iter(connection.requests.values()), None)
         is_refused = asked is not None and is_unsupported(asked)
         if asked is not None and self._is_of_gate(connection, asked):
             asked.said = b""
             asked.taken_at = self._network.world.now
         if asked is None or not (asked.taken_at >= 0 or is_refused):
-            raise Violation("W03", f"{who} writes {len(data)} bytes where nothing was asked")
+            raise Violation("W03", f"{node} writes {len(data)} bytes where nothing was asked")
         if int.from_bytes(data[:4], "big", signed=True) != asked.correlation_id:
-            raise Violation("W03", f"{who} answers {asked.name} {asked.correlation_id} as {data[:4].hex()}")
+            raise Violation("W03", f"{node} answers {asked.name} {asked.correlation_id} as {data[:4].hex()}")
         if asked.said is None and not is_refused:
-            raise Violation("W03", f"{who} writes an answer to {asked.name} before its node has given one")
+            raise Violation("W03", f"{node} writes an answer to {asked.name} before its node has given one")
         if asked.said is not None and not data.endswith(asked.said):
-            raise Violation("W03", f"{who} writes {len(data)} bytes to {asked.name}; the node said others")
+            raise Violation("W03", f"{node} writes {len(data)} bytes to {asked.name}; the node said others")
         if is_refused and data[4:] != REFUSED:
             raise Violation(
-                "W03", f"{who} is asked for its versions in {asked.version}, and does not say what it knows"
+                "W03", f"{node} is asked for its versions in {asked.version}, and does not say what it knows"
             )
         del connection.requests[asked.place]
         answer = asked.answer = Answer(data, asked)
@@ -128,15 +128,15 @@ class WireRules:
     def takes(self, process: Process, incoming: Incoming) -> Asked:
         """A server passes a request to its node (W02)."""
         connection: Any = process.connections.get(incoming.source.connection)
-        who = f"node {process.node.id}"
+        node = f"node {process.node.id}"
         if connection is None:
-            raise Violation("W02", f"{who} takes a request of connection {incoming.source.connection}, which is gone")
+            raise Violation("W02", f"{node} takes a request of connection {incoming.source.connection}, which is gone")
         place = incoming.source.correlation
         frame: Asked | None = connection.requests.get(place)
         if frame is None or frame.data != incoming.frame or is_nonsense(frame) or is_unsupported(frame):
-            raise Violation("W02", f"{who} takes a frame that was not written as number {place} of its connection")
+            raise Violation("W02", f"{node} takes a frame that was not written as number {place} of its connection")
         if connection.taken >= place:
-            raise Violation("W02", f"{who} takes frame {place} of a connection after frame {connection.taken}")
+            raise Violation("W02", f"{node} takes frame {place} of a connection after frame {connection.taken}")
         connection.taken = place
         frame.taken_at = self._network.world.now
         self._look_at_oldest(connection)
@@ -150,12 +150,12 @@ class WireRules:
             raise Violation("W03", text)
         frame.response = response
         frame.said = encode(response, frame.version)
-        who = f"node {process.node.id}"
+        node = f"node {process.node.id}"
         if type(frame.message) is EnvelopeRequest:
-            check_answer(who, frame.message, response)
+            check_answer(node, frame.message, response)
         expected = getattr(connection.opening, "expects", {}).get(place)
         if expected is not None:
-            check_large(who, expected, response)
+            check_large(node, expected, response)
 
     def _look_at_oldest(self, connection: TcpConnection) -> None:
         """Note the oldest request without an answer, for the checks of late answers."""
@@ -168,13 +168,13 @@ class WireRules:
 
     def is_answer_to(self, channels: SocketChannels, event: Answered, asked: Send | None) -> None:
         """A channel delivers an answer (W04)."""
-        who = f"node {channels.process.node.id}"
+        node = f"node {channels.process.node.id}"
         frame = channels.left.get(event.peer)
         if asked is None or frame is None or asked.number != event.number:
-            text = f"{who} hands over an answer to {event.number} of peer {event.peer}"
+            text = f"{node} hands over an answer to {event.number} of peer {event.peer}"
             raise Violation("W04", f"{text}; asked is {None if asked is None else asked.number}")
         if frame.answer is None or frame.said != encode(event.response, frame.version):
-            raise Violation("W04", f"{who} hands over to its {frame.name} of peer {event.peer} what no node answered")
+            raise Violation("W04", f"{node} hands over to its {frame.name} of peer {event.peer} what no node answered")
 
 
 def is_written_as(effect: Send, version: int, body: bytes) -> bool:
@@ -198,7 +198,7 @@ def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
     return found
 
 
-def tells_versions(asked: Asked) -> bool:
+def answers_versions(asked: Asked) -> bool:
     """Whether its answer lists the served versions."""
     said = asked.response
     return isinstance(said, ApiVersionsResponse) and said.error_code == Error.NONE and asked.name == "ApiVersions"

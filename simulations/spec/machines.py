@@ -209,20 +209,20 @@ class Laboratory:
         """Everything pending is written to disk; then the machine gets the input of each save and of the last
         operation.
         """
-        election, log, told, last = machine.election, machine.disk_log, list[Any](), None
+        election, log, completions, last = machine.election, machine.disk_log, list[Any](), None
         for effect in machine.waiting:
             if type(effect) is do.SaveElection:
                 election = (effect.epoch, effect.leader_id, effect.voted)
-                told.append(Saved(effect.number))
+                completions.append(Saved(effect.number))
             else:
                 log = _changed(log, effect)
                 last = effect
         if last is not None:
-            told.append(Flushed(last.number))
+            completions.append(Flushed(last.number))
         sent: list[Sent] = []
         before = numbers_of(machine.replica)
         replica, waiting, seen_log = copy(machine.replica), (), machine.log
-        for event in told:
+        for event in completions:
             done = step(replica, event, machine.now_ms)
             anew = _asked_anew(before, replica)
             machine, more = self._performed(replica, election, log, waiting, seen_log, machine.now_ms, done)

@@ -100,16 +100,16 @@ def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int)
     leading = node.leading
     assert leading is not None, "a leader keeps books"
     if leading.ends.get(voter) != offset:
-        start, ends, heard, quorum_ms, proposed = leading
-        leading = Leading(start, {**ends, voter: offset}, heard, quorum_ms, proposed)
+        start, ends, fetched, quorum_ms, proposed = leading
+        leading = Leading(start, {**ends, voter: offset}, fetched, quorum_ms, proposed)
     return node.but(leading=_with_contact(leading, voter, rules, now_ms))
 
 
 def _with_contact(leading: Leading, voter: int, rules: Rules, now_ms: int) -> Leading:
-    start, ends, heard, _, proposed = leading
-    if len(heard) + (voter not in heard) >= rules.majority - 1:
+    start, ends, fetched, _, proposed = leading
+    if len(fetched) + (voter not in fetched) >= rules.majority - 1:
         return Leading(start, ends, frozenset(), now_ms, proposed)
-    return leading if voter in heard else leading._replace(heard=heard | {voter})
+    return leading if voter in fetched else leading._replace(fetched=fetched | {voter})
 
 
 def advance_high_watermark(node: Node, rules: Rules) -> Node:

@@ -166,13 +166,13 @@ class Disk(NamedTuple):
 
 
 class Leading(NamedTuple):
-    """start: where the leader's epoch begins. ends: durable ends of the voters that fetched, by id; heard: the voters
+    """start: where the leader's epoch begins. ends: durable ends of the voters that fetched, by id; fetched: the voters
     that did since quorum_ms; proposed: the log end after all proposals.
     """
 
     start: int
     ends: dict[int, int]
-    heard: frozenset[int]
+    fetched: frozenset[int]
     quorum_ms: int
     proposed: int = UNKNOWN
 

@@ -240,9 +240,9 @@ class Network:
         if server.is_dead or connection.id not in server.connections:
             self._refuse_unknown(server.node, connection)
         else:
-            server.when_awake(self._tell_versions, connection)
+            server.when_awake(self._answer_versions, connection)
 
-    def _tell_versions(self, connection: Connection) -> None:
+    def _answer_versions(self, connection: Connection) -> None:
         self.links.carry(connection.to_client, 0, self._ready, connection)
 
     def _ready(self, connection: Connection) -> None:

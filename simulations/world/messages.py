@@ -63,25 +63,25 @@ def _vote(request: VoteRequest) -> Gist:
 def _vote_answer(response: VoteResponse) -> Gist:
     if not response.topics:
         return (int(response.error_code),)
-    told = response.topics[0].partitions[0]
-    return int(told.error_code), told.leader_epoch, told.leader_id, int(told.vote_granted)
+    partition = response.topics[0].partitions[0]
+    return int(partition.error_code), partition.leader_epoch, partition.leader_id, int(partition.vote_granted)
 
 
 def _begin(request: BeginQuorumEpochRequest) -> Gist:
-    told = request.topics[0].partitions[0]
-    return told.leader_epoch, told.leader_id
+    partition = request.topics[0].partitions[0]
+    return partition.leader_epoch, partition.leader_id
 
 
 def _end(request: EndQuorumEpochRequest) -> Gist:
-    told = request.topics[0].partitions[0]
-    return told.leader_epoch, told.leader_id, *told.preferred_successors
+    partition = request.topics[0].partitions[0]
+    return partition.leader_epoch, partition.leader_id, *partition.preferred_successors
 
 
 def _epoch_answer(response: BeginQuorumEpochResponse | EndQuorumEpochResponse) -> Gist:
     if not response.topics:
         return (int(response.error_code),)
-    told = response.topics[0].partitions[0]
-    return int(told.error_code), told.leader_epoch, told.leader_id
+    partition = response.topics[0].partitions[0]
+    return int(partition.error_code), partition.leader_epoch, partition.leader_id
 
 
 def _fetch(request: FetchRequest) -> Gist:
@@ -144,21 +144,21 @@ class Kind(NamedTuple):
     fields: tuple[str, ...]
 
 
-_TOLD = ("error", "epoch", "leader")
+_LEADER_FIELDS = ("error", "epoch", "leader")
 
 KINDS: dict[type, Kind] = {
     VoteRequest: Kind("Vote", _vote, ("epoch", "candidate", "last_epoch", "end", "pre_vote")),
-    VoteResponse: Kind("VoteAnswer", _vote_answer, (*_TOLD, "granted")),
+    VoteResponse: Kind("VoteAnswer", _vote_answer, (*_LEADER_FIELDS, "granted")),
     BeginQuorumEpochRequest: Kind("Begin", _begin, ("epoch", "leader")),
-    BeginQuorumEpochResponse: Kind("BeginAnswer", _epoch_answer, _TOLD),
+    BeginQuorumEpochResponse: Kind("BeginAnswer", _epoch_answer, _LEADER_FIELDS),
     EndQuorumEpochRequest: Kind("End", _end, ("epoch", "leader", "successors")),
-    EndQuorumEpochResponse: Kind("EndAnswer", _epoch_answer, _TOLD),
+    EndQuorumEpochResponse: Kind("EndAnswer", _epoch_answer, _LEADER_FIELDS),
     FetchRequest: Kind("Fetch", _fetch, ("epoch", "offset", "last_epoch", "watermark")),
-    FetchResponse: Kind("FetchAnswer", _fetch_answer, (*_TOLD, "watermark", "bytes")),
+    FetchResponse: Kind("FetchAnswer", _fetch_answer, (*_LEADER_FIELDS, "watermark", "bytes")),
     FetchSnapshotRequest: Kind("FetchSnapshot", _part, ("epoch", "end_offset", "of_epoch", "position")),
-    FetchSnapshotResponse: Kind("FetchSnapshotAnswer", _part_answer, (*_TOLD, "position", "bytes", "size")),
+    FetchSnapshotResponse: Kind("FetchSnapshotAnswer", _part_answer, (*_LEADER_FIELDS, "position", "bytes", "size")),
     UpdateRaftVoterRequest: Kind("UpdateVoter", _update, ("epoch", "voter", "host")),
-    UpdateRaftVoterResponse: Kind("UpdateVoterAnswer", _update_answer, _TOLD),
+    UpdateRaftVoterResponse: Kind("UpdateVoterAnswer", _update_answer, _LEADER_FIELDS),
     AddRaftVoterRequest: Kind("AddVoter", _change, ("voter", "directory")),
     AddRaftVoterResponse: Kind("AddVoterAnswer", _error, ("error",)),
     RemoveRaftVoterRequest: Kind("RemoveVoter", _change, ("voter", "directory")),

@@ -36,8 +36,8 @@ class Noise:
 
     def of(self, rng: Random, name: str) -> Random:
         """A stream limited to the window; the stream itself without a window."""
-        is_heard = not self._names or name in self._names
-        return _Muted(rng, self, is_heard=is_heard) if self._is_bounded else rng
+        is_selected = not self._names or name in self._names
+        return _Muted(rng, self, is_selected=is_selected) if self._is_bounded else rng
 
 
 def link_name(source: int, target: int, nodes: int) -> str:
@@ -59,16 +59,16 @@ def disk_name(node_id: int) -> str:
 class _Muted(Random):
     """Draws as the stream does, so that later draws are the same, whenever the noise begins."""
 
-    def __init__(self, rng: Random, noise: Noise, *, is_heard: bool) -> None:
+    def __init__(self, rng: Random, noise: Noise, *, is_selected: bool) -> None:
         super().__init__(0)
         self._draw = rng.random
-        self._is_heard = is_heard
+        self._is_selected = is_selected
         self._noise = noise
 
     def random(self) -> float:
         found = self._draw()
         noise = self._noise
-        if self._is_heard and noise.begin <= noise.world.now < noise.end:
+        if self._is_selected and noise.begin <= noise.world.now < noise.end:
             noise.decisions += 1
             return found
         return 0.0

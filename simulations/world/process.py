@@ -229,8 +229,8 @@ class Process:
                 self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
             # The state machine is called after all effects.
             while self._own and not self.is_dead:
-                act, told = self._own.popleft()
-                act(told)
+                act, event = self._own.popleft()
+                act(event)
         except Dead as death:
             self.node.died(self, death)
         except DISK_TROUBLE as error:

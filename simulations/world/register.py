@@ -107,14 +107,14 @@ class Register:
         self._snapshot_at = snapshot.end_offset
         self._process.watch.loaded(self._process, snapshot, found)
 
-    def leader_changed(self, told: LeaderChanged) -> None:
+    def leader_changed(self, event: LeaderChanged) -> None:
         """Set whether it may write, and from which offset."""
         self.leads = None
         self.pending.clear()
-        if told.leader_id == self._node.id:
-            assert self.offset == told.end_offset, f"it leads from {told.end_offset}, and has applied {self.offset}"
-            self.leads = told.epoch
-            self.next_offset = told.end_offset
+        if event.leader_id == self._node.id:
+            assert self.offset == event.end_offset, f"it leads from {event.end_offset}, and has applied {self.offset}"
+            self.leads = event.epoch
+            self.next_offset = event.end_offset
 
     def reserve(self, wanted: ReserveOffsets) -> None:
         """Leave offsets to a control batch, behind all that was written."""
@@ -123,14 +123,14 @@ class Register:
         base, self.next_offset = self.next_offset, self.next_offset + wanted.count
         self._hand(OffsetsReserved(wanted.epoch, base))
 
-    def refused(self, told: ProposalRefused) -> None:
+    def refused(self, event: ProposalRefused) -> None:
         """A write is not in the log; writes after it cannot be either."""
-        if self.leads == told.epoch:
+        if self.leads == event.epoch:
             self.leads = None
             self.pending.clear()
 
-    def confirmed(self, told: LeadershipConfirmed) -> None:
-        self._process.watch.confirmed(self._process, told.number, told.epoch, self.offset)
+    def confirmed(self, event: LeadershipConfirmed) -> None:
+        self._process.watch.confirmed(self._process, event.number, event.epoch, self.offset)
 
     # Called by clients
 

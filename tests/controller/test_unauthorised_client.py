@@ -171,7 +171,7 @@ def violations(seed: int) -> list[str]:
             found.append(f"{name} changed the metadata")
         if any(isinstance(effect, SetLogLevel) for effect in rig.others[effects:]):
             found.append(f"{name} changed the level of a logger")
-        found += [f"{name} got {code.name}" for code in telling(answer)]
+        found += [f"{name} got {code.name}" for code in revealing_errors(answer)]
         if isinstance(request, DeleteTopicsRequest) and request.topics[0].name is None and answer.responses[0].name:
             found.append("the answer has the name of a hidden topic")
         if found:
@@ -180,15 +180,15 @@ def violations(seed: int) -> list[str]:
 
 
 # Errors that say whether something exists.
-_TELLING = (Error.UNKNOWN_TOPIC_OR_PARTITION, Error.UNKNOWN_TOPIC_ID, Error.INVALID_PARTITIONS)
+_REVEALING = (Error.UNKNOWN_TOPIC_OR_PARTITION, Error.UNKNOWN_TOPIC_ID, Error.INVALID_PARTITIONS)
 
 
-def telling(answer: Any) -> list[Error]:
+def revealing_errors(answer: Any) -> list[Error]:
     items = [answer, *getattr(answer, "responses", ()), *getattr(answer, "results", ())]
     codes = [item.error_code for item in items if hasattr(item, "error_code")]
     allowed = MINE, None
     own = [item.error_code for item in items if getattr(item, "name", "") in allowed[:1]]
-    return [error for error in _TELLING if error in codes and error not in own]
+    return [error for error in _REVEALING if error in codes and error not in own]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -31,7 +31,7 @@ def test_a_live_stock_quorum_and_its_directory_give_the_same_rows(tmp_path: Path
 
         stored = read(found.controllers[1].directory, names=NAMES)
     stored = stored.filter(pc.equal(stored["origin"], "log"))
-    told = whole.filter(pc.equal(whole["origin"], "log"))
-    assert told.to_pylist() == stored.filter(pc.less(stored["offset"], end)).to_pylist()[-len(told) :]
-    assert "PartitionRecord" in told["name"].to_pylist()
+    from_log = whole.filter(pc.equal(whole["origin"], "log"))
+    assert from_log.to_pylist() == stored.filter(pc.less(stored["offset"], end)).to_pylist()[-len(from_log) :]
+    assert "PartitionRecord" in from_log["name"].to_pylist()
     assert later["offset"][0].as_py() == end

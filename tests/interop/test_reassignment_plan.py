@@ -47,8 +47,8 @@ def a_crowded_topic_is_spread(found: Cluster) -> None:
     assert producer.finish() == 0
 
     plan, back = found.root / "plan.json", found.root / "back.json"
-    told = planned(found, "--out", str(plan), "--rollback", str(back))
-    assert f"{PARTITIONS} replicas move, of {PARTITIONS} partitions; at least {PARTITIONS} must." in told
+    output = planned(found, "--out", str(plan), "--rollback", str(back))
+    assert f"{PARTITIONS} replicas move, of {PARTITIONS} partitions; at least {PARTITIONS} must." in output
     wanted = replicas(json.loads(plan.read_text()))
     assert all({RACKS[one] for one in held} == {"east", "west"} for held in wanted.values())
 

@@ -26,8 +26,8 @@ def image(offset: int, *names: str, more: bool = False) -> dict[str, Any]:
 
 def changes(*offsets: int, next_offset: int | None = None, more: bool = False) -> dict[str, Any]:
     end = offsets[-1] + 1 if next_offset is None else next_offset
-    told = [{"offset": offset} for offset in offsets]
-    return {"kind": "changes", "next_offset": end, "more": more, "end_offset": 99, "changes": told}
+    rows = [{"offset": offset} for offset in offsets]
+    return {"kind": "changes", "next_offset": end, "more": more, "end_offset": 99, "changes": rows}
 
 
 def position(offset: int) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def catch_up(bench: Bench, replica: int, *, directory_id: bytes | None = None) -
     return bench.tell(Requested(Source(replica, 0), request, latest(request), "CONTROLLER"))
 
 
-def tell_versions(bench: Bench, response: Any) -> list[Any]:
+def answer_versions(bench: Bench, response: Any) -> list[Any]:
     """The replica that is to be a voter answers the leader's ApiVersions; the effects."""
     sent = bench.last_send(ApiVersionsRequest)
     return bench.tell(Answered(sent.peer, sent.number, response))
@@ -123,5 +123,5 @@ def adding(bench: Bench, voter: int, **fields: Any) -> list[Any]:
     """A replica is added up to where its record is in the log; the effects of the last step."""
     catch_up(bench, voter)
     ask(bench, add(key(voter), **fields))
-    tell_versions(bench, versions())
+    answer_versions(bench, versions())
     return leave_offsets(bench)

@@ -17,13 +17,13 @@ from tests.raft.changing import (
     add,
     added,
     adding,
+    answer_versions,
     answers,
     ask,
     catch_up,
     leading,
     leave_offsets,
     remove,
-    tell_versions,
     versions,
     with_voters,
 )
@@ -49,7 +49,7 @@ def test_a_voter_counts_from_the_append_of_its_record_on() -> None:
     catch_up(bench, 4)
     ask(bench, add(key(4)))
 
-    asked = tell_versions(bench, versions())
+    asked = answer_versions(bench, versions())
     effects = leave_offsets(bench)
 
     assert asked == [ReserveOffsets(2, 1)]
@@ -94,7 +94,7 @@ def test_the_entry_has_the_versions_that_the_voter_said() -> None:
     catch_up(bench, 4)
     ask(bench, add(key(4)))
 
-    tell_versions(bench, versions(1, 7))
+    answer_versions(bench, versions(1, 7))
     leave_offsets(bench)
 
     assert bench.replica.voters.get(4) == Voter(key(4), (endpoint(4),), (1, 7))
@@ -219,7 +219,7 @@ def test_a_voter_that_refuses_api_versions_is_not_added() -> None:
     bench = leading(1, 2, 3)
     ask(bench, add(key(4)))
 
-    effects = tell_versions(bench, versions(error=Error.UNSUPPORTED_VERSION))
+    effects = answer_versions(bench, versions(error=Error.UNSUPPORTED_VERSION))
 
     text = "Aborted add voter operation for since API_VERSIONS returned an error UNSUPPORTED_VERSION"
     assert answers(effects) == [added(Error.REQUEST_TIMED_OUT, text)]
@@ -238,7 +238,7 @@ def test_a_voter_without_the_level_of_the_quorum_is_not_added(answer: object, le
     catch_up(bench, 4)
     ask(bench, add(key(4)))
 
-    effects = tell_versions(bench, answer)
+    effects = answer_versions(bench, answer)
 
     text = (
         f"Aborted add voter operation for {NEW} since the kraft.version range {levels} doesn't support the finalized "
@@ -251,7 +251,7 @@ def test_a_voter_that_does_not_fetch_is_not_added() -> None:
     bench = leading(1, 2, 3)
     ask(bench, add(key(4)))
 
-    effects = tell_versions(bench, versions())
+    effects = answer_versions(bench, versions())
 
     text = f"Aborted add voter operation for {NEW} since it is lagging behind"
     assert answers(effects) == [added(Error.REQUEST_TIMED_OUT, text)]
@@ -262,7 +262,7 @@ def test_a_fetch_from_another_directory_of_the_same_id_does_not_count() -> None:
     catch_up(bench, 4, directory_id=b"another directory"[:16])
     ask(bench, add(key(4)))
 
-    assert answers(tell_versions(bench, versions()))[0].error_code == Error.REQUEST_TIMED_OUT
+    assert answers(answer_versions(bench, versions()))[0].error_code == Error.REQUEST_TIMED_OUT
 
 
 def test_a_fetch_of_an_hour_ago_does_not_count() -> None:
@@ -271,7 +271,7 @@ def test_a_fetch_of_an_hour_ago_does_not_count() -> None:
     bench.role.state.observers[key(4)].fetched_ms = bench.now - FETCHED_WITHIN_MS
     ask(bench, add(key(4)))
 
-    assert answers(tell_versions(bench, versions()))[0].error_code == Error.REQUEST_TIMED_OUT
+    assert answers(answer_versions(bench, versions()))[0].error_code == Error.REQUEST_TIMED_OUT
 
 
 # What goes wrong on the way
@@ -293,7 +293,7 @@ def test_an_answer_that_comes_too_late_changes_nothing() -> None:
     ask(bench, add(key(4)))
     bench.wait(2000)
 
-    assert tell_versions(bench, versions()) == []
+    assert answer_versions(bench, versions()) == []
     assert bench.replica.voters == dynamic_voters(1, 2, 3)
 
 
@@ -316,7 +316,7 @@ def test_a_record_that_waits_for_its_offset_is_appended_though_the_request_timed
     bench = leading(1, 2, 3)
     catch_up(bench, 4)
     ask(bench, add(key(4)))
-    tell_versions(bench, versions())
+    answer_versions(bench, versions())
 
     expired = bench.wait(2000)
     refused = ask(bench, remove(key(3)))

@@ -36,10 +36,10 @@ def test_leadership_is_confirmed_by_the_next_fetch_of_a_parked_voter() -> None:
     bench = active(epoch=2)
 
     asked = bench.tell(ConfirmLeadership(70))
-    told = fetch(bench, 3)
+    effects = fetch(bench, 3)
 
     assert (answered(asked), confirmed(asked)) == ([2, 3], [])
-    assert told[0] == LeadershipConfirmed(70, 2)
+    assert effects[0] == LeadershipConfirmed(70, 2)
 
 
 def test_a_fetch_in_flight_at_the_request_confirms_nothing() -> None:

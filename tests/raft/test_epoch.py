@@ -209,9 +209,9 @@ def test_a_peer_cannot_claim_that_we_are_the_leader() -> None:
 def test_a_new_leader_notifies_each_other_voter_with_its_endpoint() -> None:
     bench = leader(epoch=5, voters=dynamic_voters(1, 2, 3), endpoints=(endpoint(1), EXTERNAL))
 
-    told = [(send.peer, send.endpoint, send.request) for send in bench.sends(kind=BeginQuorumEpochRequest)]
+    sent = [(send.peer, send.endpoint, send.request) for send in bench.sends(kind=BeginQuorumEpochRequest)]
 
-    assert told == [
+    assert sent == [
         (2, endpoint(2), begin_request(5, 1, voter=key(2), endpoints=(endpoint(1), EXTERNAL))),
         (3, endpoint(3), begin_request(5, 1, voter=key(3), endpoints=(endpoint(1), EXTERNAL))),
     ]
@@ -390,13 +390,13 @@ def resigned(epoch: int = 5) -> Bench:
 def test_a_leader_that_resigns_sends_each_voter_its_preferred_successors() -> None:
     bench = resigned()
 
-    told = [(send.peer, send.request) for send in bench.sends(kind=EndQuorumEpochRequest)]
+    sent = [(send.peer, send.request) for send in bench.sends(kind=EndQuorumEpochRequest)]
 
     successors = (ReplicaKey(3), ReplicaKey(2))
     request = end_request(5, 1, successors)
     partition = request.topics[0].partitions[0]
     partition.preferred_successors = (3, 2)
-    assert told == [(2, request), (3, request)]
+    assert sent == [(2, request), (3, request)]
 
 
 def test_a_leader_that_restarts_sends_end_quorum_epoch_to_the_voters() -> None:

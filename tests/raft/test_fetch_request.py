@@ -382,10 +382,10 @@ def test_a_new_high_watermark_answers_all_parked_fetches() -> None:
 
     effects = bench.tell(Requested(Source(2, 1), fetch_request(2, 2, 2, 2, high_watermark=1), 18, "CONTROLLER"))
 
-    told = fetch_response(2, 1, high_watermark=2, node=1)
+    sent_response = fetch_response(2, 1, high_watermark=2, node=1)
     assert [each for each in effects if isinstance(each, Reply)] == [
-        Reply(Source(50, 0), told),
-        Reply(Source(2, 1), told),
+        Reply(Source(50, 0), sent_response),
+        Reply(Source(2, 1), sent_response),
     ]
 
 

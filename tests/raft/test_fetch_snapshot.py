@@ -289,7 +289,7 @@ def test_an_invalid_snapshot_is_fetched_again_later() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "snapshot_id",
     [
         SnapshotId(15, -1),
         SnapshotId(-1, 2),
@@ -300,10 +300,10 @@ def test_an_invalid_snapshot_is_fetched_again_later() -> None:
     ],
     ids=["no epoch", "no offset", "older", "what we have", "of an epoch to come", "endless"],
 )
-def test_an_invalid_snapshot_id_is_refused(told: SnapshotId) -> None:
+def test_an_invalid_snapshot_id_is_refused(snapshot_id: SnapshotId) -> None:
     bench = follower(leader=2, epoch=5, recovered=log(9, (1, 0)))
 
-    answer(bench, fetch_response(5, 2, snapshot_id=told))
+    answer(bench, fetch_response(5, 2, snapshot_id=snapshot_id))
 
     assert bench.role.state.download is None
     assert bench.notes == ["snapshot_offer_refused"]

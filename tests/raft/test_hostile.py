@@ -204,10 +204,10 @@ def test_no_message_of_a_peer_crashes_a_replica(role: str, seed: int) -> None:
             message = effect.request if hasattr(effect, "endpoint") else getattr(effect, "response", None)
             if message is not None:
                 encode(message, latest(message))  # what it says can be said
-        epoch, leader_id, voted, committed, told = before
+        epoch, leader_id, voted, committed, notified = before
         assert replica.epoch >= epoch
         assert replica.log.committed >= committed
-        assert replica.notified_offset >= told
+        assert replica.notified_offset >= notified
         if replica.epoch == epoch and leader_id is not None:
             assert replica.role.leader_id == leader_id
         if replica.epoch == epoch and voted is not None and not isinstance(replica.role, Leader):

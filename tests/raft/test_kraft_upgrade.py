@@ -13,7 +13,7 @@ def supports(bench: Bench) -> list[KraftVersionSupport]:
     return [each for each in bench.seen if isinstance(each, KraftVersionSupport)]
 
 
-def told_by_all() -> Bench:
+def reported_by_all() -> Bench:
     bench = active(1)
     ask(bench, update(key(2), endpoint(2)))
     ask(bench, update(key(3), endpoint(3)))
@@ -24,12 +24,12 @@ def test_a_leader_knows_only_itself_at_first() -> None:
     bench = active(1)
 
     own = Voter(key(1), (endpoint(1),), (0, 1))
-    assert bench.role.state.told_voters == VoterSet([own, *static_voters(2, 3)])
+    assert bench.role.state.reported_voters == VoterSet([own, *static_voters(2, 3)])
     assert supports(bench) == [KraftVersionSupport(2, 0)]
 
 
 def test_all_support_the_level_when_all_have_said_so() -> None:
-    bench = told_by_all()
+    bench = reported_by_all()
 
     assert [each.level for each in supports(bench)] == [0, 0, 1]
 
@@ -44,11 +44,11 @@ def test_with_dynamic_voters_there_is_nothing_to_upgrade() -> None:
     bench = leading(1, 2, 3)
 
     assert supports(bench) == []
-    assert bench.role.state.told_voters is None
+    assert bench.role.state.reported_voters is None
 
 
 def test_the_upgrade_writes_the_level_and_the_voters_in_one_batch() -> None:
-    bench = told_by_all()
+    bench = reported_by_all()
 
     effects = bench.tell(UpgradeKraftVersion(2, 1, 1))
 
@@ -72,7 +72,7 @@ def test_records_that_were_proposed_before_come_first() -> None:
 
 
 def test_an_upgrade_that_is_lost_makes_the_voters_static_again() -> None:
-    bench = told_by_all()
+    bench = reported_by_all()
     bench.tell(UpgradeKraftVersion(2, 1, 1))
 
     bench.replica.truncate(1)
@@ -90,7 +90,7 @@ def test_the_upgrade_is_refused_where_a_voter_does_not_support_it() -> None:
 
 
 def test_the_upgrade_is_refused_elsewhere_and_at_other_offsets() -> None:
-    bench = told_by_all()
+    bench = reported_by_all()
 
     assert bench.tell(UpgradeKraftVersion(1, 1, 1)) == [ProposalRefused(1, 1)]
     assert bench.tell(UpgradeKraftVersion(2, 5, 1)) == [ProposalRefused(2, 5)]
@@ -100,4 +100,4 @@ def test_the_upgrade_is_refused_elsewhere_and_at_other_offsets() -> None:
 def test_a_new_leader_is_told_anew() -> None:
     bench = leader(1, epoch=5)
 
-    assert bench.role.state.told_voters.get(2) == Voter(ReplicaKey(2), (endpoint(2),))
+    assert bench.role.state.reported_voters.get(2) == Voter(ReplicaKey(2), (endpoint(2),))

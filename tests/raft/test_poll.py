@@ -90,10 +90,10 @@ def test_a_leader_shuts_down_when_every_voter_has_acknowledged_or_is_gone() -> N
     effects = bench.tell(ShutDown())
     to_2, to_3 = bench.sends(effects, EndQuorumEpochRequest)
 
-    heard = bench.answer(to_2, end_response(4, leader=1))
+    effects = bench.answer(to_2, end_response(4, leader=1))
     gone = bench.tell(Refused(to_3.peer))
 
-    assert ShutdownComplete() not in heard
+    assert ShutdownComplete() not in effects
     assert ShutdownComplete() in gone
     assert isinstance(bench.role, Resigned)
 

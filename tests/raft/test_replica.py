@@ -119,8 +119,8 @@ def test_the_state_machine_is_notified_of_leadership_when_the_whole_log_is_commi
 
     assert before == not_yet == [(4, None, -1), (5, None, -1)]
     assert leader_changes(bench)[2:] == [(5, 1, 8)]
-    told = [each for each in bench.seen if isinstance(each, (HighWatermark, LeaderChanged))]
-    assert told[-2:] == [HighWatermark(8), LeaderChanged(5, 1, 8)]
+    notifications = [each for each in bench.seen if isinstance(each, (HighWatermark, LeaderChanged))]
+    assert notifications[-2:] == [HighWatermark(8), LeaderChanged(5, 1, 8)]
 
 
 def test_the_state_machine_is_notified_at_once_of_lost_leadership() -> None:

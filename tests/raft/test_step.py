@@ -59,10 +59,10 @@ def test_time_alone_changes_nothing_before_something_is_due() -> None:
 def test_a_follower_whose_leader_refuses_connections_asks_for_pre_votes_at_once() -> None:
     bench = follower(leader=2, epoch=4)
 
-    told = bench.tell(Refused(2))
+    effects = bench.tell(Refused(2))
 
     assert isinstance(bench.role, Prospective)
-    assert [send.request.topics[0].partitions[0].pre_vote for send in bench.sends(told, VoteRequest)] == [True, True]
+    assert [send.request.topics[0].partitions[0].pre_vote for send in bench.sends(effects, VoteRequest)] == [True, True]
     assert bench.replica.epoch == 4
 
 

@@ -64,7 +64,7 @@ def test_with_static_voters_the_leader_alone_keeps_the_entry() -> None:
     effects = ask(bench, update(key(2), MOVED))
 
     assert answers(effects) == [updated(0)]
-    assert bench.role.state.told_voters.get(2) == Voter(key(2), (MOVED,), (0, 1))
+    assert bench.role.state.reported_voters.get(2) == Voter(key(2), (MOVED,), (0, 1))
     assert bench.replica.voters == static_voters(1, 2, 3)
 
 
@@ -126,7 +126,7 @@ def test_a_follower_names_the_leader() -> None:
 # The follower
 
 
-def told(bench: Bench) -> list[Send]:
+def updates_sent(bench: Bench) -> list[Send]:
     return bench.sends(kind=UpdateRaftVoterRequest)
 
 
@@ -145,18 +145,18 @@ def test_a_static_voter_tells_each_leader_of_itself_once() -> None:
 
     wait_following(bench, 2500)
 
-    assert [(each.peer, each.request) for each in told(bench)] == [(2, update(key(1), endpoint(1), epoch=1))]
-    assert told(bench)[0].endpoint == endpoint(2)
-    bench.answer(told(bench)[0], updated(0, 2, 1))
+    assert [(each.peer, each.request) for each in updates_sent(bench)] == [(2, update(key(1), endpoint(1), epoch=1))]
+    assert updates_sent(bench)[0].endpoint == endpoint(2)
+    bench.answer(updates_sent(bench)[0], updated(0, 2, 1))
     wait_following(bench, 6000)
-    assert len(told(bench)) == 1
+    assert len(updates_sent(bench)) == 1
 
 
 def test_a_fetch_follows_the_answer() -> None:
     bench = follower(1, 2)
     wait_following(bench, 2500)
 
-    effects = bench.answer(told(bench)[0], updated(0, 2, 1))
+    effects = bench.answer(updates_sent(bench)[0], updated(0, 2, 1))
 
     assert [type(each.request) for each in bench.sends(effects)] == [FetchRequest]
     assert bench.role.state.fetch_deadline_ms == bench.now + 2000
@@ -167,33 +167,33 @@ def test_a_voter_whose_entry_is_up_to_date_tells_nothing() -> None:
 
     wait_following(bench, 6000)
 
-    assert told(bench) == []
+    assert updates_sent(bench) == []
 
 
 def test_a_voter_that_moved_tells_the_leader_until_the_log_says_so() -> None:
     bench = follower(1, 2, recovered=with_voters(1, 2, 3), endpoints=(MOVED,))
     wait_following(bench, 2500)
-    bench.answer(told(bench)[0], updated(0, 2, 1))
+    bench.answer(updates_sent(bench)[0], updated(0, 2, 1))
 
     wait_following(bench, 2500)
 
-    assert len(told(bench)) == 2
+    assert len(updates_sent(bench)) == 2
     moved = VoterSet([*(each for each in dynamic_voters(2, 3)), Voter(key(1), (MOVED,), (0, 1))])
     bench.replica.take_control([(7, moved)])
-    bench.answer(told(bench)[1], updated(0, 2, 1))
+    bench.answer(updates_sent(bench)[1], updated(0, 2, 1))
     wait_following(bench, 5000)
-    assert len(told(bench)) == 2
+    assert len(updates_sent(bench)) == 2
 
 
 def test_a_leader_that_does_not_serve_the_request_is_told_once() -> None:
     bench = follower(1, 2)
     wait_following(bench, 2500)
-    send = told(bench)[0]
+    send = updates_sent(bench)[0]
 
     bench.tell(Failed(send.peer, send.number, Error.UNSUPPORTED_VERSION))
     wait_following(bench, 5000)
 
-    assert len(told(bench)) == 1
+    assert len(updates_sent(bench)) == 1
     assert "peer_answered_error" not in bench.notes
 
 
@@ -201,19 +201,19 @@ def test_a_refused_update_is_sent_again_later() -> None:
     bench = follower(1, 2)
     wait_following(bench, 2500)
 
-    bench.answer(told(bench)[0], updated(Error.REQUEST_TIMED_OUT, 2, 1))
+    bench.answer(updates_sent(bench)[0], updated(Error.REQUEST_TIMED_OUT, 2, 1))
     wait_following(bench, 1000)
-    early = len(told(bench))
+    early = len(updates_sent(bench))
     wait_following(bench, 2000)
 
-    assert (early, len(told(bench))) == (1, 2)
+    assert (early, len(updates_sent(bench))) == (1, 2)
 
 
 def test_the_answer_names_a_newer_leader() -> None:
     bench = follower(1, 2)
     wait_following(bench, 2500)
 
-    bench.answer(told(bench)[0], updated(Error.FENCED_LEADER_EPOCH, 3, 5))
+    bench.answer(updates_sent(bench)[0], updated(Error.FENCED_LEADER_EPOCH, 3, 5))
 
     assert (bench.role.epoch, bench.role.leader_id, type(bench.role)) == (5, 3, Follower)
 

@@ -406,7 +406,7 @@ class World:
             # The first one, or the last answer is still open: a connection never carries two open requests.
             if old is not None:
                 self._waiting.pop(old)
-                self._tell_disconnected(send.peer, old)
+                self._notify_disconnected(send.peer, old)
             self._connections += 1
             self._links[link] = self._connections
         connection = self._links[link]
@@ -445,7 +445,7 @@ class World:
 
         self.at(self.between(self.rules.link_ms), tell)
 
-    def _tell_disconnected(self, target: int, connection: int) -> None:
+    def _notify_disconnected(self, target: int, connection: int) -> None:
         self.at(1, lambda: self.nodes[target].step(inputs.Disconnected(connection)))
 
     def reply(self, node: Node, source: inputs.Source, response: Any) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 GUIDES = ("0.9", "4.1")
 
 RENAMED = "Kafka has renamed the field since; its bytes are the same"
-NOT_TOLD = "the text does not print what the array holds"
+NOT_PRINTED = "the text does not print what the array holds"
 PLAIN = "the text prints a struct that is no array; a struct has no bytes of its own, so Kafka 4.x prints its fields"
 ONE_FIELD = "the text prints a struct of one field; Kafka 4.x prints the field's type; the bytes are the same"
 NO_REASON = "no reason known"
@@ -66,22 +66,22 @@ def guide(name: str) -> Guide:
     return read_guide((DATA / "protocol-guides" / f"guide-{name}.txt").read_text())
 
 
-def compared(name: str, told: Guide) -> list[Outcome]:
+def compared(name: str, parsed: Guide) -> list[Outcome]:
     """The outcome for each grammar of a guide, in its order."""
-    return [_outcome(name, grammar) for grammar in told.grammars]
+    return [_outcome(name, grammar) for grammar in parsed.grammars]
 
 
-def _outcome(name: str, told: Printed) -> Outcome:
-    api, side = told.title.split()
+def _outcome(name: str, parsed: Printed) -> Outcome:
+    api, side = parsed.title.split()
     key = {known: key for key, (known, _) in APIS.items()}.get(API_NAMES.get(api, api))
-    ours = None if key is None else printed(key, side, told.version)
+    ours = None if key is None else printed(key, side, parsed.version)
     if key is None or ours is None:
-        return Outcome(told.title, told.version, None)
+        return Outcome(parsed.title, parsed.version, None)
     schema = schema_of((request_class if side == "Request" else response_class)(key))
-    found = list(differences(name, told.fields, in_the_print_of(ours.fields, schema.is_flexible(told.version))))
-    if told.header_version not in (None, ours.header_version):
-        found.append(Difference("header", str(told.header_version), str(ours.header_version), NO_REASON))
-    return Outcome(told.title, told.version, tuple(found))
+    found = list(differences(name, parsed.fields, in_the_print_of(ours.fields, schema.is_flexible(parsed.version))))
+    if parsed.header_version not in (None, ours.header_version):
+        found.append(Difference("header", str(parsed.header_version), str(ours.header_version), NO_REASON))
+    return Outcome(parsed.title, parsed.version, tuple(found))
 
 
 @cache
@@ -107,10 +107,10 @@ def in_the_print_of(fields: Iterable[Parsed], flexible: bool) -> list[Parsed]:
     return [*out, (TAGGED_FIELDS, "", "")] if flexible else out
 
 
-def differences(guide_name: str, told: list[Parsed], ours: list[Parsed], path: str = "") -> Iterator[Difference]:
+def differences(guide_name: str, parsed: list[Parsed], ours: list[Parsed], path: str = "") -> Iterator[Difference]:
     """The differing fields of two structs, each with its reason."""
     rest = list(ours)
-    for name, around, kind in told:
+    for name, around, kind in parsed:
         here = f"{path}{name}"
         if not isinstance(kind, str) and not around and (not rest or rest[0][0] != name):
             yield Difference(here, "struct", "its fields", PLAIN)
@@ -131,9 +131,9 @@ def differences(guide_name: str, told: list[Parsed], ours: list[Parsed], path: s
 
 
 def _kinds(
-    guide_name: str, path: str, told: tuple[str, str | list[Parsed]], ours: tuple[str, str | list[Parsed]]
+    guide_name: str, path: str, parsed: tuple[str, str | list[Parsed]], ours: tuple[str, str | list[Parsed]]
 ) -> Iterator[Difference]:
-    (around, kind), (our_around, our_kind) = told, ours
+    (around, kind), (our_around, our_kind) = parsed, ours
     shown = _shown(around, kind), _shown(our_around, our_kind)
     if around != our_around:
         yield Difference(path, *shown, NO_REASON)
@@ -143,7 +143,7 @@ def _kinds(
         reason = ONE_FIELD if len(kind) == 1 and kind[0][1:] == ("", our_kind) else NO_REASON
         yield Difference(path, *shown, reason)
     elif kind == UNKNOWN and around:
-        yield Difference(path, *shown, NOT_TOLD)
+        yield Difference(path, *shown, NOT_PRINTED)
     elif kind != our_kind:
         reason = SAME_BYTES[guide_name].get((kind, our_kind), NO_REASON) if isinstance(our_kind, str) else NO_REASON
         yield Difference(path, *shown, reason)
@@ -154,10 +154,10 @@ def _shown(around: str, kind: str | list[Parsed]) -> str:
     return f"[{inner}]" if around else inner
 
 
-def compared_headers(name: str, told: Guide) -> list[Outcome]:
+def compared_headers(name: str, parsed: Guide) -> list[Outcome]:
     """The outcome for each header; those of 0.9 have no version, and are 1 (requests) and 0 (responses)."""
     found = []
-    for header in told.headers:
+    for header in parsed.headers:
         cls, first = (RequestHeader, 1) if header.title.startswith("Request") else (ResponseHeader, 0)
         version = first if header.version < 0 else header.version
         ours = read_guide(message_guide(cls, version)).headers[0]
@@ -166,10 +166,10 @@ def compared_headers(name: str, told: Guide) -> list[Outcome]:
     return found
 
 
-def compared_errors(name: str, told: Guide) -> list[Outcome]:
+def compared_errors(name: str, parsed: Guide) -> list[Outcome]:
     """The outcome for each row of a guide's table of errors."""
     found = []
-    for row in told.errors:
+    for row in parsed.errors:
         ours = error_of(row.code)
         if not isinstance(ours, Error):
             found.append(Outcome(row.name, row.code, None))
@@ -184,17 +184,17 @@ def compared_errors(name: str, told: Guide) -> list[Outcome]:
     return found
 
 
-def missing_types(told: Guide) -> list[str]:
+def missing_types(parsed: Guide) -> list[str]:
     """Primitive types of a guide that `records.guide` does not explain; arrays stand there by their brackets."""
     ours = {name for name, _ in PRIMITIVES}
     in_brackets = {"ARRAY": "[name]", "COMPACT_ARRAY": "(name)"}
-    return [name for name in told.types if in_brackets.get(name, name) not in ours]
+    return [name for name in parsed.types if in_brackets.get(name, name) not in ours]
 
 
-def missing_apis(told: Guide) -> list[str]:
+def missing_apis(parsed: Guide) -> list[str]:
     """APIs of a guide whose key is not ours by that name, or by the name that Kafka has given it since."""
     return [
-        f"{name} {key}" for name, key in told.api_keys.items() if APIS.get(key, ("",))[0] != API_NAMES.get(name, name)
+        f"{name} {key}" for name, key in parsed.api_keys.items() if APIS.get(key, ("",))[0] != API_NAMES.get(name, name)
     ]
 
 
@@ -204,19 +204,19 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return {verdict: verdicts.count(verdict) for verdict in ("equal", "different", "missing")}
 
 
-def report(name: str, told: Guide) -> str:
+def report(name: str, parsed: Guide) -> str:
     """The figures of one guide, then a line for each difference."""
     lines = [f"Guide {name}"]
     for what, compare in (("grammars", compared), ("headers", compared_headers), ("errors", compared_errors)):
-        outcomes = compare(name, told)
+        outcomes = compare(name, parsed)
         figures = ", ".join(f"{count} {verdict}" for verdict, count in counts(outcomes).items())
         lines.append(f"  {len(outcomes)} {what}: {figures}")
         for outcome in outcomes:
             lines += [f"    {outcome.title} {outcome.version}: missing"] * (outcome.differences is None)
             for path, text, ours, reason in outcome.differences or ():
                 lines.append(f"    {outcome.title} {outcome.version}: {path}: {text} here, {ours} with us: {reason}")
-    lines.append(f"  {len(told.api_keys)} APIs, missing: {', '.join(missing_apis(told)) or 'none'}")
-    lines.append(f"  {len(told.types)} primitive types, missing: {', '.join(missing_types(told)) or 'none'}")
+    lines.append(f"  {len(parsed.api_keys)} APIs, missing: {', '.join(missing_apis(parsed)) or 'none'}")
+    lines.append(f"  {len(parsed.types)} primitive types, missing: {', '.join(missing_types(parsed)) or 'none'}")
     return "\n".join(lines)
 
 

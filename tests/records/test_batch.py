@@ -152,7 +152,7 @@ def test_the_crc_detects_a_changed_byte() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "change", "told"),
+    ("place", "change", "message"),
     [
         (16, b"\1", "batch of offset 7 at byte 0: magic is 1, only 2 is read"),
         (8, b"\0\0\0\x30", "batch of offset 7 at byte 0: length is 48, a batch has at least 49"),
@@ -163,11 +163,11 @@ def test_the_crc_detects_a_changed_byte() -> None:
         (12, b"\xff\xff\xff\xfe", "epoch -2"),
     ],
 )
-def test_an_invalid_header_is_refused_with_its_position(place: int, change: bytes, told: str) -> None:
+def test_an_invalid_header_is_refused_with_its_position(place: int, change: bytes, message: str) -> None:
     data = built()
     data = data[:place] + change + data[place + len(change) :]
 
-    with pytest.raises(CorruptBatch, match=told):
+    with pytest.raises(CorruptBatch, match=message):
         read_header(data)
 
 
@@ -183,7 +183,7 @@ def record(
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (body(record(), count=2), "2 records do not fit in 8 bytes"),
         (body(record(), record(), count=1), "8 bytes are left after the records"),
@@ -205,8 +205,8 @@ def record(
         (seal(b"any", 1, 7, 3, 0, attributes=5), "compression type is 5; there are 0 to 4"),
     ],
 )
-def test_invalid_records_are_refused(data: bytes, told: str) -> None:
-    with pytest.raises(CorruptBatch, match=told):
+def test_invalid_records_are_refused(data: bytes, message: str) -> None:
+    with pytest.raises(CorruptBatch, match=message):
         records_of(data, only(data))
 
 

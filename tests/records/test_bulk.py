@@ -179,7 +179,7 @@ def test_zero_rows_give_zero_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "columns", "told"),
+    ("version", "columns", "message"),
     [
         (3, {}, "PartitionChangeRecord has versions 0 to 2, not 3"),
         (0, {"directories": np.zeros((2, 1, 16), np.uint8)}, "v0 directories: comes with version 1"),
@@ -194,8 +194,8 @@ def test_zero_rows_give_zero_bytes() -> None:
         (2, {"directories": np.zeros((2, 1, 15), np.uint8)}, r"v2 directories: uint8 of shape \(2, k, 16\) is wanted"),
     ],
 )
-def test_invalid_columns_are_refused(version: int, columns: dict[str, Any], told: str) -> None:
-    with pytest.raises(EncodeError, match=told):
+def test_invalid_columns_are_refused(version: int, columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(EncodeError, match=message):
         partition_changes(version, np.zeros((2, 16), np.uint8), np.arange(2), **columns)
 
 
@@ -399,14 +399,14 @@ def broken(change: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [("length", "records: "), ("delta", "records: "), ("left", "1 bytes are left"), ("null", "record 12 has no value")],
 )
-def test_a_broken_batch_is_refused_before_anything_is_yielded(change: str, told: str) -> None:
+def test_a_broken_batch_is_refused_before_anything_is_yielded(change: str, message: str) -> None:
     data = broken(change)
     found = scan(data, next(batches(data)))
 
-    with pytest.raises(CorruptBatch, match=told):
+    with pytest.raises(CorruptBatch, match=message):
         next(found)
 
 

@@ -30,10 +30,10 @@ TOPIC = TopicRecord(name="orders", topic_id=TOPIC_ID)
 
 
 def fault(cls: type, version: int, data: bytes) -> tuple[str, int, str]:
-    with pytest.raises(DecodeError) as told:
+    with pytest.raises(DecodeError) as raised:
         decode(cls, version, data)
-    assert (told.value.message, told.value.version) == (cls.__name__, version)
-    return told.value.field, told.value.offset, told.value.reason
+    assert (raised.value.message, raised.value.version) == (cls.__name__, version)
+    return raised.value.field, raised.value.offset, raised.value.reason
 
 
 def test_bytes_left_over_are_refused_and_counted() -> None:
@@ -47,10 +47,10 @@ def test_a_message_may_be_within_other_bytes() -> None:
 
 
 def test_the_offset_of_a_fault_counts_from_the_start_of_the_message() -> None:
-    with pytest.raises(DecodeError) as told:
+    with pytest.raises(DecodeError) as raised:
         decode_prefix(TopicRecord, 0, b"xyz" + encode(TOPIC, 0)[:-4], 3)
 
-    assert (told.value.field, told.value.offset, told.value.reason) == ("topicId", 7, "the data end at byte 20")
+    assert (raised.value.field, raised.value.offset, raised.value.reason) == ("topicId", 7, "the data end at byte 20")
 
 
 def test_a_fault_names_the_path_of_its_field() -> None:
@@ -144,12 +144,12 @@ def test_what_kafka_refuses_is_refused_leniently_and_told_alike() -> None:
     tags = ("01 05 02 61", "8080808080 00", "80808080 80", "0105ffffffff0f")
     for data in ("", "0005 61", *(f"0001 61 {each}" for each in tags)):
         body = bytes.fromhex(HEAD + data)
-        told = []
+        texts = []
         for decoding in (decode_lenient, decode_prefix):
             with pytest.raises(DecodeError) as found:
                 decoding(RequestHeader, 2, body, 0)
-            told.append(str(found.value))
-        assert told[0] == told[1]
+            texts.append(str(found.value))
+        assert texts[0] == texts[1]
 
 
 def test_a_known_tag_is_read_leniently_whatever_its_size_and_the_last_one_counts() -> None:
@@ -253,7 +253,7 @@ def test_null_is_refused_where_the_version_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"partition_id": 2**31}, "PartitionRecord v2 partitionId: "),
         ({"topic_id": bytes(15)}, "PartitionRecord v2: topicId has no 16 bytes of uuid"),
@@ -263,8 +263,8 @@ def test_null_is_refused_where_the_version_has_none() -> None:
         ({"replicas": 5}, "PartitionRecord v2 replicas: "),
     ],
 )
-def test_a_value_of_the_wrong_type_is_reported_with_its_field(change: dict[str, object], told: str) -> None:
-    with pytest.raises(EncodeError, match=told):
+def test_a_value_of_the_wrong_type_is_reported_with_its_field(change: dict[str, object], message: str) -> None:
+    with pytest.raises(EncodeError, match=message):
         encode(replace(default_of(PartitionRecord), **change), 2)
 
 

@@ -92,7 +92,7 @@ def test_snappy_is_read_raw_and_as_java_frames_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (b"\x82SNAPPY\x00\0\0", "end within their header"),
         (xerial(raw(b"a"))[:-3], "snappy block of 3 bytes in the 0 that are left"),
@@ -105,8 +105,8 @@ def test_snappy_is_read_raw_and_as_java_frames_it() -> None:
         (b"", "malformed"),
     ],
 )
-def test_invalid_snappy_data_are_refused(data: bytes, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_snappy_data_are_refused(data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         decompress(SNAPPY, data)
 
 

@@ -102,7 +102,7 @@ def test_a_key_of_a_later_version_is_read_as_kafka_reads_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "message"),
     [
         (None, b"\0\0", "no key where version and type take 4 bytes"),
         (b"\0\0\0", b"\0\0", "3 bytes where version and type take 4 bytes"),
@@ -115,6 +115,6 @@ def test_a_key_of_a_later_version_is_read_as_kafka_reads_it() -> None:
         (control_key(ABORT), b"\0\0\0", "EndTxnMarker v0 coordinatorEpoch at byte 0"),
     ],
 )
-def test_malformed_control_records_are_refused(key: bytes | None, value: bytes | None, told: str) -> None:
-    with pytest.raises(DecodeError, match=told):
+def test_malformed_control_records_are_refused(key: bytes | None, value: bytes | None, message: str) -> None:
+    with pytest.raises(DecodeError, match=message):
         decode_control(key, value)

@@ -27,6 +27,6 @@ def test_the_checksum_equals_the_packages_and_can_be_continued(first: bytes, sec
 def test_reading_logs_loads_the_extension_alone() -> None:
     code = "import sys, records.batch; print('crc32c' in sys.modules, 'importlib.metadata' in sys.modules)"
 
-    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
-    assert told.split() == ["False", "False"]
+    assert output.split() == ["False", "False"]

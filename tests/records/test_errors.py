@@ -13,10 +13,10 @@ def test_the_codes_run_from_unknown_server_error_without_a_gap() -> None:
 
 
 def test_names_and_codes_are_those_of_the_public_guide() -> None:
-    told = [(row.name, row.code, row.is_retriable) for row in guide("4.1").errors]
+    rows = [(row.name, row.code, row.is_retriable) for row in guide("4.1").errors]
 
-    assert len(told) > 130
-    assert told == [(error.name, error.value, error.is_retriable) for error in Error][: len(told)]
+    assert len(rows) > 130
+    assert rows == [(error.name, error.value, error.is_retriable) for error in Error][: len(rows)]
 
 
 def test_a_code_has_the_text_and_the_exception_of_stock() -> None:

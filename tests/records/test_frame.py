@@ -33,7 +33,7 @@ def test_a_frame_of_longer_varints_is_read_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ("", "MetadataRecord frame at byte 0: the data end at byte 0"),
         ("01", "MetadataRecord frame at byte 0: the data end at byte 1"),
@@ -48,11 +48,11 @@ def test_a_frame_of_longer_varints_is_read_too() -> None:
         ("0102 00 0261", "TopicRecord v0 topicId at byte 2: the data end at byte 2"),
     ],
 )
-def test_a_malformed_value_is_refused(value: str, told: str) -> None:
+def test_a_malformed_value_is_refused(value: str, message: str) -> None:
     with pytest.raises(DecodeError) as error:
         decode_record(bytes.fromhex(value))
 
-    assert str(error.value) == told
+    assert str(error.value) == message
 
 
 def test_an_unknown_version_is_refused_each_time() -> None:

@@ -30,9 +30,9 @@ def test_mutated_bytes_raise_only_the_documented_error_and_take_no_memory() -> N
     )
 
     assert done.returncode == 0, done.stderr[-2000:]
-    told = dict(line.rsplit(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("grew"))
-    assert sum(map(int, told.values())) == SHARE
-    assert int(told["message refused"]) > SHARE // 3
+    counts = dict(line.rsplit(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("grew"))
+    assert sum(map(int, counts.values())) == SHARE
+    assert int(counts["message refused"]) > SHARE // 3
     assert int(done.stdout.split("grew by")[1].split()[0]) < GROWTH_MAX_KIB
 
 
@@ -49,9 +49,9 @@ def test_an_array_of_four_billion_in_seventeen_bytes_is_refused() -> None:
     """The body that made another codec reserve 32 GiB."""
     body = bytes(4) + bytes(8) + b"\xff\xff\xff\xff\x0f"
 
-    with pytest.raises(DecodeError) as told:
+    with pytest.raises(DecodeError) as raised:
         decode(AlterPartitionRequest, 3, body)
 
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "AlterPartitionRequest v3 topics at byte 12: element count 4294967294 does not fit: 0 bytes are left"
     )

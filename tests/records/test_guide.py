@@ -30,8 +30,8 @@ def test_every_message_and_every_field_is_described() -> None:
         paths = {path for version in range(first, last + 1) for path, _ in fields_of(cls, version)}
         for path in paths:
             assert meaning(path, own).endswith("."), (name, path)
-        for told in own:
-            assert any(path == told or path.endswith(f".{told}") for path in paths), f"{name} tells of {told}"
+        for note in own:
+            assert any(path == note or path.endswith(f".{note}") for path in paths), f"{name} tells of {note}"
 
 
 def test_every_type_that_is_printed_is_explained() -> None:
@@ -108,15 +108,15 @@ def test_a_record_is_printed_with_its_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "told"),
+    ("name", "version", "message"),
     [
         ("Fetc", None, "there is no API or message 'Fetc'; `guide` without a name lists all"),
         ("Fetch", 99, "FetchRequest has versions 0 to 18, not 99"),
         ("TopicRecord", 1, "TopicRecord has versions 0 to 0, not 1"),
     ],
 )
-def test_an_unknown_name_is_refused(name: str, version: int | None, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_an_unknown_name_is_refused(name: str, version: int | None, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         guide_of(name, version)
 
 

@@ -26,8 +26,8 @@ from tests.records.guide_text import Guide, read_guide
 
 
 def every_outcome(name: str) -> list[Outcome]:
-    told = guide(name)
-    return [*compared(name, told), *compared_headers(name, told), *compared_errors(name, told)]
+    parsed = guide(name)
+    return [*compared(name, parsed), *compared_headers(name, parsed), *compared_errors(name, parsed)]
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_every_difference_has_its_reason(name: str) -> None:
 
 @pytest.mark.parametrize("name", GUIDES)
 def test_every_header_error_api_and_type_of_a_guide_is_in_ours(name: str) -> None:
-    told = guide(name)
+    parsed = guide(name)
 
     assert [outcome for outcome in every_outcome(name) if outcome.verdict == "missing"] == []
-    assert (missing_apis(told), missing_types(told)) == ([], [])
+    assert (missing_apis(parsed), missing_types(parsed)) == ([], [])
 
 
 def test_the_guides_were_read_in_full() -> None:
@@ -69,10 +69,10 @@ def test_the_guides_were_read_in_full() -> None:
 
 def test_the_guides_agree_that_every_api_of_theirs_has_requests_and_responses() -> None:
     for name in GUIDES:
-        told = guide(name)
-        titles = {grammar.title for grammar in told.grammars}
+        parsed = guide(name)
+        titles = {grammar.title for grammar in parsed.grammars}
 
-        assert titles == {f"{api} {side}" for api in told.api_keys for side in ("Request", "Response")}
+        assert titles == {f"{api} {side}" for api in parsed.api_keys for side in ("Request", "Response")}
 
 
 def test_every_stored_reason_is_needed() -> None:
@@ -126,9 +126,9 @@ def test_a_line_that_no_field_refers_to_is_refused() -> None:
 
 
 def test_an_error_that_we_do_not_know_is_missing() -> None:
-    told = read_guide("| NEW_ERROR | 999 | False | Something new. |")
+    parsed = read_guide("| NEW_ERROR | 999 | False | Something new. |")
 
-    assert compared_errors("4.1", told) == [Outcome("NEW_ERROR", 999, None)]
+    assert compared_errors("4.1", parsed) == [Outcome("NEW_ERROR", 999, None)]
 
 
 def test_the_report_has_the_figures_and_a_line_for_each_difference() -> None:
@@ -140,9 +140,9 @@ def test_the_report_has_the_figures_and_a_line_for_each_difference() -> None:
 
 
 def test_apis_missing_in_both_guides_are_internal_or_newer() -> None:
-    told = {API_NAMES.get(api, api) for name in GUIDES for api in guide(name).api_keys}
+    parsed = {API_NAMES.get(api, api) for name in GUIDES for api in guide(name).api_keys}
 
-    assert {name for name, _ in APIS.values()} - told == {
+    assert {name for name, _ in APIS.values()} - parsed == {
         "Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "AlterPartition", "Envelope", "FetchSnapshot",
         "BrokerRegistration", "BrokerHeartbeat", "AllocateProducerIds", "ControllerRegistration",
         "AssignReplicasToDirs", "UpdateRaftVoter", "StreamsGroupTopologyDescriptionUpdate", "UnregisterController",

@@ -16,7 +16,7 @@ HEAVY = {
 
 
 def loaded(code: str) -> set[str]:
-    told = subprocess.run(
+    done = subprocess.run(
         [
             sys.executable,
             "-I",
@@ -28,7 +28,7 @@ def loaded(code: str) -> set[str]:
         text=True,
         check=True,
     )
-    return set(told.stdout.split())
+    return set(done.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 CHANGE = {"partitionId": 0, "topicId": TOPIC_ID}
 
 
-def told(cls: type[Any], version: int, text: str) -> str:
+def refusal(cls: type[Any], version: int, text: str) -> str:
     with pytest.raises(DecodeError) as error:
         from_json(cls, version, read_json(text))
     return str(error.value)
@@ -121,7 +121,7 @@ def test_a_field_that_the_version_lacks_is_accepted() -> None:
     ],
 )
 def test_numbers_that_kafka_refuses_are_refused(text: str, reason: str) -> None:
-    assert told(FenceBrokerRecord, 0, text).startswith(
+    assert refusal(FenceBrokerRecord, 0, text).startswith(
         f"FenceBrokerRecord v0 {reason}".replace(" an object", ": an object")
     )
 
@@ -139,14 +139,14 @@ def test_numbers_that_kafka_refuses_are_refused(text: str, reason: str) -> None:
 def test_strings_and_uuids_that_kafka_refuses_are_refused(change: str, reason: str) -> None:
     text = f'{{"name":"a","topicId":"{TOPIC_ID}",{change}}}'
 
-    assert told(TopicRecord, 0, text).startswith(f"TopicRecord v0 {reason}")
+    assert refusal(TopicRecord, 0, text).startswith(f"TopicRecord v0 {reason}")
 
 
 @pytest.mark.parametrize("data", ['"AQI"', '"-_-_"', '"A QID"', '"ä"', "12", "null"])
 def test_bytes_that_are_not_base64_are_refused(data: str) -> None:
     text = f'{{"requestData":{data},"requestPrincipal":null,"clientHostAddress":""}}'
 
-    assert told(EnvelopeRequest, 0, text).startswith("EnvelopeRequest v0 requestData: ")
+    assert refusal(EnvelopeRequest, 0, text).startswith("EnvelopeRequest v0 requestData: ")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_bytes_that_are_not_base64_are_refused(data: str) -> None:
     ],
 )
 def test_a_fault_names_its_path(change: dict[str, Any], reason: str) -> None:
-    assert told(PartitionChangeRecord, 2, json_text({**CHANGE, **change})) == f"PartitionChangeRecord v2 {reason}"
+    assert refusal(PartitionChangeRecord, 2, json_text({**CHANGE, **change})) == f"PartitionChangeRecord v2 {reason}"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_fault_names_its_path(change: dict[str, Any], reason: str) -> None:
 def test_doubles_that_kafka_refuses_are_refused(value: str, reason: str) -> None:
     text = f'{{"entity":[],"key":"k","remove":true,"value":{value}}}'
 
-    assert told(ClientQuotaRecord, 0, text) == f"ClientQuotaRecord v0 {reason}"
+    assert refusal(ClientQuotaRecord, 0, text) == f"ClientQuotaRecord v0 {reason}"
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.5, 1e300, float("inf"), float("-inf")])
@@ -185,11 +185,13 @@ def test_doubles_are_read_as_written(value: float) -> None:
 def test_only_true_and_false_are_booleans() -> None:
     text = '{"entity":[],"key":"k","remove":1,"value":1.0}'
 
-    assert told(ClientQuotaRecord, 0, text) == "ClientQuotaRecord v0 remove: true or false is wanted, not the number 1"
+    assert (
+        refusal(ClientQuotaRecord, 0, text) == "ClientQuotaRecord v0 remove: true or false is wanted, not the number 1"
+    )
 
 
 def test_an_unknown_version_is_refused_in_both_directions() -> None:
-    assert told(TopicRecord, 4, "{}") == "TopicRecord v4: there are versions 0 to 0"
+    assert refusal(TopicRecord, 4, "{}") == "TopicRecord v4: there are versions 0 to 0"
     with pytest.raises(EncodeError, match="TopicRecord has versions 0 to 0, not 4"):
         to_json(default_of(TopicRecord), 4)
 

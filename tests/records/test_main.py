@@ -65,7 +65,7 @@ def test_a_bad_line_is_reported_and_the_others_are_converted() -> None:
     done = run("decode", given=b"".join(line + b"\n" for line, _ in BAD_HEX))
 
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().splitlines() == [told for _, told in BAD_HEX]
+    assert done.stdout.decode().splitlines() == [message for _, message in BAD_HEX]
 
 
 BAD_JSON = [
@@ -83,7 +83,7 @@ def test_bad_json_is_reported_and_the_others_are_converted() -> None:
     done = run("encode", given=b"".join(b"FenceBrokerRecord\tmetadata\t0\t" + text + b"\n" for text, _ in BAD_JSON))
 
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().splitlines() == [told for _, told in BAD_JSON]
+    assert done.stdout.decode().splitlines() == [message for _, message in BAD_JSON]
 
 
 def test_a_lone_surrogate_is_an_error_of_its_line() -> None:
@@ -134,7 +134,7 @@ def test_the_guide_of_one_api_is_printed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "the following arguments are required: COMMAND"),
         (["nonsense"], "invalid choice: 'nonsense'"),
@@ -143,11 +143,11 @@ def test_the_guide_of_one_api_is_printed() -> None:
         (["guide", "Fetch", "x"], "invalid int value: 'x'"),
     ],
 )
-def test_wrong_usage_is_reported_and_exits_with_2(arguments: list[str], told: str) -> None:
+def test_wrong_usage_is_reported_and_exits_with_2(arguments: list[str], message: str) -> None:
     done = run(*arguments)
 
     assert (done.returncode, done.stdout) == (2, b"")
-    assert told in done.stderr.decode()
+    assert message in done.stderr.decode()
     assert done.stderr.decode().startswith("usage: python -m records")
 
 

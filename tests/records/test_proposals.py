@@ -96,7 +96,7 @@ def test_every_field_of_a_proposed_message_is_described(name: str) -> None:
 
     assert head.endswith((".", ")."))
     assert all(meaning(path, own).endswith(".") for path in paths)
-    assert all(any(path == told or path.endswith(f".{told}") for path in paths) for told in own)
+    assert all(any(path == note or path.endswith(f".{note}") for path in paths) for note in own)
 
 
 def test_no_proposed_message_has_an_api_key_or_is_served() -> None:
@@ -170,7 +170,7 @@ def test_the_guide_prints_them_by_name_and_at_its_end() -> None:
     assert [piece.split("\n")[0] for piece in printed[-len(PROPOSALS) :]] == [f"### {name}" for name in PROPOSALS]
 
 
-def told_in(page: str, name: str) -> set[str]:
+def fields_listed_in(page: str, name: str) -> set[str]:
     """The fields of a message that the page's table of readings tells."""
     lines = (ROOT / "docs" / page).read_text().splitlines()
     rows = [cells for line in lines if len(cells := line.strip("| ").split(" | ")) == 4]
@@ -189,7 +189,7 @@ def test_the_pages_explain_the_reading_of_each_field(name: str) -> None:
 
     fields = {path.split(".")[-1] for path, _ in fields_of(class_named(name), 0)}
 
-    assert fields - told_in(page, name) == set()
+    assert fields - fields_listed_in(page, name) == set()
 
 
 def test_the_example_of_the_page_decodes() -> None:

@@ -156,15 +156,15 @@ def old_value(name: str, type_: str, rng: Random) -> bytes:
     return struct.pack(">i", 4) + rng.randbytes(4)
 
 
-@pytest.mark.parametrize("told", guide("0.9").grammars, ids=lambda told: f"{told.title} {told.version}")
-def test_every_grammar_of_the_old_protocol_decodes(told: Printed) -> None:
-    api, side = told.title.split()
+@pytest.mark.parametrize("grammar", guide("0.9").grammars, ids=lambda grammar: f"{grammar.title} {grammar.version}")
+def test_every_grammar_of_the_old_protocol_decodes(grammar: Printed) -> None:
+    api, side = grammar.title.split()
     cls = class_named(API_NAMES.get(api, api) + side)
-    rng = Random(f"{told.title} {told.version}")
+    rng = Random(f"{grammar.title} {grammar.version}")
     for _ in range(20):
-        data = old_bytes(told.fields, rng)
+        data = old_bytes(grammar.fields, rng)
 
-        assert encode(decode(cls, told.version, data), told.version) == data
+        assert encode(decode(cls, grammar.version, data), grammar.version) == data
 
 
 def test_a_grammar_is_printed_as_kafka_prints_it() -> None:

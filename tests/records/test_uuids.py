@@ -41,7 +41,7 @@ def test_bits_beyond_the_last_byte_are_dropped_as_java_drops_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", f"Input string `` decoded as 0 bytes, {WANTED}"),
         ("invalid", f"Input string `invalid` decoded as 5 bytes, {WANTED}"),
@@ -55,8 +55,8 @@ def test_bits_beyond_the_last_byte_are_dropped_as_java_drops_them() -> None:
         ("AAAAAAAAAAAAAAAAAAAA=AQ=", "Input byte array has wrong 4-byte ending unit"),
     ],
 )
-def test_other_texts_are_refused_with_stocks_texts(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
+def test_other_texts_are_refused_with_stocks_texts(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         parse_uuid(text)
 
 

@@ -64,12 +64,12 @@ def test_entries_with_an_unexpected_result_are_reported(capsys: pytest.CaptureFi
     broken: dict[str, int] = {}
 
     wrong = replay([entry, entry._replace(name="other", property_id="S13")], 1, verify=True, broken=broken)
-    told = capsys.readouterr().out.splitlines()
+    output = capsys.readouterr().out.splitlines()
 
     assert (wrong, list(broken)) == (1, ["R02"])
-    assert told[0].startswith(f"other with R02 breaks {entry.property_id}: ")
-    assert told[0].endswith("; S13 was expected")
-    assert told[1].startswith("2 plans of the corpus, 1 with an unexpected result, in ")
+    assert output[0].startswith(f"other with R02 breaks {entry.property_id}: ")
+    assert output[0].endswith("; S13 was expected")
+    assert output[1].startswith("2 plans of the corpus, 1 with an unexpected result, in ")
 
 
 def test_each_entry_can_have_a_page(tmp_path: Path) -> None:

@@ -97,14 +97,14 @@ class Metadata:
 
     async def _admit(self, context: Context) -> None:
         names = names_of(context.auth_context())
-        who = ", ".join(names) or "unnamed"
+        client = ", ".join(names) or "unnamed"
         if not self._security.has_name(names):
-            self._note_refused(context, who, "kraft.grpc.allow does not list it")
+            self._note_refused(context, client, "kraft.grpc.allow does not list it")
             await self._abort(
-                context, grpc.StatusCode.PERMISSION_DENIED, f"the client is {who}; kraft.grpc.allow does not list it"
+                context, grpc.StatusCode.PERMISSION_DENIED, f"the client is {client}; kraft.grpc.allow does not list it"
             )
         if not self._security.has_sent_token(authorization_of(context.invocation_metadata())):
-            self._note_refused(context, who, "it sends no token of kraft.grpc.token.path")
+            self._note_refused(context, client, "it sends no token of kraft.grpc.token.path")
             await self._abort(
                 context, grpc.StatusCode.UNAUTHENTICATED,
                 "the metadata need `authorization: Bearer TOKEN`, with a token of the node's kraft.grpc.token.path",
@@ -169,7 +169,7 @@ class Metadata:
     async def _send_changes(self, context: Context, asked: Asked, position: int) -> NoReturn:
         """Send changes from `position` on, until one side ends the stream."""
         loop, wanted = self._loop, asked.filter
-        told_s = loop.time()
+        sent_s = loop.time()
         # Whether the last message sent, and the last chunk read, is part of a batch or transaction that continues.
         is_open = is_within = False
         while True:
@@ -183,10 +183,10 @@ class Metadata:
                     position, is_within = chunk.end, chunk.more
                     if passed or (is_open and not is_within):
                         await self._write(context, self._message("changes", position, passed, more=is_within))
-                        told_s, is_open = loop.time(), is_within
-                if not is_within and loop.time() - told_s >= POSITION_S:
+                        sent_s, is_open = loop.time(), is_within
+                if not is_within and loop.time() - sent_s >= POSITION_S:
                     await self._write(context, self._message("position", position, []))
-                    told_s = loop.time()
+                    sent_s = loop.time()
             except Compacted as error:
                 reason = f"{error}: read the image, and watch from its next_offset"
                 code = grpc.StatusCode.OUT_OF_RANGE

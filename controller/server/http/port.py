@@ -219,8 +219,8 @@ class HttpPort:
     def _refusal(self, connection: HttpConnection, asked: Asked) -> Answer | None:
         """The response to a client that may not ask; None to others. Probes need no token: supervisors have none."""
         if not self._security.has_name(connection.names):
-            who = ", ".join(connection.names) or "unnamed"
-            reason = f"the client is {who}; {HTTP.allow} does not list it"
+            client = ", ".join(connection.names) or "unnamed"
+            reason = f"the client is {client}; {HTTP.allow} does not list it"
             self._note("http_refused", HTTP.listener, connection.peer, reason)
             return text(403, reason)
         if asked.path in PROBES or self._security.has_sent_token(asked.authorization):

@@ -18,7 +18,7 @@ from records.messages.topics import CreateTopicsRequest
 from simulations.cluster.answering import READS
 from simulations.cluster.image import NOBODY, Image
 from simulations.cluster.member_rules import METADATA_VERSION
-from simulations.cluster.rules.case import is_elsewhere, tells_nothing
+from simulations.cluster.rules.case import is_elsewhere, is_without_data
 from simulations.cluster.rules.mirror import Mirror
 from simulations.cluster.rules.placement import Placing
 from simulations.cluster.rules.table import RULES
@@ -125,8 +125,8 @@ class ApiOracle:
         done: Sequence[Any],
     ) -> None:  # fmt: skip
         source = event.context.source
-        told = next((each.response for each in done if type(each) is effects.Reply and each.source == source), None)
-        if told is not None and is_elsewhere(told):
+        response = next((each.response for each in done if type(each) is effects.Reply and each.source == source), None)
+        if response is not None and is_elsewhere(response):
             return
         self.cases += 1
         case = mirror.case(event.request, event.context.version, appended)
@@ -145,7 +145,7 @@ class ApiOracle:
         if not process.controller.is_active or is_elsewhere(response):
             return
         is_unconfirmed = since is not None and self._confirmed.get(key[:2], 0) <= since
-        if is_unconfirmed and not tells_nothing(response):
+        if is_unconfirmed and not is_without_data(response):
             text = f"node {key[0]} answers {type(response).__name__}, and no majority has confirmed that it leads"
             self.refused = self.refused or text
         # Responses in envelopes are checked on the wire.
@@ -197,7 +197,7 @@ class CheckedWatch(ClusterWatch):
         self.periodic_work.compared(process)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
-        if tells_nothing(response):
+        if is_without_data(response):
             self.answering.shows_nothing(process, source)
         super().replies(process, source, response)
         self.api_oracle.replies(process, source, response)

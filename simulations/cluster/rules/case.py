@@ -84,17 +84,17 @@ class Case:
         is_cut = "internal.metadata.max.batch.size.in.bytes" in self.properties
         return count > RECORDS_MAX or (is_cut and self.level < TRANSACTIONS_SINCE)
 
-    def expect(self, what: object, told: int, allowed: Iterable[int]) -> None:
+    def expect(self, what: object, code: int, allowed: Iterable[int]) -> None:
         """Raises Violation if an item has another error than one of these; without errors given, if it failed."""
         codes = set(allowed) or {Error.NONE}
-        if told not in codes and told not in ELSEWHERE:
+        if code not in codes and code not in ELSEWHERE:
             names = " or ".join(sorted(error_name(code) for code in codes))
-            raise self.fail(f"{what} is answered by {error_name(told)}, not {names}")
+            raise self.fail(f"{what} is answered by {error_name(code)}, not {names}")
 
-    def same(self, what: object, told: object, wanted: object) -> None:
+    def same(self, what: object, found: object, wanted: object) -> None:
         """Raises Violation if they differ."""
-        if told != wanted:
-            raise self.fail(f"{what} is {told}, not {wanted}")
+        if found != wanted:
+            raise self.fail(f"{what} is {found}, not {wanted}")
 
 
 def is_elsewhere(response: Any) -> bool:
@@ -102,7 +102,7 @@ def is_elsewhere(response: Any) -> bool:
     return not ELSEWHERE.isdisjoint(errors_of(response))
 
 
-def tells_nothing(response: Any) -> bool:
+def is_without_data(response: Any) -> bool:
     """Whether a response shows no state: it is empty, or has only errors that the request alone causes."""
     found = [part for part in (getattr(response, name) for name in response.__slots__) if isinstance(part, tuple)]
     items = [each for part in found for each in part]

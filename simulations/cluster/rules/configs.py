@@ -77,12 +77,12 @@ def altered(case: Case) -> Callable[[Any], None]:
         _is_written(case, [] if request.validate_only else records)
 
     def read(response: Any) -> None:
-        for told in response.responses:
-            codes = allowed[told.resource_type, told.resource_name]
+        for result in response.responses:
+            codes = allowed[result.resource_type, result.resource_name]
             if codes is not None and not (
-                told.error_code == Error.POLICY_VIOLATION and case.may_be_too_much(len(keys))
+                result.error_code == Error.POLICY_VIOLATION and case.may_be_too_much(len(keys))
             ):
-                case.expect(f"{told.resource_type} {told.resource_name}", told.error_code, codes)
+                case.expect(f"{result.resource_type} {result.resource_name}", result.error_code, codes)
 
     return read
 
@@ -225,20 +225,22 @@ def described(case: Case) -> Callable[[Any], None]:
     if any(each.resource_type not in (*KINDS, LOGGER) for each in request.resources):
 
         def refused(response: Any) -> None:
-            for told in response.results:
-                case.expect(f"{told.resource_type} {told.resource_name}", told.error_code, {Error.INVALID_REQUEST})
+            for result in response.results:
+                case.expect(
+                    f"{result.resource_type} {result.resource_name}", result.error_code, {Error.INVALID_REQUEST}
+                )
 
         return refused
     wanted = [(resource, _described(case, resource)) for resource in request.resources]
 
     def read(response: Any) -> None:
-        if all(told.error_code == Error.POLICY_VIOLATION for told in response.results):
+        if all(result.error_code == Error.POLICY_VIOLATION for result in response.results):
             if len(request.resources) * KEYS[TOPIC] < ENTRIES_MAX:
                 raise case.fail("it is refused as too large")
             return
         case.same("how many are described", len(response.results), len(wanted))
-        for (resource, expected), told in zip(wanted, response.results, strict=True):
-            expected(resource, told)
+        for (resource, expected), result in zip(wanted, response.results, strict=True):
+            expected(resource, result)
 
     return read
 
@@ -250,14 +252,14 @@ def _described(case: Case, resource: Any) -> Callable[[Any, Any], None]:
     wrong = _not_described(case, kind, name)
     with_synonyms = case.request.include_synonyms
 
-    def read(resource: Any, told: Any) -> None:
+    def read(resource: Any, result: Any) -> None:
         what = f"{kind} {name}"
-        case.same("what is described", (told.resource_type, told.resource_name), (kind, name))
-        case.expect(what, told.error_code, wrong)
-        if told.error_code != Error.NONE:
-            case.same(f"what is told of {what}", tuple(told.configs), ())
+        case.same("what is described", (result.resource_type, result.resource_name), (kind, name))
+        case.expect(what, result.error_code, wrong)
+        if result.error_code != Error.NONE:
+            case.same(f"what is told of {what}", tuple(result.configs), ())
             return
-        found = {each.name: each for each in told.configs}
+        found = {each.name: each for each in result.configs}
         keys = resource.configuration_keys
         case.same("the order of the keys", list(found), sorted(found))
         if keys and set(found) - set(keys):

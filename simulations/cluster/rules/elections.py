@@ -61,26 +61,27 @@ class Change:
     def log_rules(self, node_id: int) -> None:
         """Raises Violation if the record is not the one that the rules give."""
         found = self.before.partitions[self.key]
-        told = self._told(found)
+        changed = self._after_record(found)
         for wrong in (
-            self._repeats(found), self._elects(found, told), self._bumps(found, told), self._eligible(found, told),
-            self._last_known(found, told), self._goes_on(found, told), self._directories(found, told),
+            self._repeats(found), self._elects(found, changed), self._bumps(found, changed),
+            self._eligible(found, changed), self._last_known(found, changed), self._goes_on(found, changed),
+            self._directories(found, changed),
         ):  # fmt: skip
             if wrong:
                 name = self.before.topics[self.key[0]]
                 text = f"node {node_id} changes {name}-{self.key[1]}, {found}, by {self.record}"
                 raise Violation("C21", f"{text}: {wrong}")
 
-    def _told(self, found: Partition) -> Partition:
+    def _after_record(self, found: Partition) -> Partition:
         """The partition after the record."""
-        told = Partition(*(getattr(found, name) for name in Partition.__slots__))
+        changed = Partition(*(getattr(found, name) for name in Partition.__slots__))
         for name, of in LISTS:
             value = getattr(self.record, name)
             if value is not None:
-                setattr(told, of, tuple(value))
+                setattr(changed, of, tuple(value))
         if self.record.leader != UNCHANGED:
-            told.leader = self.record.leader
-        return told
+            changed.leader = self.record.leader
+        return changed
 
     def _repeats(self, found: Partition) -> str:
         for name, of in LISTS:
@@ -91,69 +92,69 @@ class Change:
             return "the recovery was so before"
         return ""
 
-    def _elects(self, found: Partition, told: Partition) -> str:
-        leader, record = told.leader, self.record
-        eligible = set(told.isr) or set(told.elr)
-        if tuple(told.isr) == (leader,) and leader not in found.isr:
+    def _elects(self, found: Partition, changed: Partition) -> str:
+        leader, record = changed.leader, self.record
+        eligible = set(changed.isr) or set(changed.elr)
+        if tuple(changed.isr) == (leader,) and leader not in found.isr:
             if record.leader_recovery_state > 0 or leader not in {*found.elr, *found.isr}:
                 return ""  # an unclean election: whether it is allowed is checked by `log_rules`
-            eligible = {leader, *told.elr}
-        can = [each for each in told.replicas if each in eligible and can_lead(self.after, found, each)]
+            eligible = {leader, *changed.elr}
+        can = [each for each in changed.replicas if each in eligible and can_lead(self.after, found, each)]
         if leader == NOBODY:
-            can = can or could_return(self.after, told, before=found) or self._could_uncleanly(found, told)
+            can = can or could_return(self.after, changed, before=found) or self._could_uncleanly(found, changed)
             return f"no replica leads, and {can} could" if can else ""
         if leader == found.leader:
             return "" if leader in can else f"{leader} goes on leading, and cannot"
         if leader not in can:
             return "" if found.recovering or record.leader_recovery_state > 0 else f"{leader} leads, and cannot"
-        if leader == told.replicas[0]:
+        if leader == changed.replicas[0]:
             return ""
         if found.leader in can:
             return f"{leader} leads in place of {found.leader}, which could go on"
         return "" if leader == can[0] else f"{leader} leads, and {can[0]} comes before it"
 
-    def _could_uncleanly(self, found: Partition, told: Partition) -> list[int]:
+    def _could_uncleanly(self, found: Partition, changed: Partition) -> list[int]:
         """The replicas that could lead by an unclean election, if the record leaves the partition without a leader."""
         if self.record.leader != NOBODY or not allows_unclean(self.before, self.key, self.properties):
             return []
-        return [each for each in told.replicas if can_lead(self.after, found, each)]
+        return [each for each in changed.replicas if can_lead(self.after, found, each)]
 
-    def _bumps(self, found: Partition, told: Partition) -> str:
+    def _bumps(self, found: Partition, changed: Partition) -> str:
         """Whether the leader is named if its epoch must rise, and only then."""
         level = self.before.features.get(METADATA_VERSION, 0)
-        shrinks = self.record.isr is not None and not set(found.isr) <= set(told.isr)
-        has_to = not set(found.replicas) <= set(told.replicas) or (shrinks and level < NO_BUMP_SINCE)
+        shrinks = self.record.isr is not None and not set(found.isr) <= set(changed.isr)
+        has_to = not set(found.replicas) <= set(changed.replicas) or (shrinks and level < NO_BUMP_SINCE)
         if self.record.leader == UNCHANGED:
             return "the leader epoch has to rise" if has_to else ""
-        return "" if told.leader != found.leader or has_to else "the leader epoch rises for nothing"
+        return "" if changed.leader != found.leader or has_to else "the leader epoch rises for nothing"
 
-    def _eligible(self, found: Partition, told: Partition) -> str:
+    def _eligible(self, found: Partition, changed: Partition) -> str:
         if not self.before.features.get(ELR, 0):
             return "ELRs are not kept" if self.record.eligible_leader_replicas else ""
         if self.record.leader_recovery_state > 0:
-            return f"{told.elr} stay eligible" if told.elr else ""
-        from_elr = tuple(told.isr) == (self.record.leader,) and self.record.leader in found.elr
-        may = {*found.elr, *found.isr} - set(told.isr)
-        is_hidden = found.recovering and self._is_sole(found, told)  # it may be an unclean election, once more
-        if not told.elr and (from_elr or is_hidden):
+            return f"{changed.elr} stay eligible" if changed.elr else ""
+        from_elr = tuple(changed.isr) == (self.record.leader,) and self.record.leader in found.elr
+        may = {*found.elr, *found.isr} - set(changed.isr)
+        is_hidden = found.recovering and self._is_sole(found, changed)  # it may be an unclean election, once more
+        if not changed.elr and (from_elr or is_hidden):
             return ""  # whether the ISR was full before it was elected is not to be seen
-        if len(told.isr) >= self._min_isr() and not from_elr:
+        if len(changed.isr) >= self._min_isr() and not from_elr:
             may = set()
         may -= set(self.lost)
-        return f"{set(told.elr)} are eligible, and should be {may}" if set(told.elr) != may else ""
+        return f"{set(changed.elr)} are eligible, and should be {may}" if set(changed.elr) != may else ""
 
-    def _is_sole(self, found: Partition, told: Partition) -> bool:
+    def _is_sole(self, found: Partition, changed: Partition) -> bool:
         """Whether a replica outside of the ISR was elected, and is now the whole ISR."""
-        return tuple(told.isr) == (self.record.leader,) and self.record.leader not in found.isr
+        return tuple(changed.isr) == (self.record.leader,) and self.record.leader not in found.isr
 
-    def _last_known(self, found: Partition, told: Partition) -> str:
+    def _last_known(self, found: Partition, changed: Partition) -> str:
         wanted = found.last_known
         if self.before.features.get(ELR, 0):
             if self.record.leader == NOBODY and not found.last_known:
                 wanted = (found.leader,)
             elif self.record.leader >= 0:
                 wanted = ()
-        return "" if told.last_known == wanted else f"last known to lead should be {wanted}"
+        return "" if changed.last_known == wanted else f"last known to lead should be {wanted}"
 
     def _min_isr(self) -> int:
         """The effective min ISR, at most the number of replicas of partition 0."""
@@ -167,28 +168,28 @@ class Change:
                 break
         return min(needed, self.replicas_max)
 
-    def _goes_on(self, found: Partition, told: Partition) -> str:
+    def _goes_on(self, found: Partition, changed: Partition) -> str:
         """A reassignment that can complete does."""
-        if (not told.adding and not told.removing) or self._is_sole(found, told):
+        if (not changed.adding and not changed.removing) or self._is_sole(found, changed):
             return ""
-        if told.leader == NOBODY:
+        if changed.leader == NOBODY:
             return ""  # the last one in sync is gone, and stays there because somebody has to
-        isr = set(told.isr) - set(told.removing)
-        replicas = set(told.replicas) - set(told.removing)
+        isr = set(changed.isr) - set(changed.removing)
+        replicas = set(changed.replicas) - set(changed.removing)
         is_over = (
-            bool(isr or not told.removing) and bool(replicas or not told.removing) and set(told.adding) <= isr
-            and (len(told.adding) >= len(told.removing) or replicas <= isr)
+            bool(isr or not changed.removing) and bool(replicas or not changed.removing) and set(changed.adding) <= isr
+            and (len(changed.adding) >= len(changed.removing) or replicas <= isr)
         )  # fmt: skip
         return "the move goes on, and could be over" if is_over else ""
 
-    def _directories(self, found: Partition, told: Partition) -> str:
+    def _directories(self, found: Partition, changed: Partition) -> str:
         if self.before.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
             return "directories are not kept" if self.record.directories is not None else ""
         if self.record.directories is None and len(found.directories) != len(found.replicas):
             return ""  # it was made when they were not kept
-        if len(told.directories) != len(told.replicas):
+        if len(changed.directories) != len(changed.replicas):
             return "there is not one directory for each replica"
-        for broker_id, directory in zip(told.replicas, told.directories, strict=True):
+        for broker_id, directory in zip(changed.replicas, changed.directories, strict=True):
             wanted = {first_directory(self.after, broker_id), first_directory(self.before, broker_id)}
             if broker_id in found.replicas:
                 were_kept = len(found.directories) == len(found.replicas)
@@ -209,9 +210,9 @@ def can_lead(image: Image, found: Partition, broker_id: int) -> bool:
     )
 
 
-def could_return(image: Image, told: Partition, before: Partition) -> list[int]:
+def could_return(image: Image, changed: Partition, before: Partition) -> list[int]:
     """The last known leader, if it may lead again when no replica is in sync or eligible (KIP-966)."""
-    if not image.features.get(ELR, 0) or told.isr or told.elr or len(before.last_known) != 1:
+    if not image.features.get(ELR, 0) or changed.isr or changed.elr or len(before.last_known) != 1:
         return []
     return [each for each in before.last_known if can_lead(image, before, each)]
 

@@ -49,7 +49,7 @@ def of(case: Case, kind: type) -> list[Any]:
     return [record for record in case.records if type(record) is kind]
 
 
-def heard(case: Case) -> Read:
+def heartbeat(case: Case) -> Read:
     """A heartbeat: the broker is fenced or not as the log says after it, and failed directories are removed."""
     request, image = case.request, case.image
     broker = image.brokers.get(request.broker_id)
@@ -201,8 +201,8 @@ def cluster_described(case: Case) -> Read:
             case.same("who is there", [each.broker_id for each in response.brokers], nodes)
             case.same("where they are", [each.host for each in response.brokers], [f"node-{each}" for each in nodes])
             leader = case.node_id if case.node_id in nodes else -1
-            told = (response.controller_id, response.cluster_id, response.cluster_authorized_operations)
-            case.same("who is active", told, (leader, case.cluster_id, operations))
+            answered = (response.controller_id, response.cluster_id, response.cluster_authorized_operations)
+            case.same("who is active", answered, (leader, case.cluster_id, operations))
 
     return read
 
@@ -237,7 +237,7 @@ def _is_wrong_level(case: Case, update: Any, after: Mapping[str, int]) -> bool:
     return name not in (METADATA_VERSION, *FEATURES)
 
 
-def versions_told(case: Case) -> Read:
+def versions(case: Case) -> Read:
     """The supported versions and features, for a client with a valid software name (KIP-511)."""
     request = case.request
     is_named = case.version >= NAMED_SINCE

@@ -66,17 +66,17 @@ def altered(case: Case) -> Read:
     def read(response: Any) -> None:
         case.expect("it", response.error_code, ())
         for topic in response.topics:
-            for told in topic.partitions:
-                key = bytes(topic.topic_id), told.partition_index
+            for result in topic.partitions:
+                key = bytes(topic.topic_id), result.partition_index
                 codes, after = wanted[key]
                 if counts[key] > 1:
                     continue
                 if codes:
-                    case.expect(key, told.error_code, codes)
-                elif told.error_code == Error.NONE and after is not None:
-                    _is_told(case, key, were[key], after, written.get(key, []), told)
+                    case.expect(key, result.error_code, codes)
+                elif result.error_code == Error.NONE and after is not None:
+                    _check_state(case, key, were[key], after, written.get(key, []), result)
                 elif after is not None:
-                    case.expect(key, told.error_code, {Error.NEW_LEADER_ELECTED})
+                    case.expect(key, result.error_code, {Error.NEW_LEADER_ELECTED})
                     leaders = {record.leader for record in written.get(key, [])}
                     case.same("whether another leads", bool(leaders - {-2, case.request.broker_id}), True)
 
@@ -118,13 +118,13 @@ def _with_isr(found: Partition, asked: Any, version: int) -> Partition:
     return after
 
 
-def _is_told(
+def _check_state(
     case: Case,
     key: Key,
     was: tuple[int, ...],
     after: Partition,
     written: Sequence[PartitionChangeRecord],
-    told: Any,
+    result: Any,
 ) -> None:
     """The ISR is as requested, but for replicas removed by the end of a reassignment; epochs are those after."""
     isr, epochs = was, [after.leader_epoch, after.epoch]
@@ -133,7 +133,13 @@ def _is_told(
         epochs = [epochs[0] + (record.leader != -2), epochs[1] + 1]
     if not set(isr) <= set(after.isr) or (not after.adding and not after.removing and isr != after.isr):
         raise case.fail(f"the ISR of {key} becomes {isr}, and {after.isr} was requested")
-    seen = (told.leader_id, told.leader_epoch, told.partition_epoch, tuple(told.isr), told.leader_recovery_state > 0)
+    seen = (
+        result.leader_id,
+        result.leader_epoch,
+        result.partition_epoch,
+        tuple(result.isr),
+        result.leader_recovery_state > 0,
+    )
     case.same(key, seen, (after.leader, *epochs, isr, after.recovering))
 
 
@@ -162,24 +168,24 @@ def assigned(case: Case) -> Read:
                 wanted[bytes(directory.id), *key] = codes
     for key, chosen in last.items():
         found = image.partitions[key]
-        told = [record for record in changes_of(case).get(key, []) if record.directories is not None]
-        if told:
-            replicas = found.replicas if told[-1].replicas is None else tuple(told[-1].replicas)
+        moves = [record for record in changes_of(case).get(key, []) if record.directories is not None]
+        if moves:
+            replicas = found.replicas if moves[-1].replicas is None else tuple(moves[-1].replicas)
             if broker_id in replicas:
-                directories = tuple(map(bytes, told[-1].directories or ()))
+                directories = tuple(map(bytes, moves[-1].directories or ()))
                 case.same(f"where {key} is", directories[replicas.index(broker_id)], chosen)
         elif len(found.directories) == len(found.replicas):
             case.same(f"where {key} stays", found.directory_of(broker_id), chosen)
 
     def read(response: Any) -> None:
-        told = {
+        answered = {
             (bytes(directory.id), bytes(topic.topic_id), each.partition_index): each.error_code
             for directory in response.directories
             for topic in directory.topics
             for each in topic.partitions
         }
-        case.same("what is answered", set(told), set(wanted))
-        for key, code in told.items():
+        case.same("what is answered", set(answered), set(wanted))
+        for key, code in answered.items():
             if wanted[key] or code != Error.NONE:
                 case.same(key, {code}, wanted[key])
 
@@ -217,10 +223,10 @@ def moved(case: Case) -> Read:
         may_change = bool(request.allow_replication_factor_change or not request.topics)
         case.same("whether sizes may change", bool(response.allow_replication_factor_change), may_change)
         for topic in response.responses:
-            for told in topic.partitions:
-                codes = wanted[topic.name, told.partition_index]
+            for result in topic.partitions:
+                codes = wanted[topic.name, result.partition_index]
                 if codes is not None and not response.error_code:
-                    case.expect((topic.name, told.partition_index), told.error_code, codes)
+                    case.expect((topic.name, result.partition_index), result.error_code, codes)
 
     return read
 
@@ -273,7 +279,7 @@ def listed(case: Case) -> Read:
             wanted[name, index] = (found.replicas, found.adding, found.removing)
 
     def read(response: Any) -> None:
-        told = {
+        answered = {
             (topic.name, each.partition_index): tuple(
                 map(tuple, (each.replicas, each.adding_replicas, each.removing_replicas))
             )
@@ -281,7 +287,7 @@ def listed(case: Case) -> Read:
             for each in topic.partitions
         }
         case.same("the error", response.error_code, Error.NONE)
-        case.same("what is under way", told, wanted)
+        case.same("what is under way", answered, wanted)
 
     return read
 
@@ -324,16 +330,16 @@ def elected(case: Case) -> Read:
         if response.error_code == Error.POLICY_VIOLATION and case.may_be_too_much(len(wanted)):
             return
         case.expect("it", response.error_code, ())
-        told = {
+        answered = {
             (topic.topic, each.partition_id): each.error_code
             for topic in response.replica_election_results
             for each in topic.partition_result
         }
-        for place, code in told.items():
+        for place, code in answered.items():
             case.expect(place, code, wanted[place])
         for place, codes in wanted.items():
             is_due = request.topic_partitions is not None or Error.ELECTION_NOT_NEEDED not in codes
-            if place not in told and is_due and not response.error_code:
+            if place not in answered and is_due and not response.error_code:
                 raise case.fail(f"nothing is told of {place}")
 
     return read

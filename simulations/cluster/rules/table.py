@@ -37,11 +37,11 @@ RULES: dict[type, Callable[[Case], Callable[[Any], None]]] = {
     AlterPartitionReassignmentsRequest: partitions.moved,
     ListPartitionReassignmentsRequest: partitions.listed,
     ElectLeadersRequest: partitions.elected,
-    BrokerHeartbeatRequest: nodes.heard,
+    BrokerHeartbeatRequest: nodes.heartbeat,
     BrokerRegistrationRequest: nodes.registered,
     UnregisterBrokerRequest: nodes.unregistered,
     AllocateProducerIdsRequest: nodes.allocated,
     DescribeClusterRequest: nodes.cluster_described,
     UpdateFeaturesRequest: nodes.features_set,
-    ApiVersionsRequest: nodes.versions_told,
+    ApiVersionsRequest: nodes.versions,
 }

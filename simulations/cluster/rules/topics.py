@@ -51,14 +51,14 @@ def created(case: Case) -> Callable[[Any], None]:
                 _take_topic(case, topic, written)
 
     def read(response: Any) -> None:
-        for told in response.topics:
-            codes = {Error.POLICY_VIOLATION} if is_too_much else allowed[told.name]
+        for result in response.topics:
+            codes = {Error.POLICY_VIOLATION} if is_too_much else allowed[result.name]
             if not codes and not case.written and not request.validate_only and case.may_be_too_much(total):
                 codes = {Error.POLICY_VIOLATION}
-            case.expect(f"topic {told.name}", told.error_code, codes)
-            if told.error_code == Error.NONE:
-                topic = next(each for each in wanted if each.name == told.name)
-                _told_of(case, topic, told)
+            case.expect(f"topic {result.name}", result.error_code, codes)
+            if result.error_code == Error.NONE:
+                topic = next(each for each in wanted if each.name == result.name)
+                _check_created(case, topic, result)
 
     return read
 
@@ -225,16 +225,16 @@ def _is_even(case: Case, placed: Sequence[Sequence[int]]) -> None:
                 raise case.fail(f"in {turn} not each of {usable} has its turn")
 
 
-def _told_of(case: Case, topic: Any, told: Any) -> None:
+def _check_created(case: Case, topic: Any, result: Any) -> None:
     """The id, the sizes and the configs in the response (KIP-525)."""
     made = [each for each in case.written if type(each) is TopicRecord and each.name == topic.name]
     if made:
-        case.same(f"the id of {topic.name}", bytes(told.topic_id), bytes(made[0].topic_id))
+        case.same(f"the id of {topic.name}", bytes(result.topic_id), bytes(made[0].topic_id))
     size = len(topic.assignments[0].broker_ids) if topic.assignments else _replicas_of(case, topic.replication_factor)
-    sizes = (told.num_partitions, told.replication_factor)
+    sizes = (result.num_partitions, result.replication_factor)
     case.same(f"the size of {topic.name}", sizes, (_partitions_of(case, topic), size))
     own = {config.name: _last(topic, config) for config in topic.configs}
-    found = {config.name: config for config in told.configs or ()}
+    found = {config.name: config for config in result.configs or ()}
     case.same(f"how many configs {topic.name} has", len(found), CONFIGS)
     case.same("their order", list(found), sorted(found))
     for name, config in found.items():
@@ -275,9 +275,9 @@ def grown(case: Case) -> Callable[[Any], None]:
                 are_new_partitions(case, topic_id, range(now, topic.count), records, lists, size)
 
     def read(response: Any) -> None:
-        for told in response.results:
-            codes = {Error.POLICY_VIOLATION} if is_too_much or is_cut else allowed[told.name]
-            case.expect(f"topic {told.name}", told.error_code, codes)
+        for result in response.results:
+            codes = {Error.POLICY_VIOLATION} if is_too_much or is_cut else allowed[result.name]
+            case.expect(f"topic {result.name}", result.error_code, codes)
 
     return read
 
@@ -316,8 +316,8 @@ def deleted(case: Case) -> Callable[[Any], None]:
         codes = {Error.TOPIC_DELETION_DISABLED, Error.INVALID_REQUEST}
 
         def refused(response: Any) -> None:
-            for told in response.responses:
-                case.expect(f"topic {told.name}", told.error_code, codes)
+            for result in response.responses:
+                case.expect(f"topic {result.name}", result.error_code, codes)
 
         return refused
     zero = bytes(16)
@@ -350,7 +350,7 @@ def deleted(case: Case) -> Callable[[Any], None]:
     case.same("what is removed", removed, gone)
 
     def read(response: Any) -> None:
-        told = [(each.name, bytes(each.topic_id), each.error_code) for each in response.responses]
-        case.same("the answer", sorted(told, key=repr), sorted(wanted, key=repr))
+        answered = [(each.name, bytes(each.topic_id), each.error_code) for each in response.responses]
+        case.same("the answer", sorted(answered, key=repr), sorted(wanted, key=repr))
 
     return read

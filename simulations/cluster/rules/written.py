@@ -25,8 +25,8 @@ def log_rules(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
     header = read_header(batch)
     assert header is not None, "a whole batch"
     if (header.base_timestamp, header.max_timestamp) != (moment_ms, moment_ms):
-        told = header.base_timestamp, header.max_timestamp
-        raise Violation("C21", f"node {node_id} writes at {moment_ms}, and its batch says {told}")
+        stamps = header.base_timestamp, header.max_timestamp
+        raise Violation("C21", f"node {node_id} writes at {moment_ms}, and its batch says {stamps}")
     for record, (_, found) in zip(records_of(batch, header), decoded(batch), strict=True):
         version, wanted = read_frame(record.value or b"")[1], _version(found, level)
         if version != wanted:

@@ -11,7 +11,7 @@ from records.metadata.topics import ClearElrRecord
 from tests.controller.handlers.cluster_of_configs import BROKER, TOPIC, config, env, state
 
 
-def told(layers: Layers, name: str) -> tuple[str | None, ConfigSource]:
+def value_and_source(layers: Layers, name: str) -> tuple[str | None, ConfigSource]:
     found = layers.named(name)
     return found.value, found.source
 
@@ -20,11 +20,11 @@ def test_the_layer_with_the_higher_precedence_wins() -> None:
     own, node, cluster, static = {"segment.ms": "1"}, {"log.roll.ms": "2"}, {"log.roll.ms": "3"}, {"log.roll.ms": "4"}
 
     assert [
-        told(Layers(own, node, cluster, static), "segment.ms"),
-        told(Layers({}, node, cluster, static), "segment.ms"),
-        told(Layers({}, {}, cluster, static), "segment.ms"),
-        told(Layers({}, {}, {}, static), "segment.ms"),
-        told(Layers({}, {}, {}, {}), "segment.ms"),
+        value_and_source(Layers(own, node, cluster, static), "segment.ms"),
+        value_and_source(Layers({}, node, cluster, static), "segment.ms"),
+        value_and_source(Layers({}, {}, cluster, static), "segment.ms"),
+        value_and_source(Layers({}, {}, {}, static), "segment.ms"),
+        value_and_source(Layers({}, {}, {}, {}), "segment.ms"),
     ] == [
         ("1", ConfigSource.TOPIC),
         ("2", ConfigSource.DYNAMIC_BROKER),

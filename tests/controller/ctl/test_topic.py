@@ -214,7 +214,7 @@ def test_reassignments_in_progress_are_reported_at_the_timeout(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--partitions", "1"), "topic whole: it has 2 partitions, 1 would be fewer (INVALID_PARTITIONS)"),
         (
@@ -233,14 +233,14 @@ def test_reassignments_in_progress_are_reported_at_the_timeout(
     ],
 )  # fmt: skip
 def test_an_invalid_alteration_changes_nothing(
-    cluster: Cluster, options: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+    cluster: Cluster, options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "whole" not in cluster.live.update().topic_ids:
         cluster.create("whole", (1, 2), (2, 3))
 
     code = alter(cluster, "whole", *options)
 
-    assert (code, capsys.readouterr()) == (1, ("", f"kraftctl topic alter: {told}\n"))
+    assert (code, capsys.readouterr()) == (1, ("", f"kraftctl topic alter: {message}\n"))
     assert (cluster.replicas("whole"), cluster.config("whole")) == ([(1, 2), (2, 3)], {})
 
 

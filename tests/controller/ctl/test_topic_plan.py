@@ -104,7 +104,7 @@ def test_replicas_are_spread_over_racks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         (Alteration("u"), "topic u: the topic does not exist"),
         (Alteration("t", partitions=1), "topic t: it has 2 partitions, 1 would be fewer (INVALID_PARTITIONS)"),
@@ -125,7 +125,7 @@ def test_replicas_are_spread_over_racks() -> None:
          "topic t, partition 2: of brokers [3] none is active, so nobody could lead it"),
     ],
 )  # fmt: skip
-def test_an_invalid_alteration_is_refused_as_a_whole(asked: Alteration, told: str) -> None:
+def test_an_invalid_alteration_is_refused_as_a_whole(asked: Alteration, message: str) -> None:
     there = image(
         partition(1), partition(2), brokers=(broker(1), broker(2), broker(3, fenced=True), broker(4, cordoned=True))
     )
@@ -133,7 +133,7 @@ def test_an_invalid_alteration_is_refused_as_a_whole(asked: Alteration, told: st
     with pytest.raises(CannotAlter) as error:
         plan(there, asked)
 
-    assert str(error.value) == told
+    assert str(error.value) == message
 
 
 @given(

@@ -129,9 +129,9 @@ def test_a_flood_of_one_event_is_cut_and_counted(event: str, level: str) -> None
     log(event, reason="garbage")
     log(event, reason="garbage")
 
-    told = [json.loads(line) for line in lines(out)]
-    assert [line.get("left_out") for line in told if line["event"] == event] == [None] * most + [50, None]
-    assert len(told) == most + 3
+    events = [json.loads(line) for line in lines(out)]
+    assert [line.get("left_out") for line in events if line["event"] == event] == [None] * most + [50, None]
+    assert len(events) == most + 3
 
 
 def test_at_debug_level_each_request_is_logged() -> None:
@@ -160,10 +160,10 @@ def test_a_line_that_cannot_be_written_is_left_out() -> None:
 def test_an_event_without_a_row_is_written_as_a_warning() -> None:
     out = StringIO()
 
-    Log("json", "FATAL", out)("never_heard_of", what=1)
+    Log("json", "FATAL", out)("unknown_event", what=1)
 
     (line,) = map(json.loads, lines(out))
-    assert (line["level"], line["event"], line["what"]) == ("warn", "never_heard_of", 1)
+    assert (line["level"], line["event"], line["what"]) == ("warn", "unknown_event", 1)
 
 
 def test_a_level_is_changed_while_the_node_runs(tmp_path: Path) -> None:
@@ -178,10 +178,10 @@ def test_a_level_is_changed_while_the_node_runs(tmp_path: Path) -> None:
         node.terminate()
         node.wait()
 
-    told = [json.loads(line) for line in (tmp_path / "node.log").read_text().splitlines()]
+    events = [json.loads(line) for line in (tmp_path / "node.log").read_text().splitlines()]
     ours = [
         (line["event"], line.get("api"), line.get("to"))
-        for line in told
+        for line in events
         if line.get("client_id") == "kafka-configs" or line["event"] == "log_level_changed"
     ]
     assert ours == [

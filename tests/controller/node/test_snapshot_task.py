@@ -28,14 +28,14 @@ class Desk:
 
     def __init__(self) -> None:
         self.disk = Disk()
-        self.told: list[object] = []
+        self.inputs: list[object] = []
         self.given_up: list[tuple[SnapshotId, str]] = []
         self.turns: deque[Callable[[], None]] = deque()
         self.storage = Storage(
-            self.disk, "log", AtOnce(), on_input=self.told.append, on_failure=unexpected, on_note=lambda *_: None
+            self.disk, "log", AtOnce(), on_input=self.inputs.append, on_failure=unexpected, on_note=lambda *_: None
         )
         self.storage.perform(Append(1, 0, 9, 1, run(0, 9)))
-        self.told.clear()
+        self.inputs.clear()
         self.task = SnapshotTask(
             self.storage, self.turns.append, lambda: 77, lambda id_, why: self.given_up.append((id_, why))
         )
@@ -63,10 +63,10 @@ def test_a_snapshot_is_written_in_later_time_slices_and_notified_when_stored() -
     desk = Desk()
 
     assert desk.begin(view_at(30))
-    assert desk.told == []
+    assert desk.inputs == []
     desk.go_on()
 
-    assert [(type(event), event.id) for event in desk.told if isinstance(event, SnapshotTaken)] == [
+    assert [(type(event), event.id) for event in desk.inputs if isinstance(event, SnapshotTaken)] == [
         (SnapshotTaken, SnapshotId(9, 1))
     ]
     assert desk.given_up == []
@@ -82,7 +82,7 @@ def test_a_snapshot_that_cannot_be_written_is_abandoned_without_a_file() -> None
 
     assert [id_ for id_, _ in desk.given_up] == [SnapshotId(9, 1)]
     assert "metadata version" in desk.given_up[0][1]
-    assert (desk.told, desk.names()) == ([], before)
+    assert (desk.inputs, desk.names()) == ([], before)
     assert desk.begin(view_at(30))
 
 
@@ -94,5 +94,5 @@ def test_a_dropped_snapshot_leaves_no_file_and_the_next_can_start() -> None:
     desk.task.drop()
     desk.go_on()
 
-    assert (desk.told, desk.given_up, desk.names()) == ([], [], before)
+    assert (desk.inputs, desk.given_up, desk.names()) == ([], [], before)
     assert desk.begin(view_at(30), 8)

@@ -51,21 +51,21 @@ def test_an_incomplete_batch_is_not_replayed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("damaged", "told"),
+    ("damaged", "message"),
     [
         (batch(6, 2)[:-1] + b"\xff", "the CRC of the batch at offset 6 does not fit its bytes"),
         (batch(9, 2), "the batch at offset 9 does not follow offset 6"),
         (batch(6, 2)[:8] + b"\0\0\0\1" + batch(6, 2)[12:], "a batch of 1 bytes at offset 6"),
     ],
 )
-def test_a_damaged_batch_ends_the_replay_and_is_an_error_if_first(damaged: bytes, told: str) -> None:
+def test_a_damaged_batch_ends_the_replay_and_is_an_error_if_first(damaged: bytes, message: str) -> None:
     image = Image()
 
     assert take_in(image, batch(5, 1) + damaged, 5, None) == Taken(6, 3, SIZE)
     with pytest.raises(DamagedLog) as error:
         take_in(image, damaged, 6, None)
 
-    assert str(error.value) == told
+    assert str(error.value) == message
     assert image.features["group.version"] == 1
 
 

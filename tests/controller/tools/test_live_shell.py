@@ -133,12 +133,12 @@ def test_a_truncated_log_is_read_again(node: tuple[int, Path], tmp_path: Path) -
 def test_one_command_prints_the_tree_and_its_offset(node: tuple[int, Path], capsys: pytest.CaptureFixture[str]) -> None:
     set_retention(node[0], 6000)
     live = run(["--controllers", f"127.0.0.1:{node[0]}", "cat", f"/image/configs/BROKER/{KEY}"])
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     there = run(["--directory", str(node[1]), "ls", "/image/cluster"])
 
-    assert (live, told.out, there) == (0, "6000\n", 0)
-    assert told.err.startswith("offset ")
-    assert told.err.endswith(f" of cluster {CLUSTER_ID}, from 127.0.0.1:{node[0]}\n")
+    assert (live, printed.out, there) == (0, "6000\n", 0)
+    assert printed.err.startswith("offset ")
+    assert printed.err.endswith(f" of cluster {CLUSTER_ID}, from 127.0.0.1:{node[0]}\n")
 
 
 def test_a_session_is_brought_up_to_date_before_each_command(
@@ -199,7 +199,7 @@ def led_to(quorum: Quorum, value: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["-C", "localhost"], "--controllers localhost: 'localhost' is not HOST:PORT"),
         (["-C", "a:1,,b:2"], "--controllers a:1,,b:2: '' is not HOST:PORT"),
@@ -214,14 +214,14 @@ def led_to(quorum: Quorum, value: int) -> bool:
         (["-C", "a:1", "-c", "/nowhere"], "/nowhere: No such file or directory"),
     ],
 )  # fmt: skip
-def test_each_error_is_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_error_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = run([*arguments, "ls"] if arguments != ["-C"] else arguments)
 
-    assert (code, capsys.readouterr()) == (1, ("", f"kafka-metadata-shell: {told}\n"))
+    assert (code, capsys.readouterr()) == (1, ("", f"kafka-metadata-shell: {message}\n"))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("security.protocol=SSL\n", "security.protocol=SSL: only PLAINTEXT is supported"),
         ("security.protocol=\n", "security.protocol has no value"),
@@ -231,14 +231,14 @@ def test_each_error_is_one_line(arguments: list[str], told: str, capsys: pytest.
         ("default.api.timeout.ms=0\n", "default.api.timeout.ms=0 is not a number of milliseconds"),
     ],
 )
-def test_a_wrong_or_half_written_configuration_is_refused(text: str, told: str, tmp_path: Path) -> None:
+def test_a_wrong_or_half_written_configuration_is_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text(text)
 
     with pytest.raises(ClientConfigError) as error:
         read_client_config(str(path))
 
-    assert str(error.value) == f"{path}: {told}"
+    assert str(error.value) == f"{path}: {message}"
 
 
 def test_a_configuration_sets_the_client_id_and_the_timeout(tmp_path: Path) -> None:

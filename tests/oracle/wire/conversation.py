@@ -26,7 +26,7 @@ class Conversation(NamedTuple):
     tail: bytes = b""
 
 
-class Heard(NamedTuple):
+class Reply(NamedTuple):
     """What a client saw. answers: frames without their lengths, in the order in which they came, up to the answer to
     the request behind the last frame; end: `open` where that came, `closed`, or `silent` where neither happened.
     """
@@ -50,7 +50,7 @@ class Talk:
         with contextlib.suppress(OSError):  # the node has closed: what it answered is read all the same
             self._socket.sendall(data)
 
-    def hear(self) -> Heard:
+    def read_all(self) -> Reply:
         """Read all answers, send the tail, and read until the node closes."""
         with self._socket:
             answers, end = self._until_sentinel()
@@ -60,7 +60,7 @@ class Talk:
                     self._socket.shutdown(socket.SHUT_WR)
                 more, end = self._until_sentinel()
                 answers += more
-        return Heard(tuple(answers), end)
+        return Reply(tuple(answers), end)
 
     def _until_sentinel(self) -> tuple[list[bytes], str]:
         answers: list[bytes] = []

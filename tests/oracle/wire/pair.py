@@ -14,7 +14,7 @@ from tests.interop.cluster import eventually, free_ports
 from tests.interop.stock import Stock
 from tests.oracle.compare import Difference, diff
 from tests.oracle.wire.answers import Asked, answer_of, asked, tree_of
-from tests.oracle.wire.conversation import Conversation, Heard, Talk
+from tests.oracle.wire.conversation import Conversation, Reply, Talk
 from tests.oracle.wire.known import name_of
 from tests.oracle.wire.names import Names
 from tests.oracle.wire.nodes import two_nodes
@@ -144,8 +144,8 @@ class WirePair:
         """Talk to both; what differs."""
         stock, ours = self._talk(conversation)
         requests = [asked(frame[4:]) for frame in conversation.frames]
-        for names, heard in zip(self.names, (stock, ours), strict=True):
-            learn(names, requests, heard)
+        for names, reply in zip(self.names, (stock, ours), strict=True):
+            learn(names, requests, reply)
         found = list(self._differences(requests, stock, ours))
         late = {each.request for each in found if each.is_from_image and name_of(each) is None}
         for frame, request in zip(conversation.frames, requests, strict=True):
@@ -160,13 +160,13 @@ class WirePair:
         gave_up = not has_ended and any(map(says_unknown, found)) and self._leader_epochs() != self._epochs
         return [each._replace(stock_has_ended=has_ended, stock_gave_up=gave_up) for each in found]
 
-    def _talk(self, conversation: Conversation) -> tuple[Heard, Heard]:
+    def _talk(self, conversation: Conversation) -> tuple[Reply, Reply]:
         """What stock and ours answer."""
         both = zip(self.nodes, self.names, strict=True)
         talks = [Talk(node.port, conversation, names.to_node) for node, names in both]
         for talk in talks:
             talk.send()
-        stock, ours = (talk.hear() for talk in talks)
+        stock, ours = (talk.read_all() for talk in talks)
         return stock, ours
 
     def _is_equal_later(self, conversation: Conversation) -> bool:
@@ -202,7 +202,7 @@ class WirePair:
             return True
         return False
 
-    def _differences(self, requests: list[Asked], stock: Heard, ours: Heard) -> Iterator[Found]:
+    def _differences(self, requests: list[Asked], stock: Reply, ours: Reply) -> Iterator[Found]:
         for request, left, right in zip(requests, ours.answers, stock.answers, strict=False):
             left, right = self.names[1].from_node(left), self.names[0].from_node(right)
             if left == right:
@@ -214,7 +214,7 @@ class WirePair:
             for difference in diff("answer", "answer", *trees):
                 yield Found(request, difference, code)
         if (len(stock.answers), stock.end) != (len(ours.answers), ours.end):
-            ends = [f"{heard.end} after {len(heard.answers)} answers" for heard in (ours, stock)]
+            ends = [f"{reply.end} after {len(reply.answers)} answers" for reply in (ours, stock)]
             at = min(len(ours.answers), len(stock.answers))
             yield Found(requests[at] if at < len(requests) else None, Difference("end", "end", *ends))
 
@@ -224,8 +224,8 @@ def says_unknown(found: Found) -> bool:
     return found.difference.where.endswith("rrorCode") and found.difference.stock == -1
 
 
-def learn(names: Names, requests: list[Asked], heard: Heard) -> None:
-    for request, answer in zip(requests, heard.answers, strict=False):
+def learn(names: Names, requests: list[Asked], reply: Reply) -> None:
+    for request, answer in zip(requests, reply.answers, strict=False):
         if request.message is not None:
             with contextlib.suppress(DecodeError):
                 names.learn(request.message, answer_of(request, answer)[1])

@@ -28,9 +28,9 @@ def tools_agree(node: WireNode) -> None:
         printed = [node.tool(kind, "dump-log", DECODER, "--files", name) for kind in (OURS, STOCK)]
         assert printed[0].stdout == printed[1].stdout, name
         assert [each.returncode for each in printed] == [0, 0], printed
-    told = [node.tool(kind, "storage", "info", "-c", "server.properties") for kind in (OURS, STOCK)]
-    assert told[0].stdout == told[1].stdout
-    assert [each.returncode for each in told] == [0, 0], told
+    done = [node.tool(kind, "storage", "info", "-c", "server.properties") for kind in (OURS, STOCK)]
+    assert done[0].stdout == done[1].stdout
+    assert [each.returncode for each in done] == [0, 0], done
     again = [node.format(by=kind) for kind in (OURS, STOCK)]
     assert again[0].returncode == again[1].returncode != 0
     assert again[0].stderr.splitlines()[-1:] == again[1].stderr.splitlines()[-1:]

@@ -24,12 +24,12 @@ def command(*arguments: str) -> int:
 def test_the_plan_is_printed_on_stdout_and_its_summary_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     code = command(NODE)
 
-    out, told = capsys.readouterr()
+    out, err = capsys.readouterr()
     assert code == 0
     assert json.loads(out)["version"] == 1
-    assert told.splitlines()[0].startswith("Cluster ")
-    assert "as of offset 812" in told
-    assert "342 partitions, 3 brokers." in told
+    assert err.splitlines()[0].startswith("Cluster ")
+    assert "as of offset 812" in err
+    assert "342 partitions, 3 brokers." in err
 
 
 def test_files_are_written_with_the_rollback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,7 +34,7 @@ def batches(count: int, first: int = 0) -> list[bytes]:
     ]
 
 
-def told(table: object) -> list[tuple[str, int | None]]:
+def findings_of(table: object) -> list[tuple[str, int | None]]:
     """Kind and offset of all rows that are not valid records."""
     rows = table.to_pylist()  # type: ignore[attr-defined]
     return [(row["kind"], row["offset"]) for row in rows if row["kind"] not in ("record", "control")]
@@ -52,7 +52,7 @@ def test_ranges_of_any_size_give_each_record_once(tmp_path: Path) -> None:
         table = read(tmp_path / "node", range_bytes=range_bytes)
 
         assert offsets(table) == list(range(100))
-        assert told(table) == []
+        assert findings_of(table) == []
 
 
 def test_a_torn_tail_is_a_row_and_everything_before_it_is_read(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_torn_tail_is_a_row_and_everything_before_it_is_read(tmp_path: Path) -
 
         table = read(directory)
 
-        kinds = told(table)
+        kinds = findings_of(table)
         assert [kind for kind, _ in kinds] == ["torn"]
         assert offsets(table) == list(range(20 - 1))
         assert kinds == [("torn", 19)]
@@ -75,7 +75,7 @@ def test_a_batch_with_a_wrong_crc_is_a_row_in_its_place(tmp_path: Path) -> None:
 
     table = read(tmp_path / "node")
 
-    assert told(table) == [("corrupt", 7)]
+    assert findings_of(table) == [("corrupt", 7)]
     assert offsets(table) == [number for number in range(20) if number != 7]
     assert table["offset"].to_pylist() == list(range(20))
 
@@ -86,7 +86,7 @@ def test_after_bytes_that_are_not_a_batch_the_next_segment_is_read(tmp_path: Pat
 
     table = read(tmp_path / "node")
 
-    assert sorted(told(table)) == [("corrupt", 12), ("gap", 12)]
+    assert sorted(findings_of(table)) == [("corrupt", 12), ("gap", 12)]
     assert offsets(table) == [*range(12), *range(20, 30)]
 
 
@@ -115,7 +115,7 @@ def test_records_before_the_start_of_one_copy_are_read_from_another(tmp_path: Pa
 
     assert offsets(table) == list(range(50))
     assert table["node"].to_pylist() == [1] * 20 + [2] * 30
-    assert told(table) == []
+    assert findings_of(table) == []
 
 
 def test_of_several_copies_the_one_with_the_highest_epoch_is_read(tmp_path: Path) -> None:
@@ -184,5 +184,5 @@ def test_directories_that_are_not_logs_are_reported_and_the_rest_is_read(tmp_pat
 def test_logs_of_stock_kafka_have_no_findings(directory: str) -> None:
     table = read(GOLDEN / directory)
 
-    assert told(table) == []
+    assert findings_of(table) == []
     assert table.num_rows > 500

@@ -23,7 +23,7 @@ TASKS = [Task((11, 12)), Task((13,)), Task((3,), "controller"), HUNT, Task((1,),
 
 @pytest.mark.usefixtures("spark")
 def test_a_fleet_gives_the_rows_of_local_processes(tmp_path: Path) -> None:
-    def told(row: Any) -> Any:
+    def comparable(row: Any) -> Any:
         return row.task, row.outcomes, row.error.rpartition("\n  File")[2]
 
     here = sorted(rows(TASKS, 2), key=lambda row: TASKS.index(row.task))
@@ -31,7 +31,7 @@ def test_a_fleet_gives_the_rows_of_local_processes(tmp_path: Path) -> None:
     made = rows_of_fleet(TASKS, master=MASTER, out=tmp_path / "rows")
     fleet = sorted(made, key=lambda row: TASKS.index(row.task))
 
-    assert [told(row) for row in fleet] == [told(row) for row in here]
+    assert [comparable(row) for row in fleet] == [comparable(row) for row in here]
     assert [len(row.outcomes) for row in fleet[:3]] == [2, 1, 1]
     assert fleet[3].outcomes[-1].property_id == "S07"
     assert list((tmp_path / "rows").glob("*.parquet"))

@@ -210,9 +210,9 @@ def test_the_command_reports_an_error_in_one_line(capsys: pytest.CaptureFixture[
     assert main(["serve", str(tmp_path), "--interval", "soon"]) == 1
     assert main(["sing"]) == 1
 
-    told = capsys.readouterr().err
-    assert "is not a warehouse yet" in told
-    assert "'nowhere' is not host:port" in told
-    assert "--interval is 'soon'" in told
-    assert "Traceback" not in told
+    err = capsys.readouterr().err
+    assert "is not a warehouse yet" in err
+    assert "'nowhere' is not host:port" in err
+    assert "--interval is 'soon'" in err
+    assert "Traceback" not in err
     assert set(BY_NAME) == {table.name for table in TABLES}

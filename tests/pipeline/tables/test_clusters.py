@@ -25,10 +25,10 @@ from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 from records.schema import schema_of
 from tests.pipeline.logs import CLUSTER, batches_of, election, node_directory, read, value_of
+from tests.pipeline.tables.cluster_reference import ClusterReference
+from tests.pipeline.tables.partition_reference import counting
 from tests.pipeline.tables.runner import Runner
 from tests.pipeline.tables.test_partitions import a_life, log_of
-from tests.pipeline.tables.told import counting
-from tests.pipeline.tables.told_of_clusters import ToldOfClusters
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,9 +104,9 @@ def test_sessions_configs_and_acls_of_a_random_history_equal_the_replay(seed: in
     log = log_of(random, tmp_path / "node", a_life(random, 700))
     table = read(tmp_path / "node")
     times = {offset: time_ms * 1000 for _, offset, time_ms in log}
-    told = ToldOfClusters()
+    reference = ClusterReference()
     for record, offset in counting([(record, offset) for record, offset, _ in log]):
-        told.replay(record, offset, times[offset])
+        reference.replay(record, offset, times[offset])
 
     runner = Runner(CLUSTER)
     for until in sorted(random.sample(range(700), 3)):
@@ -116,12 +116,12 @@ def test_sessions_configs_and_acls_of_a_random_history_equal_the_replay(seed: in
     sessions = [*runner.others["broker_sessions"], *runner.cluster.open_sessions()]
     named = ("broker", "broker_epoch", "state", "start_offset", "start_time", "end_offset", "duration_ms", "end_reason")
     found = sorted((tuple(row[name] for name in named) for row in sessions), key=lambda row: (row[0], row[3]))
-    assert found == told.rows_of_sessions()
+    assert found == reference.rows_of_sessions()
     named = ("offset", "resource_type", "resource", "config", "value_before", "value_after", "cause")
-    assert [tuple(row[name] for name in named) for row in runner.others["config_changes"]] == told.configs
+    assert [tuple(row[name] for name in named) for row in runner.others["config_changes"]] == reference.configs
     named = ("offset", "action", "acl_id", "resource", "principal", "host")
-    assert [tuple(row[name] for name in named) for row in runner.others["acl_changes"]] == told.acls
-    assert all((told.sessions, told.configs, told.acls))
+    assert [tuple(row[name] for name in named) for row in runner.others["acl_changes"]] == reference.acls
+    assert all((reference.sessions, reference.configs, reference.acls))
 
 
 def test_a_broker_has_sessions_until_it_is_unregistered() -> None:
@@ -130,7 +130,7 @@ def test_a_broker_has_sessions_until_it_is_unregistered() -> None:
         registration(14), UnregisterBrokerRecord(broker_id=7, broker_epoch=14),
     )  # fmt: skip
 
-    told = [
+    rows = [
         (
             one["broker_epoch"],
             one["state"],
@@ -141,7 +141,7 @@ def test_a_broker_has_sessions_until_it_is_unregistered() -> None:
         )
         for one in cluster.rows["broker_sessions"]
     ]
-    assert told == [
+    assert rows == [
         (10, "fenced", 0, 1, 1000, "unfenced"),
         (10, "active", 1, 2, 1000, "shutdown"),
         (10, "shutting_down", 2, 3, 1000, "fenced"),
@@ -159,11 +159,11 @@ def test_a_config_change_has_the_value_before_and_a_secret_is_hidden() -> None:
         config("cleanup.policy", "compact"), RemoveTopicRecord(topic_id=TOPIC_ID),
     )  # fmt: skip
 
-    told = [
+    rows = [
         (one["offset"], one["resource_type"], one["config"], one["value_before"], one["value_after"], one["cause"])
         for one in cluster.rows["config_changes"]
     ]
-    assert told == [
+    assert rows == [
         (1, "TOPIC", "retention.ms", None, "1", "set"),
         (2, "TOPIC", "retention.ms", "1", "2", "set"),
         (3, "BROKER", "ssl.key.password", None, "[hidden]", "set"),
@@ -181,11 +181,11 @@ def test_a_removed_acl_is_listed_as_it_was() -> None:
 
     cluster = taken(acl, RemoveAccessControlEntryRecord(id=TOPIC_ID))
 
-    told = [
+    rows = [
         (one["offset"], one["action"], one["resource_type"], one["pattern_type"], one["operation"], one["permission"])
         for one in cluster.rows["acl_changes"]
     ]
-    assert told == [
+    assert rows == [
         (0, "added", "TOPIC", "PREFIXED", "READ", "DENY"),
         (1, "removed", "TOPIC", "PREFIXED", "READ", "DENY"),
     ]
@@ -212,11 +212,11 @@ def test_an_election_has_the_time_without_records_before_it(tmp_path: Path) -> N
     runner.run(table, 2)
     runner.run(table)
 
-    told = [
+    rows = [
         {name: one[name] for name in ("offset", "epoch", "leader", "voters", "granting", "previous_leader")}
         for one in runner.others["elections"]
     ]
-    assert told == [
+    assert rows == [
         {"offset": 0, "epoch": 1, "leader": 1, "voters": [1, 2, 3], "granting": [1, 2], "previous_leader": None},
         {"offset": 2, "epoch": 4, "leader": 2, "voters": [1, 2, 3], "granting": [1, 2], "previous_leader": 1},
     ]

@@ -14,8 +14,8 @@ from records.frame import decode_record
 from records.uuids import MIGRATING_DIRECTORY, uuid_text
 from tests.controller.lives import bursts, first_records, next_record
 from tests.pipeline.logs import BEGIN_MS, CLUSTER, GOLDEN, batches_of, node_directory, read
+from tests.pipeline.tables.partition_reference import PartitionReference, counting
 from tests.pipeline.tables.runner import Runner, ordered
-from tests.pipeline.tables.told import Told, counting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 TABLES = ("leadership", "isr_changes", "unavailability", "under_replication", "reassignments")
 
 
-def told_of(records: list[tuple[Any, int, int]]) -> Told:
+def replayed(records: list[tuple[Any, int, int]]) -> PartitionReference:
     """The result of a replay of records, each with offset and time in ms."""
-    told = Told()
+    reference = PartitionReference()
     times = {offset: time_ms for _, offset, time_ms in records}
     for record, offset in counting([(record, offset) for record, offset, _ in records]):
-        told.replay(record, offset, times[offset] * 1000)
-    return told
+        reference.replay(record, offset, times[offset] * 1000)
+    return reference
 
 
 def a_life(random: Random, count: int) -> list[Any]:
@@ -62,14 +62,14 @@ def partitions_of(runner: Runner) -> dict[tuple[str, int], dict[str, Any]]:
     return {(row["topic_id"], row["partition"]): row for row in runner.state.to_pylist()}
 
 
-def check(runner: Runner, told: Told) -> None:
+def check(runner: Runner, reference: PartitionReference) -> None:
     for name in TABLES:
-        assert runner.rows(name) == ordered(told.rows[name]), name
+        assert runner.rows(name) == ordered(reference.rows[name]), name
     found = partitions_of(runner)
-    assert len(found) == len(told.partitions)
-    for (topic_id, number), partition in told.partitions.items():
+    assert len(found) == len(reference.partitions)
+    for (topic_id, number), partition in reference.partitions.items():
         row = found[uuid_text(topic_id), number]
-        assert row["topic"] == told.names.get(topic_id, row["topic"])
+        assert row["topic"] == reference.names.get(topic_id, row["topic"])
         assert {name: row[name] for name in ("leader", "leader_epoch", "partition_epoch", "recovery")} == {
             "leader": partition.leader, "leader_epoch": partition.leader_epoch,
             "partition_epoch": partition.partition_epoch, "recovery": partition.recovery_state,
@@ -91,7 +91,7 @@ def test_all_tables_of_a_random_history_equal_the_replay(seed: int, tmp_path: Pa
     runner = Runner(CLUSTER)
     runner.run(read(tmp_path / "node"))
 
-    check(runner, told_of(log))
+    check(runner, replayed(log))
 
 
 @pytest.mark.parametrize("seed", range(12, 20))
@@ -105,7 +105,7 @@ def test_incremental_runs_give_the_rows_of_one_run(seed: int, tmp_path: Path) ->
         runner.run(table, until)
     runner.run(table)
 
-    check(runner, told_of(log))
+    check(runner, replayed(log))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -116,7 +116,7 @@ def test_similar_records_have_the_same_rows_as_by_the_replay(seed: int, tmp_path
     runner = Runner(CLUSTER)
     runner.run(read(tmp_path / "node", range_bytes=1000))
 
-    check(runner, told_of(log))
+    check(runner, replayed(log))
 
 
 @pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
@@ -133,6 +133,6 @@ def test_the_tables_of_stock_logs_equal_the_replay(quorum: str) -> None:
     runner = Runner(table["cluster"][-1].as_py())
     runner.run(table)
 
-    check(runner, told_of(log))
+    check(runner, replayed(log))
     assert pc.sum(pc.is_valid(table["problem"])).as_py() == 0
     assert log[0][2] > BEGIN_MS // 2

@@ -37,9 +37,9 @@ def test_both_sides_agree_on_a_valid_token():
 def test_a_token_that_is_refused_ends_the_exchange_in_two_steps(fields, answer, next_token):
     client, found = BearerClient(lambda: "a.b.c", {}), server("it has expired", **fields)
 
-    told = found.answer(client.first())
-    assert told == answer
-    assert client.answer(told) == b"\x01"
+    challenge = found.answer(client.first())
+    assert challenge == answer
+    assert client.answer(challenge) == b"\x01"
     assert not client.is_complete
     with pytest.raises(SaslRefused, match="the token is refused: it has expired") as error:
         found.answer(next_token)

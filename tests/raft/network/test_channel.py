@@ -49,10 +49,10 @@ class Sending:
     """Channels, and what they told."""
 
     def __init__(self, client_id: str = "raft-client-9") -> None:
-        self.told: list[Any] = []
+        self.inputs: list[Any] = []
         self.notes: list[tuple[str, dict[str, Any]]] = []
         self.channels = Channels(
-            asyncio.get_running_loop(), client_id, Random(5), on_input=self.told.append,
+            asyncio.get_running_loop(), client_id, Random(5), on_input=self.inputs.append,
             note=lambda name, fields: self.notes.append((name, fields)),
         )  # fmt: skip
         self.number = 0
@@ -64,10 +64,10 @@ class Sending:
 
     async def ask(self, endpoint: Endpoint, request: Any = REQUEST) -> Any:
         """Send, and wait for what came of it."""
-        before = len(self.told)
+        before = len(self.inputs)
         self.send(endpoint, request)
-        await until(lambda: len(self.told) > before)
-        return self.told[before]
+        await until(lambda: len(self.inputs) > before)
+        return self.inputs[before]
 
 
 @contextlib.asynccontextmanager
@@ -117,8 +117,8 @@ def test_recorded_answers_of_stock_kafka_are_understood(loop: Loop) -> None:
     written: list[str] = []
 
     async def stock(peer: Bare) -> None:
-        for who, data in rows:
-            if who == "ours":
+        for side, data in rows:
+            if side == "ours":
                 frame = await peer.frame()
                 written.append((len(frame).to_bytes(4, "big") + frame).hex())
             else:
@@ -128,12 +128,12 @@ def test_recorded_answers_of_stock_kafka_are_understood(loop: Loop) -> None:
     async def test() -> None:
         server, port = await serve_script(stock)
         async with sending() as node:
-            told = await node.ask(endpoint_of(port))
+            answered = await node.ask(endpoint_of(port))
 
-            assert written == [data for who, data in rows if who == "ours"]
-            assert (told.peer, told.number, type(told)) == (2, 1, Answered)
-            partition = told.response.topics[0].partitions[0]
-            assert (partition.leader_id, partition.high_watermark, told.response.nodes[0].node_id) == (1, 62, 1)
+            assert written == [data for side, data in rows if side == "ours"]
+            assert (answered.peer, answered.number, type(answered)) == (2, 1, Answered)
+            partition = answered.response.topics[0].partitions[0]
+            assert (partition.leader_id, partition.high_watermark, answered.response.nodes[0].node_id) == (1, 62, 1)
             assert node.channels._channels[2].versions is not None
             assert node.channels._channels[2].versions[56] == (2, 3)
         server.close()
@@ -151,7 +151,7 @@ def test_requests_go_over_one_connection(loop: Loop) -> None:
             assert [incoming.api_key for incoming in serving.requests] == [18, 55, 55, 55, 55, 55]
             assert len({incoming.source.connection for incoming in serving.requests}) == 1
             assert {incoming.client_id for incoming in serving.requests} == {"raft-client-9"}
-            assert [told.number for told in node.told] == [1, 2, 3, 4, 5]
+            assert [each.number for each in node.inputs] == [1, 2, 3, 4, 5]
 
     run_on(loop, test())
 
@@ -236,10 +236,10 @@ def test_a_failure_is_not_reported_from_within_send(loop: Loop) -> None:
             assert isinstance(await node.ask(endpoint_of(port)), Failed)
 
             node.send(endpoint_of(port))
-            told_within = len(node.told)
-            await until(lambda: len(node.told) == 2)
+            inputs_before = len(node.inputs)
+            await until(lambda: len(node.inputs) == 2)
 
-            assert told_within == 1
+            assert inputs_before == 1
             server.close()
 
     run_on(loop, test())
@@ -251,9 +251,9 @@ def test_a_refused_connection_is_reported_as_failed_and_refused(loop: Loop) -> N
         async with sending() as node:
             port = free_port()
             node.send(endpoint_of(port))
-            await until(lambda: len(node.told) == 2)
+            await until(lambda: len(node.inputs) == 2)
 
-            assert node.told == [Failed(2, 1, Error.BROKER_NOT_AVAILABLE), Refused(2)]
+            assert node.inputs == [Failed(2, 1, Error.BROKER_NOT_AVAILABLE), Refused(2)]
             assert [name for name, _ in node.notes] == ["connect_failed"]
 
     run_on(loop, test())
@@ -285,14 +285,14 @@ def test_the_channel_to_a_peer_that_left_the_quorum_is_closed(loop: Loop) -> Non
         async with Serving() as serving, sending() as node:
             node.send(serving.endpoint, peer=2)
             node.send(serving.endpoint, peer=3)
-            await until(lambda: len(node.told) == 2)
+            await until(lambda: len(node.inputs) == 2)
 
             node.channels.retain({3})
             await until(lambda: serving.gone)
 
             assert len(serving.server.connections) == 1
             node.send(serving.endpoint, peer=2)
-            await until(lambda: len(node.told) == 3)
+            await until(lambda: len(node.inputs) == 3)
 
     run_on(loop, test())
 
@@ -302,9 +302,9 @@ def test_a_name_with_two_addresses_is_refused_at_both(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:
             node.send(endpoint_of(free_port(), "localhost"))
-            await until(lambda: len(node.told) == 2)
+            await until(lambda: len(node.inputs) == 2)
 
-            assert node.told == [Failed(2, 1, Error.BROKER_NOT_AVAILABLE), Refused(2)]
+            assert node.inputs == [Failed(2, 1, Error.BROKER_NOT_AVAILABLE), Refused(2)]
 
     run_on(loop, test())
 
@@ -323,9 +323,9 @@ def test_a_peer_that_dies_is_reported_as_failed_and_then_refused(loop: Loop) -> 
                 await asyncio.sleep(0.01)
                 for connection in list(serving.server.connections.values()):
                     connection.abort()
-                await until(lambda: len(node.told) == 3)
+                await until(lambda: len(node.inputs) == 3)
 
-            assert node.told[1:] == [Failed(2, 2, Error.BROKER_NOT_AVAILABLE), Refused(2)]
+            assert node.inputs[1:] == [Failed(2, 2, Error.BROKER_NOT_AVAILABLE), Refused(2)]
 
     run_on(loop, test())
 
@@ -339,9 +339,9 @@ def test_a_broken_idle_connection_shows_whether_the_peer_is_running(loop: Loop) 
                 await asyncio.sleep(0.06)
                 serving.server.stop_listening()
                 await asyncio.sleep(0.01)
-            await until(lambda: len(node.told) == 2)
+            await until(lambda: len(node.inputs) == 2)
 
-            assert node.told[1:] == [Refused(2)]
+            assert node.inputs[1:] == [Refused(2)]
 
     run_on(loop, test())
 
@@ -357,7 +357,7 @@ def test_a_broken_connection_to_a_running_peer_is_reopened(loop: Loop) -> None:
             await until(lambda: [incoming.api_key for incoming in serving.requests] == [18, 55, 18])
 
             assert isinstance(await node.ask(serving.endpoint), Answered)
-            assert len(node.told) == 2
+            assert len(node.inputs) == 2
 
     run_on(loop, test())
 
@@ -415,7 +415,7 @@ def test_a_later_request_replaces_the_earlier_and_uses_another_connection(loop: 
 
             serving.answer(serving.requests[2])
             await asyncio.sleep(0.02)
-            assert [told.number for told in node.told] == [1, 3]
+            assert [each.number for each in node.inputs] == [1, 3]
             first, second = serving.requests[2].source.connection, serving.requests[-1].source.connection
             assert first != second
 
@@ -428,9 +428,9 @@ def test_an_unsent_request_is_replaced(loop: Loop) -> None:
         async with Serving() as serving, sending() as node:
             for _ in range(4):
                 node.send(serving.endpoint)
-            await until(lambda: node.told)
+            await until(lambda: node.inputs)
 
-            assert [told.number for told in node.told] == [4]
+            assert [each.number for each in node.inputs] == [4]
             assert [incoming.api_key for incoming in serving.requests] == [18, 55]
 
     run_on(loop, test())
@@ -561,7 +561,7 @@ def test_a_peer_that_misbehaves_is_a_failure(loop: Loop, script: Callable[[Bare]
             assert await node.ask(endpoint_of(port)) == Failed(2, 1, Error.BROKER_NOT_AVAILABLE)
             assert await node.ask(endpoint_of(port)) == Failed(2, 2, Error.BROKER_NOT_AVAILABLE)
             await asyncio.sleep(0.02)
-            assert len(node.told) == 2
+            assert len(node.inputs) == 2
         server.close()
 
     run_on(loop, test())
@@ -642,7 +642,7 @@ def test_nothing_is_reported_after_the_close(loop: Loop) -> None:
             node.channels.close()
             await asyncio.sleep(0.05)
 
-            assert node.told == [] or node.told[0].peer == 3
+            assert node.inputs == [] or node.inputs[0].peer == 3
             await until(lambda: serving.gone)
 
     run_on(loop, test())
@@ -667,9 +667,9 @@ def test_bootstrap_servers_have_channels_of_their_own(loop: Loop) -> None:
         async with Serving() as serving, sending() as node:
             node.send(serving.endpoint, peer=2)
             node.send(serving.endpoint, peer=-2)
-            await until(lambda: len(node.told) == 2)
+            await until(lambda: len(node.inputs) == 2)
 
-            assert sorted(told.peer for told in node.told) == [-2, 2]
+            assert sorted(each.peer for each in node.inputs) == [-2, 2]
             assert len(serving.server.connections) == 2
 
     run_on(loop, test())

@@ -344,11 +344,11 @@ def test_after_a_failed_operation_nothing_more_is_reported(seed: int) -> None:
         life.disk.fail_at = fail_at
         with contextlib.suppress(DiskFailed):
             life.run(60)
-        told = (life.flushed, life.saved, set(life.stored))
+        before = (life.flushed, life.saved, set(life.stored))
         life.executor.close()
 
         assert [str(failure.error) for failure in life.failures] == [str(life.disk.failure)]
-        assert (life.flushed, life.saved, life.stored) == told
+        assert (life.flushed, life.saved, life.stored) == before
         life.failures.clear()
         life.check(life.disk.after_crash(rng))
 

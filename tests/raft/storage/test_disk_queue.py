@@ -40,8 +40,8 @@ def disk_with(*paths: str) -> tuple[Disk, list[int]]:
 def test_one_flush_covers_all_operations_added_before_it() -> None:
     disk, (a, b) = disk_with("a", "b")
     executor = Held()
-    told: list[LogPoint] = []
-    commit = GroupCommit(disk, "", DiskQueue(executor, lambda _: None), told.append)
+    synced: list[LogPoint] = []
+    commit = GroupCommit(disk, "", DiskQueue(executor, lambda _: None), synced.append)
 
     for number in (1, 2, 3):
         commit.add(LogPoint(number, a, False, number, 0))
@@ -50,56 +50,56 @@ def test_one_flush_covers_all_operations_added_before_it() -> None:
     assert len(executor.jobs) == 1
     executor.close()
     assert disk.operations == [("sync", "a"), ("sync", "b")]
-    assert told == [LogPoint(4, b, False, 4, 0)]
+    assert synced == [LogPoint(4, b, False, 4, 0)]
 
 
 def test_operations_added_during_a_flush_are_covered_by_the_next() -> None:
     disk, (a,) = disk_with("a")
     executor = Held()
-    told: list[LogPoint] = []
-    commit = GroupCommit(disk, "", DiskQueue(executor, lambda _: None), told.append)
+    synced: list[LogPoint] = []
+    commit = GroupCommit(disk, "", DiskQueue(executor, lambda _: None), synced.append)
     commit.add(LogPoint(1, a, False, 1, 0))
     real = disk.sync_data
 
     def sync_data(handle: int) -> None:
         real(handle)
-        if len(told) == 0:
+        if len(synced) == 0:
             commit.add(LogPoint(2, a, False, 2, 0))
 
     disk.sync_data = sync_data  # type: ignore[method-assign]
     executor.close()
 
-    assert [point.number for point in told] == [1, 2]
+    assert [point.number for point in synced] == [1, 2]
     assert disk.operations == [("sync", "a"), ("sync", "a")]
 
 
 def test_names_are_synced_after_the_files_and_only_where_they_changed() -> None:
     disk, (a,) = disk_with("d/a")
     executor = Held()
-    told: list[LogPoint] = []
-    commit = GroupCommit(disk, "d", DiskQueue(executor, lambda _: None), told.append)
+    synced: list[LogPoint] = []
+    commit = GroupCommit(disk, "d", DiskQueue(executor, lambda _: None), synced.append)
 
     commit.add(LogPoint(1, a, True, 1, 0))
     commit.add(LogPoint(2, None, False, 1, 0))
     executor.close()
 
     assert disk.operations == [("sync", "d/a"), ("sync directory", "d")]
-    assert [point.number for point in told] == [2]
+    assert [point.number for point in synced] == [2]
 
 
 def test_after_a_failed_sync_nothing_is_reported_or_retried() -> None:
     disk, (a,) = disk_with("a")
-    told: list[LogPoint] = []
+    synced: list[LogPoint] = []
     failures: list[str] = []
     queue = DiskQueue(AtOnce(), lambda failure: failures.append(str(failure)))
-    commit = GroupCommit(disk, "", queue, told.append)
+    commit = GroupCommit(disk, "", queue, synced.append)
     disk.fail_at = 1
 
     for number in (1, 2):
         commit.add(LogPoint(number, a, False, number, 0))
-    queue.submit("something else", lambda: told.append(LogPoint(3, a, False, 3, 0)))
+    queue.submit("something else", lambda: synced.append(LogPoint(3, a, False, 3, 0)))
 
-    assert told == []
+    assert synced == []
     assert disk.operations == [("sync", "a")]
     assert failures == ["flush of the log: [Errno 5] sync was made to fail: 'a'"]
 
@@ -133,13 +133,13 @@ def test_the_flush_thread_runs_jobs_in_order_on_its_own() -> None:
 def test_no_operation_is_lost_between_the_threads() -> None:
     """Points are added while the flush thread runs: the last one told is the last one added."""
     disk, (a,) = disk_with("a")
-    told: list[int] = []
+    synced: list[int] = []
     thread = FlushThread()
-    commit = GroupCommit(disk, "", DiskQueue(thread, lambda _: None), lambda point: told.append(point.number))
+    commit = GroupCommit(disk, "", DiskQueue(thread, lambda _: None), lambda point: synced.append(point.number))
 
     for number in range(1, 5001):
         commit.add(LogPoint(number, a, False, number, 0))
     thread.close()
 
-    assert told[-1] == 5000
-    assert told == sorted(told)
+    assert synced[-1] == 5000
+    assert synced == sorted(synced)

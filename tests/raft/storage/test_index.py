@@ -18,13 +18,13 @@ BATCHES = st.lists(st.tuples(st.integers(1, 3), st.integers(61, 3000), st.intege
 def built(batches: list[tuple[int, int, int]], base: int = 7) -> tuple[SparseIndex, list[tuple[int, int, int, int]]]:
     """The index of batches of (records, bytes, timestamp), and each one's (last offset, timestamp, position, bytes)."""
     index = SparseIndex(base)
-    told = []
+    entries = []
     offset, position = base, 0
     for records, size, timestamp in batches:
-        told.append((offset + records - 1, timestamp, position, size))
-        index.add(*told[-1])
+        entries.append((offset + records - 1, timestamp, position, size))
+        index.add(*entries[-1])
         offset, position = offset + records, position + size
-    return index, told
+    return index, entries
 
 
 # Nodes that were not restarted: Kafka begins to count anew at a restart, ours goes on.
@@ -53,14 +53,14 @@ def test_both_index_files_are_those_that_kafka_wrote(quorum: str, node: str) -> 
 def test_a_search_begins_at_or_before_the_batch_and_not_more_than_an_interval_before(
     batches: list[tuple[int, int, int]], ahead: int
 ) -> None:
-    index, told = built(batches)
+    index, entries = built(batches)
     offset = 7 + ahead
 
     position = index.position_before(offset)
 
-    starts = [start for last, _, start, _ in told if last >= offset]
-    sought = starts[0] if starts else sum(size for *_, size in told)
-    assert position in {0, *(start for *_, start, _ in told)}
+    starts = [start for last, _, start, _ in entries if last >= offset]
+    sought = starts[0] if starts else sum(size for *_, size in entries)
+    assert position in {0, *(start for *_, start, _ in entries)}
     assert position <= sought
     assert sought - position <= 4096 + 2 * 3000
 
@@ -69,9 +69,9 @@ def test_a_search_begins_at_or_before_the_batch_and_not_more_than_an_interval_be
 def test_a_truncated_index_is_the_one_that_would_have_been_built(
     batches: list[tuple[int, int, int]], ahead: int
 ) -> None:
-    index, told = built(batches)
-    kept = [entry for entry in told if entry[0] < 7 + ahead]
-    expected, _ = built([batch for batch, entry in zip(batches, told, strict=True) if entry in kept])
+    index, entries = built(batches)
+    kept = [entry for entry in entries if entry[0] < 7 + ahead]
+    expected, _ = built([batch for batch, entry in zip(batches, entries, strict=True) if entry in kept])
 
     start = index.truncate(7 + ahead)
     for last, timestamp, position, size in kept:
@@ -90,18 +90,18 @@ def test_a_truncated_index_is_the_one_that_would_have_been_built(
 def test_the_entries_before_a_position_are_those_of_the_batches_before_it(
     batches: list[tuple[int, int, int]], count: int
 ) -> None:
-    index, told = built(batches)
+    index, entries = built(batches)
     expected, _ = built(batches[:count])
-    position = told[count][2] if count < len(told) else sum(size for *_, size in told)
+    position = entries[count][2] if count < len(entries) else sum(size for *_, size in entries)
 
     assert index.before(position) == (bytes(expected.offsets), bytes(expected.times))
 
 
 @given(BATCHES)
 def test_a_built_index_is_valid(batches: list[tuple[int, int, int]]) -> None:
-    index, told = built(batches)
-    end = told[-1][0] + 1 if told else 7
-    size = sum(entry[3] for entry in told)
+    index, entries = built(batches)
+    end = entries[-1][0] + 1 if entries else 7
+    size = sum(entry[3] for entry in entries)
 
     assert is_sound(7, end, size, bytes(index.offsets), bytes(index.times))
 

@@ -46,14 +46,14 @@ class Node:
     """A storage, and its reports."""
 
     def __init__(self, directory: str | Path, files: Any = None, executor: Any = None, **limits: int) -> None:
-        self.told: list[Any] = []
+        self.inputs: list[Any] = []
         self.notes: list[tuple[str, dict[str, Any]]] = []
         self.failures: list[DiskFailed] = []
         self.storage = Storage(
             files or OsFiles(),
             str(directory),
             executor or AtOnce(),
-            on_input=self.told.append,
+            on_input=self.inputs.append,
             on_failure=self.failures.append,
             on_note=lambda name, fields: self.notes.append((name, fields)),
             limits=LogLimits(**limits),
@@ -61,10 +61,10 @@ class Node:
 
     def perform(self, *effects: Any) -> list[Any]:
         """The inputs that these effects caused."""
-        before = len(self.told)
+        before = len(self.inputs)
         for effect in effects:
             self.storage.perform(effect)
-        return self.told[before:]
+        return self.inputs[before:]
 
 
 @pytest.fixture
@@ -86,27 +86,27 @@ def test_an_empty_directory_starts_empty(node: Node, tmp_path: Path) -> None:
 
 
 def test_an_append_is_reported_when_it_is_flushed(node: Node) -> None:
-    told = node.perform(Append(1, 0, 1, 1, leader_change(0, 1)), Append(2, 1, 4, 1, run(1, 4)))
+    inputs = node.perform(Append(1, 0, 1, 1, leader_change(0, 1)), Append(2, 1, 4, 1, run(1, 4)))
 
     size = len(leader_change(0, 1))
-    assert told == [Flushed(1, 1, size), Flushed(2, 4, size + len(run(1, 4)))]
+    assert inputs == [Flushed(1, 1, size), Flushed(2, 4, size + len(run(1, 4)))]
 
 
 def test_every_log_operation_is_reported_with_its_number_and_the_log_end(node: Node) -> None:
     node.perform(Append(1, 0, 4, 1, run(0, 2) + batch(2, count=2)))
 
-    told = node.perform(Truncate(2, 3), AdvanceLogStart(3, 0), ResetLog(4, SnapshotId(9, 2)))
+    inputs = node.perform(Truncate(2, 3), AdvanceLogStart(3, 0), ResetLog(4, SnapshotId(9, 2)))
 
     size = len(run(0, 2))
-    assert told == [Flushed(2, 2, size), Flushed(3, 2, size), Flushed(4, 9, 0)]
+    assert inputs == [Flushed(2, 2, size), Flushed(3, 2, size), Flushed(4, 9, 0)]
 
 
 def test_the_next_start_finds_the_saved_election(node: Node, tmp_path: Path) -> None:
     key = ReplicaKey(3, bytes(15) + b"\5")
 
-    told = node.perform(SaveElection(7, 4, 2, key, 1, ()))
+    inputs = node.perform(SaveElection(7, 4, 2, key, 1, ()))
 
-    assert told == [Saved(7)]
+    assert inputs == [Saved(7)]
     node.storage.close()
     assert Node(tmp_path / "log").storage.recovered.election == Election(4, 2, key)
 
@@ -126,14 +126,14 @@ def test_a_download_becomes_a_snapshot(node: Node, tmp_path: Path) -> None:
     data = downloaded(30, 4)
     snapshot = SnapshotId(30, 4)
 
-    told = node.perform(
+    inputs = node.perform(
         WriteSnapshotPart(1, snapshot, 0, data[:50]),
         WriteSnapshotPart(2, snapshot, 50, data[50:]),
         FreezeSnapshot(3, snapshot),
     )
 
     path = tmp_path / "log" / "00000000000000000030-0000000004.checkpoint"
-    assert told == [PartWritten(1), PartWritten(2), SnapshotStored(3, len(data), 1234)]
+    assert inputs == [PartWritten(1), PartWritten(2), SnapshotStored(3, len(data), 1234)]
     assert path.read_bytes() == data
     assert path.stat().st_mode & 0o777 == 0o400
     assert node.storage.read_snapshot(snapshot, 10, 20) == data[10:30]
@@ -145,9 +145,9 @@ def test_a_download_restarts_at_position_0(node: Node, tmp_path: Path) -> None:
     snapshot = SnapshotId(30, 4)
     node.perform(WriteSnapshotPart(1, snapshot, 0, b"x" * 5000))
 
-    told = node.perform(WriteSnapshotPart(2, snapshot, 0, data), FreezeSnapshot(3, snapshot))
+    inputs = node.perform(WriteSnapshotPart(2, snapshot, 0, data), FreezeSnapshot(3, snapshot))
 
-    assert told == [PartWritten(2), SnapshotStored(3, len(data), 1234)]
+    assert inputs == [PartWritten(2), SnapshotStored(3, len(data), 1234)]
     assert list((tmp_path / "log").glob("*.part")) == []
 
 
@@ -165,9 +165,9 @@ def test_a_download_that_is_no_snapshot_is_refused_and_removed(
 ) -> None:
     snapshot = SnapshotId(30, 4)
 
-    told = node.perform(WriteSnapshotPart(1, snapshot, 0, data), FreezeSnapshot(2, snapshot))
+    inputs = node.perform(WriteSnapshotPart(1, snapshot, 0, data), FreezeSnapshot(2, snapshot))
 
-    assert told == [PartWritten(1), SnapshotStored(2, 0, refused=True)]
+    assert inputs == [PartWritten(1), SnapshotStored(2, 0, refused=True)]
     assert [name for name, _ in node.notes] == ["snapshot_refused"]
     assert reason in node.notes[0][1]["reason"]
     assert list((tmp_path / "log").glob("*checkpoint*")) == []
@@ -192,7 +192,7 @@ def test_a_snapshot_of_the_state_machine_is_reported_when_it_is_stored(node: Nod
     writer.freeze()
 
     size = (tmp_path / "log" / "00000000000000000005-0000000001.checkpoint").stat().st_size
-    assert node.told[1:] == [SnapshotTaken(snapshot, size, 1234)]
+    assert node.inputs[1:] == [SnapshotTaken(snapshot, size, 1234)]
     assert size > 400_000
     assert [batch.record_count for _, batch in node.storage.snapshot_batches(snapshot)] == [1, 100, 100, 100, 100, 1]
     assert node.storage.new_snapshot(snapshot, 1, 1) is None
@@ -290,7 +290,7 @@ def test_a_full_disk_is_reported_once_and_ends_all_work() -> None:
             node.perform(Append(number, 1, 2, 1, batch(1)))
 
     assert len(node.failures) == 1
-    assert node.told == [Flushed(1, 1, len(batch(0)))]
+    assert node.inputs == [Flushed(1, 1, len(batch(0)))]
     node.storage.tick(10**9)
     with pytest.raises(DiskFailed):
         node.storage.new_snapshot(SnapshotId(1, 1), 1, 1)
@@ -308,7 +308,7 @@ def test_a_close_flushes_pending_writes(tmp_path: Path) -> None:
     node.storage.close()
     node.storage.close()
 
-    assert node.told[-1] == Flushed(99, 100, 100 * len(batch(0)))
+    assert node.inputs[-1] == Flushed(99, 100, 100 * len(batch(0)))
 
 
 # Directories of stock nodes.
@@ -347,11 +347,11 @@ def test_a_stock_directory_is_appended_to(quorum: str, name: str, tmp_path: Path
     end = node.storage.recovered.log_end
     epoch = node.storage.recovered.epochs[-1][0] + 1
 
-    told = node.perform(Append(1, end, end + 1, epoch, leader_change(end, epoch)), HighWatermark(end + 1))
+    inputs = node.perform(Append(1, end, end + 1, epoch, leader_change(end, epoch)), HighWatermark(end + 1))
     node.storage.close()
     again = Node(directory).storage.recovered
 
-    assert told == [Flushed(1, end + 1, len(stock) + len(leader_change(end, epoch)))]
+    assert inputs == [Flushed(1, end + 1, len(stock) + len(leader_change(end, epoch)))]
     assert (directory / LOG).read_bytes() == stock + leader_change(end, epoch)
     assert (again.log_end, again.epochs[-1]) == (end + 1, (epoch, end))
 

@@ -433,7 +433,7 @@ def _end(message: Any) -> str:
     return f"EndQuorumEpoch epoch {part.leader_epoch}, successors {json.dumps(successors)}"
 
 
-def _heard(message: Any) -> str:
+def _acknowledged(message: Any) -> str:
     part = message.topics[0].partitions[0]
     return f"heard{_rest(part.error_code, part.leader_epoch, part.leader_id)}"
 
@@ -482,9 +482,9 @@ DESCRIBE = {
     "VoteRequest": _vote,
     "VoteResponse": _voted,
     "BeginQuorumEpochRequest": _begin,
-    "BeginQuorumEpochResponse": _heard,
+    "BeginQuorumEpochResponse": _acknowledged,
     "EndQuorumEpochRequest": _end,
-    "EndQuorumEpochResponse": _heard,
+    "EndQuorumEpochResponse": _acknowledged,
     "FetchRequest": _fetch,
     "FetchResponse": _fetched,
     "FetchSnapshotRequest": _fetch_snapshot,

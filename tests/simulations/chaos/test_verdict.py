@@ -40,25 +40,25 @@ def batch(offset: int, value: bytes, epoch: int = 1) -> bytes:
 
 def history(*said: tuple[Any, Any]) -> History:
     made = History()
-    for asked, told in said:
-        made.answer(made.ask(0, asked), told)
+    for asked, answered in said:
+        made.answer(made.ask(0, asked), answered)
     return made
 
 
 def test_a_linearizable_history_is_no_violation() -> None:
-    told = history(
+    recorded = history(
         (("create", "a", 1, (("retention.ms", "5"),)), ("ok", b"1")),
         (("read", "a"), (("retention.ms", "5"),)),
         (("delete", "a", b"1"), "ok"),
     )
 
-    assert check_history(told) == []
+    assert check_history(recorded) == []
 
 
 def test_the_loss_of_an_acknowledged_topic_is_detected() -> None:
-    told = history((("create", "a", 1, ()), ("ok", b"1")), (("read", "a"), "missing"))
+    recorded = history((("create", "a", 1, ()), ("ok", b"1")), (("read", "a"), "missing"))
 
-    assert [text[:4] for text in check_history(told)] == ["C05:"]
+    assert [text[:4] for text in check_history(recorded)] == ["C05:"]
 
 
 def test_a_history_in_which_everything_is_refused_fails_the_run() -> None:

@@ -10,7 +10,7 @@ from simulations.cluster.answers import check
 from simulations.world.violation import Violation
 
 Wanted = CreateTopicsRequest.CreatableTopic
-Told = CreateTopicsResponse.CreatableTopicResult
+CreatedTopic = CreateTopicsResponse.CreatableTopicResult
 
 
 def asked(*names: str) -> CreateTopicsRequest:
@@ -21,20 +21,20 @@ def asked(*names: str) -> CreateTopicsRequest:
     return CreateTopicsRequest(topics=topics, timeout_ms=100)
 
 
-def told(*names: str, error: Error = Error.NONE) -> CreateTopicsResponse:
+def answer(*names: str, error: Error = Error.NONE) -> CreateTopicsResponse:
     """A response with results for these topics."""
-    return CreateTopicsResponse(topics=tuple(Told(name=name, error_code=error) for name in names))
+    return CreateTopicsResponse(topics=tuple(CreatedTopic(name=name, error_code=error) for name in names))
 
 
 def test_a_response_with_a_result_for_each_item_fits() -> None:
-    check(1, asked("a", "b"), told("b", "a", error=Error.TOPIC_ALREADY_EXISTS))
+    check(1, asked("a", "b"), answer("b", "a", error=Error.TOPIC_ALREADY_EXISTS))
 
 
 def test_an_answer_that_leaves_one_out_is_detected() -> None:
     with pytest.raises(Violation, match="C22"):
-        check(1, asked("a", "b"), told("a"))
+        check(1, asked("a", "b"), answer("a"))
 
 
 def test_an_answer_that_something_failed_is_detected() -> None:
     with pytest.raises(Violation, match="UNKNOWN_SERVER_ERROR"):
-        check(1, asked("a"), told("a", error=Error.UNKNOWN_SERVER_ERROR))
+        check(1, asked("a"), answer("a", error=Error.UNKNOWN_SERVER_ERROR))

@@ -225,7 +225,7 @@ def test_a_broker_without_a_clean_shutdown_is_not_eligible_any_more():
 def prepared():
     log_rules = LogRules()
     for broker in (1, 2, 3):
-        log_rules.heard(broker, broker - 1, broker - 1)
+        log_rules.on_heartbeat(broker, broker - 1, broker - 1)
     feed(log_rules, [BROKERS, TOPIC])
     return log_rules
 

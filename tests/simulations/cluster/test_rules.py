@@ -159,10 +159,10 @@ def test_a_new_partition_is_led_by_the_first_active_replica() -> None:
 
 def test_a_valid_topic_is_not_refused() -> None:
     read = topics.created(created())
-    told = CreateTopicsResponse.CreatableTopicResult(name="new", error_code=Error.INVALID_REQUEST, error_message=None)
+    result = CreateTopicsResponse.CreatableTopicResult(name="new", error_code=Error.INVALID_REQUEST, error_message=None)
 
     with pytest.raises(Violation, match="is answered by INVALID_REQUEST, not NONE"):
-        read(CreateTopicsResponse(throttle_time_ms=0, topics=(told,)))
+        read(CreateTopicsResponse(throttle_time_ms=0, topics=(result,)))
 
 
 def test_only_the_requested_topics_are_deleted() -> None:
@@ -214,7 +214,7 @@ def test_a_level_that_all_nodes_support_is_set() -> None:
 
 def test_api_versions_must_name_the_client_software() -> None:
     request = ApiVersionsRequest(client_software_name="a b", client_software_version="1")
-    read = nodes.versions_told(case(request, []))
+    read = nodes.versions(case(request, []))
     refused = ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
 
     read(refused)
@@ -233,9 +233,9 @@ def configured(key: str, value: str | None, before: Image) -> set[Error]:
     read = configs.altered(case(request, [], before))
     found = set()
     for code in (Error.NONE, Error.INVALID_CONFIG):
-        told = answer(error_code=code, error_message=None, resource_type=4, resource_name="")
+        result = answer(error_code=code, error_message=None, resource_type=4, resource_name="")
         try:
-            read(IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=(told,)))
+            read(IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=(result,)))
             found.add(code)
         except Violation:
             pass

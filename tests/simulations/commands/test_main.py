@@ -25,10 +25,10 @@ def test_run_prints_the_result(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     kept = tmp_path / "plan.json"
 
     code = main(["run", "--seed", "12", "--story", "2", "--save-plan", str(kept)])
-    told = capsys.readouterr().out.splitlines()
+    output = capsys.readouterr().out.splitlines()
 
-    assert (code, len(told), told[-1]) == (0, 6, "every property held")
-    assert told[2].startswith("seed 12: ")
+    assert (code, len(output), output[-1]) == (0, 6, "every property held")
+    assert output[2].startswith("seed 12: ")
     assert from_json(kept.read_text()) == draw(12)
 
 
@@ -51,11 +51,11 @@ def test_a_page_and_a_trace_are_written(tmp_path: Path) -> None:
 
 def test_a_sweep_without_a_broken_world_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["sweep", "--seeds", "11-13", "--jobs", "1", "--hashes"])
-    told = capsys.readouterr().out.splitlines()
+    output = capsys.readouterr().out.splitlines()
 
     assert code == 0
-    assert [line.split()[0] for line in told[:3]] == ["11", "12", "13"]
-    assert told[-1].startswith("3 seeds, 0 broken: ")
+    assert [line.split()[0] for line in output[:3]] == ["11", "12", "13"]
+    assert output[-1].startswith("3 seeds, 0 broken: ")
 
 
 def test_a_goal_of_the_gate_that_is_not_met_is_reported(
@@ -65,11 +65,11 @@ def test_a_goal_of_the_gate_that_is_not_met_is_reported(
     monkeypatch.setattr(sweep, "GOALS", (Goal(("raft",), 2, 2), Goal(("raft-long",), 2, 1)))
 
     code = main(["sweep", "--ci", "--jobs", "1"])
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
 
     assert code == 1
-    assert "simulated s; 2 and 2 are required: met\n" in told
-    assert "simulated s; 2 and 1 are required: NOT MET\n" in told
+    assert "simulated s; 2 and 2 are required: met\n" in output
+    assert "simulated s; 2 and 1 are required: NOT MET\n" in output
 
 
 def test_equal_traces_are_reported_as_equal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,10 +80,10 @@ def test_equal_traces_are_reported_as_equal(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_first_difference_of_two_traces_is_printed() -> None:
-    told = first_difference(Place("0", "raft", (12,)), Place("1", "raft", (11, 13)))
+    output = first_difference(Place("0", "raft", (12,)), Place("1", "raft", (11, 13)))
 
-    assert "  PYTHONHASHSEED=0: [" in told
-    assert "  PYTHONHASHSEED=1: [" in told
+    assert "  PYTHONHASHSEED=0: [" in output
+    assert "  PYTHONHASHSEED=1: [" in output
 
 
 def test_speed_is_measured_against_its_goal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,11 +94,11 @@ def test_speed_is_measured_against_its_goal(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_sweep_with_a_mutant_prints_the_command_that_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["sweep", "--seeds", "4", "--jobs", "1", "--mutant", "R01"])
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
 
     assert code == 1
-    assert "seed 4: S02 node " in told
-    assert "again: python -m simulations run --seed 4 --mutant R01" in told
+    assert "seed 4: S02 node " in output
+    assert "again: python -m simulations run --seed 4 --mutant R01" in output
 
 
 def test_a_mutant_that_is_missed_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:

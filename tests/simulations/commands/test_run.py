@@ -31,7 +31,7 @@ def _clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return clone
 
 
-def told(directory: Path, hash_seed: str, tmp_path: Path, *argv: str) -> list[str]:
+def output_of(directory: Path, hash_seed: str, tmp_path: Path, *argv: str) -> list[str]:
     """The output of a command, run in a directory by a process of its own."""
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "TMPDIR": str(tmp_path)}
     environment.pop("PYTHONPATH", None)
@@ -43,10 +43,10 @@ def told(directory: Path, hash_seed: str, tmp_path: Path, *argv: str) -> list[st
 
 
 def test_the_command_that_is_printed_repeats_the_run_in_a_fresh_clone(clone: Path, tmp_path: Path) -> None:
-    first = told(ROOT, "0", tmp_path, "simulations", "run", "--seed", "4", "--mutant", "R01")
+    first = output_of(ROOT, "0", tmp_path, "simulations", "run", "--seed", "4", "--mutant", "R01")
     again = next(line.removeprefix("again: ") for line in first if line.startswith("again: "))
 
-    second = told(clone, "4711", tmp_path, *shlex.split(again)[2:])
+    second = output_of(clone, "4711", tmp_path, *shlex.split(again)[2:])
 
     assert again == "python -m simulations run --seed 4 --mutant R01"
     assert first == second

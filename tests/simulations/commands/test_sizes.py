@@ -31,9 +31,9 @@ def test_a_plan_is_measured_by_its_faults_and_decisions(
 
     within = beside_hand_made(found, {"R01": Seen(decisions, "0123456ab")}, {"R01": Smallest(1, "two stand")})
 
-    told = capsys.readouterr().out.splitlines()
+    output = capsys.readouterr().out.splitlines()
     assert within == reached
-    assert told[2].split()[:5] == ["R01", str(faults), str(decisions), "1", str(times)]
+    assert output[2].split()[:5] == ["R01", str(faults), str(decisions), "1", str(times)]
 
 
 def test_the_hand_made_plans_are_for_twenty_known_mutants() -> None:

@@ -14,10 +14,10 @@ Topic = VoteResponse.TopicData
 
 def test_a_confused_answer_never_grants_a_vote() -> None:
     part = Topic.PartitionData(partition_index=0, error_code=0, leader_id=-1, leader_epoch=3, vote_granted=False)
-    told = VoteResponse(error_code=0, topics=(Topic(topic_name="__cluster_metadata", partitions=(part,)),))
+    response = VoteResponse(error_code=0, topics=(Topic(topic_name="__cluster_metadata", partitions=(part,)),))
     rng = Random(1)
 
-    answers = [confused(rng, told) for _ in range(300)]
+    answers = [confused(rng, response) for _ in range(300)]
 
     parts = [each.topics[0].partitions[0] for each in answers if each.topics]
     assert not any(each.vote_granted for each in parts)

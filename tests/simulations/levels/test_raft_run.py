@@ -37,7 +37,7 @@ def test_a_repeated_run_has_the_same_trace(seed: int) -> None:
 
 
 def test_processes_with_other_hash_seeds_have_the_same_trace() -> None:
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-m", "simulations", "run", "--seed", "5", "--story", "0"],
             cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": hash_seed}, capture_output=True, text=True, check=True,
@@ -45,8 +45,8 @@ def test_processes_with_other_hash_seeds_have_the_same_trace() -> None:
         for hash_seed in ("0", "12345")
     ]  # fmt: skip
 
-    assert told[0] == told[1]
-    assert f"trace {play(draw(5))[0].trace_hash}" in told[0]
+    assert outputs[0] == outputs[1]
+    assert f"trace {play(draw(5))[0].trace_hash}" in outputs[0]
 
 
 def test_a_run_does_not_change_its_plan() -> None:

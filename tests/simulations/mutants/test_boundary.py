@@ -13,9 +13,9 @@ ROW = re.compile(r"^\| (\w+) \| ([^|]+) \| (equivalent|beyond) \| ([^|]+) \|$", 
 
 
 def test_each_surviving_mutant_is_listed_with_its_reason() -> None:
-    told = ROW.findall(TEXT)
+    rows = ROW.findall(TEXT)
 
-    assert told == [
+    assert rows == [
         (each.mutant.id, each.mutant.name, "equivalent" if each.is_equivalent else "beyond", each.why)
         for each in SURVIVORS
     ]

@@ -125,18 +125,20 @@ def test_a_write_takes_effect_between_its_call_and_its_answer() -> None:
 
     found = operations(entries, details)["clients"]
 
-    told = [each for each in found if each.end is not None]
+    answered = [each for each in found if each.end is not None]
     acknowledged = sum(len(entry) - 4 for entry in entries if entry[1] == DEED and entry[3] == "acknowledges")
-    assert len(told) == acknowledged > 5
-    assert all(each.point is not None and each.begin <= each.point <= (each.end or 0) for each in told)
+    assert len(answered) == acknowledged > 5
+    assert all(each.point is not None and each.begin <= each.point <= (each.end or 0) for each in answered)
     assert any(each.end is None for each in found), "who writes to a leader that is cut off waits"
 
 
 def test_concurrent_operations_do_not_overlap() -> None:
-    def told(begin: int, end: int | None) -> Entry:
+    def timed_entry(begin: int, end: int | None) -> Entry:
         return begin, OPERATION, 0, "admin-1", "read", "ok", end, None
 
-    found = operations([], [told(1, 9), told(2, 5), told(6, 7), told(9, None), told(10, 12)])["admin-1"]
+    found = operations(
+        [], [timed_entry(1, 9), timed_entry(2, 5), timed_entry(6, 7), timed_entry(9, None), timed_entry(10, 12)]
+    )["admin-1"]
 
     assert [(each.begin, each.row) for each in found] == [(1, 0), (2, 1), (6, 1), (9, 0), (10, 0)]
 

@@ -66,10 +66,10 @@ def test_a_second_vote_in_an_epoch_is_detected() -> None:
 def test_an_epoch_sent_before_it_is_on_disk_is_a_violation() -> None:
     run = lived()
     connection = run.network.open_connections()[0]
-    told = frame("Fetch", leader(run).replica.epoch + 1, 0, 0, 0)
+    sent = frame("Fetch", leader(run).replica.epoch + 1, 0, 0, 0)
 
     with pytest.raises(Violation, match="S03"):
-        run.watch.leaves(connection, told, False)
+        run.watch.leaves(connection, sent, False)
 
 
 def test_a_vote_for_a_log_that_is_behind_is_detected() -> None:
@@ -114,7 +114,7 @@ def test_a_counted_vote_of_an_emptied_disk_is_detected() -> None:
 def test_a_node_that_is_informed_of_its_leader_and_does_not_know_it_is_a_violation() -> None:
     run = lived()
     voter = followers(run)[0]
-    told = frame("Begin", voter.replica.epoch, 77)
+    sent = frame("Begin", voter.replica.epoch, 77)
 
     with pytest.raises(Violation, match="S24"):
-        run.watch.took_request(voter, told, Requested(Source(1, 1), None, 1))
+        run.watch.took_request(voter, sent, Requested(Source(1, 1), None, 1))

@@ -66,13 +66,13 @@ def test_a_voter_that_is_notified_of_the_leader_again_and_again_is_a_violation()
     run = lived()
     found = leader(run)
     request = BeginQuorumEpochRequest(cluster_id=None, voter_id=1, topics=(), leader_endpoints=())
-    told = Send(99, 1 << 20, found.replica.role.endpoints[0], request)
+    begin = Send(99, 1 << 20, found.replica.role.endpoints[0], request)
 
-    run.watch.performs(found, told)
-    run.watch.performs(found, told)
+    run.watch.performs(found, begin)
+    run.watch.performs(found, begin)
 
     with pytest.raises(Violation, match="L14"):
-        run.watch.performs(found, told)
+        run.watch.performs(found, begin)
 
 
 def test_a_first_record_without_the_granting_voters_is_detected() -> None:

@@ -44,13 +44,13 @@ def test_a_node_that_an_answer_informs_of_the_leader_and_does_not_know_it_is_a_v
         partition_index=0, error_code=Error.NOT_LEADER_OR_FOLLOWER, high_watermark=-1, log_start_offset=0,
         current_leader=Data.LeaderIdAndEpoch(leader_id=leader(run).node.id, leader_epoch=epoch), records=b"",
     )  # fmt: skip
-    told = FetchResponse(
+    response = FetchResponse(
         error_code=0, responses=(Answer(topic_id=METADATA_TOPIC_ID, partitions=(data,)),), node_endpoints=(node,)
     )
-    run.watch.performs(follower, Send(7, 99, endpoint(7), told))
+    run.watch.performs(follower, Send(7, 99, endpoint(7), response))
 
     with pytest.raises(Violation, match="S24"):
-        run.watch.stepped(follower, "input:Answered", Answered(7, 99, told), [])
+        run.watch.stepped(follower, "input:Answered", Answered(7, 99, response), [])
 
 
 def test_a_node_that_shuts_down_and_stays_is_a_violation() -> None:

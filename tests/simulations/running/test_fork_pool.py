@@ -19,16 +19,16 @@ MUTANTS = ("R17", "D06", "R20")
 pytestmark = pytest.mark.skipif(not workers.CAN_FORK, reason="no forks here")
 
 
-def _told(row: Row) -> tuple[object, ...]:
+def _comparable(row: Row) -> tuple[object, ...]:
     return row.task, row.error, [(each.seed, each.trace_hash, each.property_id, each.text) for each in row.outcomes]
 
 
 def test_a_mutant_has_the_same_outcome_in_a_fork_as_in_a_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [Task((4,), mutant_id=each) for each in MUTANTS]
 
-    forked = {row.task.mutant_id: _told(row) for row in rows(tasks, 1)}
+    forked = {row.task.mutant_id: _comparable(row) for row in rows(tasks, 1)}
     monkeypatch.setattr(workers, "CAN_FORK", False)
-    fresh = {row.task.mutant_id: _told(row) for row in rows(tasks, 1)}
+    fresh = {row.task.mutant_id: _comparable(row) for row in rows(tasks, 1)}
 
     assert forked == fresh
     assert forked.keys() == set(MUTANTS)

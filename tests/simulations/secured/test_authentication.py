@@ -32,8 +32,8 @@ def served(*requests: tuple[Any, int], reauth_ms: int = 0) -> list[str | None]:
     found = Authentication(None, reauth_ms)
     for place, (request, version) in enumerate(requests, 1):
         found.written(Asked(None, request_bytes(request, version, place), place))  # type: ignore[arg-type]
-    who = [found.who(place) for place in range(1, len(requests) + 1)]
-    return [None if each is None else each.name for each in who]
+    principals = [found.principal_at(place) for place in range(1, len(requests) + 1)]
+    return [None if each is None else each.name for each in principals]
 
 
 ANYBODY = ANONYMOUS.name
@@ -71,4 +71,4 @@ def test_a_client_with_a_certificate_needs_no_sasl() -> None:
     found = Authentication(Principal("User", ALICE), 0)
     found.written(Asked(None, request_bytes(*ASK, 1), 1))  # type: ignore[arg-type]
 
-    assert found.who(1) == Principal("User", ALICE)
+    assert found.principal_at(1) == Principal("User", ALICE)

@@ -25,9 +25,15 @@ WHO, HOST = "User:alice", "10.0.0.1"
 
 
 def rule(
-    operation: int, permission: int = ALLOW, *, name: str = "a", pattern: int = LITERAL, who: str = WHO, host: str = ANY
+    operation: int,
+    permission: int = ALLOW,
+    *,
+    name: str = "a",
+    pattern: int = LITERAL,
+    principal: str = WHO,
+    host: str = ANY,
 ) -> Rule:
-    return Rule(TOPIC, name, pattern, who, host, operation, permission)
+    return Rule(TOPIC, name, pattern, principal, host, operation, permission)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +48,8 @@ def rule(
         ([rule(CREATE), rule(CREATE, DENY, host="10.9.9.9")], True),
         ([rule(CREATE, host=HOST)], True),
         ([rule(CREATE, host="10.9.9.9")], False),
-        ([rule(CREATE, who="User:*")], True),
-        ([rule(CREATE, who="User:bob")], False),
+        ([rule(CREATE, principal="User:*")], True),
+        ([rule(CREATE, principal="User:bob")], False),
         ([rule(CREATE, name="ab")], False),
         ([rule(CREATE, name=ANY)], True),
         ([rule(CREATE, pattern=PREFIXED)], True),
@@ -73,7 +79,7 @@ def test_the_default_counts_where_no_rule_is_about_the_resource() -> None:
     def may(*rules: Rule) -> bool:
         return is_allowed(question, rules, frozenset({"root"}), by_default=True)
 
-    assert [may(), may(rule(CREATE, name="b")), may(rule(ALTER, who="User:bob"))] == [True, True, False]
+    assert [may(), may(rule(CREATE, name="b")), may(rule(ALTER, principal="User:bob"))] == [True, True, False]
     assert is_allowed(
         question._replace(principal="User:root"), [rule(ALL, DENY)], frozenset({"root"}), by_default=False
     )

@@ -56,8 +56,8 @@ def test_addresses_are_printed_as_by_java() -> None:
 @pytest.mark.parametrize("wrong", _WRONGS)
 def test_an_invalid_envelope_gets_the_expected_error(wrong: Any) -> None:
     plain = envelope()
-    who, address, data = wrong(plain.request_principal, plain.client_host_address, plain.request_data)
-    sent = envelope(request_principal=who, client_host_address=address, request_data=data)
+    sender, address, data = wrong(plain.request_principal, plain.client_host_address, plain.request_data)
+    sent = envelope(request_principal=sender, client_host_address=address, request_data=data)
 
     with pytest.raises(ApiError) as raised:
         opened(sent, CONTEXT)

@@ -83,7 +83,7 @@ def read(written: Written, position: int = 0) -> list[Chunk]:
     return asyncio.run(_chunks(written.changes, position))
 
 
-def told(chunks: list[Chunk]) -> list[tuple[int, str]]:
+def changes_of(chunks: list[Chunk]) -> list[tuple[int, str]]:
     """Offset and topic of each change."""
     unpacked = [msgpack.unpackb(change.packed) for chunk in chunks for change in chunk.changes]
     return [(change["offset"], change["data"]["name"]) for change in unpacked]
@@ -115,7 +115,7 @@ def test_a_change_has_its_offset_epoch_type_and_data() -> None:
 def test_records_without_a_change_are_skipped_but_have_offsets() -> None:
     chunks = read(Written(CONTROL, ["noop"], ["a", "noop", "b"], ["noop"], CONTROL))
 
-    assert told(chunks) == [(2, "a"), (4, "b")]
+    assert changes_of(chunks) == [(2, "a"), (4, "b")]
     assert chunks[-1].end == 7
 
 
@@ -124,16 +124,16 @@ def test_a_reader_can_start_at_any_offset(position: int) -> None:
     written = Written(["a"], ["b", "c"], CONTROL, ["d", "e", "f"])
 
     expected = [(0, "a"), (1, "b"), (2, "c"), (4, "d"), (5, "e"), (6, "f")]
-    assert told(read(written, position)) == [one for one in expected if one[0] >= position]
+    assert changes_of(read(written, position)) == [one for one in expected if one[0] >= position]
 
 
 def test_records_above_the_stable_offset_are_not_read() -> None:
     written = Written(["a"])
     written.write(["b"], is_stable=False)
 
-    before = told(read(written))
+    before = changes_of(read(written))
     written.state.stable_end_offset = written.end
-    after = told(read(written))
+    after = changes_of(read(written))
 
     assert (before, after) == ([(0, "a")], [(0, "a"), (1, "b")])
 
@@ -141,14 +141,14 @@ def test_records_above_the_stable_offset_are_not_read() -> None:
 def test_a_transaction_is_delivered_as_one() -> None:
     chunks = read(Written(["a"], ["begin", "b"], ["c"], ["d", "end"], ["e"]))
 
-    assert told(chunks) == [(0, "a"), (2, "b"), (3, "c"), (4, "d"), (6, "e")]
+    assert changes_of(chunks) == [(0, "a"), (2, "b"), (3, "c"), (4, "d"), (6, "e")]
     assert any({"b", "c", "d"} <= set(names) for names in wholes(chunks))
 
 
 def test_an_aborted_transaction_is_not_delivered() -> None:
     chunks = read(Written(["a"], ["begin"], ["b"], ["c", "abort"], ["d"], ["begin"], ["abort"], ["e"]))
 
-    assert told(chunks) == [(0, "a"), (5, "d"), (8, "e")]
+    assert changes_of(chunks) == [(0, "a"), (5, "d"), (8, "e")]
 
 
 def test_an_open_transaction_is_not_read_before_its_end() -> None:
@@ -159,7 +159,7 @@ def test_an_open_transaction_is_not_read_before_its_end() -> None:
     written.write(["abort"], ["c"])
     after = read(written, while_open[-1].end)
 
-    assert (told(while_open), told(after)) == ([(0, "a")], [(4, "c")])
+    assert (changes_of(while_open), changes_of(after)) == ([(0, "a")], [(4, "c")])
 
 
 def test_a_start_inside_an_aborted_transaction_is_an_error() -> None:
@@ -188,7 +188,7 @@ def test_all_but_the_last_chunk_of_a_large_transaction_have_more(per_batch: int)
     chunks = read(Written(["a"], ["begin"], *inner, ["end"], ["b"]))
 
     assert any(set(names) <= set(whole) for whole in wholes(chunks))
-    assert told(chunks)[1:-1] == list(enumerate(names, start=2))
+    assert changes_of(chunks)[1:-1] == list(enumerate(names, start=2))
 
 
 def test_an_offset_below_the_log_start_is_refused_with_the_log_start() -> None:
@@ -200,7 +200,7 @@ def test_an_offset_below_the_log_start_is_refused_with_the_log_start() -> None:
     start = refused.value.start
 
     assert 0 < start <= 20
-    assert told(read(written, start))[0][0] == start
+    assert changes_of(read(written, start))[0][0] == start
 
 
 def test_watchers_at_the_same_offset_share_the_chunks_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_watchers_at_the_same_offset_share_the_chunks_read(monkeypatch: pytest.M
 
     first, second = read(written), read(written)
 
-    assert told(first) == told(second)
+    assert changes_of(first) == changes_of(second)
     assert made == list(range(50))
 
 
@@ -249,10 +249,10 @@ def test_reading_from_each_delivered_offset_gives_the_rest(steps: list[Any], dat
     # Another reader, which has not seen the transaction.
     again = Changes(written.node, TimeSlices())
 
-    rest = told(asyncio.run(_chunks(again, position)))
+    rest = changes_of(asyncio.run(_chunks(again, position)))
 
-    assert told(chunks) == _expected(legal)
-    assert rest == [one for one in told(chunks) if one[0] >= position]
+    assert changes_of(chunks) == _expected(legal)
+    assert rest == [one for one in changes_of(chunks) if one[0] >= position]
 
 
 def _expected(steps: list[Any]) -> list[tuple[int, str]]:

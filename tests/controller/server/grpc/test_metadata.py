@@ -190,5 +190,5 @@ def test_a_sent_part_of_a_batch_is_closed_if_the_rest_does_not_match() -> None:
 
     stream = watch(Written(names), {"from_offset": 0, "filter": {"where": {"name": ["wanted"]}}}, messages=2)
 
-    told = [([change["offset"] for change in message["changes"]], message["more"]) for message in stream.messages]
-    assert told == [([0], True), ([], False)]
+    received = [([change["offset"] for change in message["changes"]], message["more"]) for message in stream.messages]
+    assert received == [([0], True), ([], False)]

@@ -70,8 +70,8 @@ def test_a_client_outside_the_allow_list_is_refused_with_its_names(node: Served)
 
     assert {one.code for one in refusals} == {grpc.StatusCode.PERMISSION_DENIED}
     assert "the client is CN=stranger, DNS=stranger.example.org; kraft.grpc.allow does not list it" in str(refusals)
-    told = [event for event in node.events() if event["event"] == "watch_refused"]
-    assert told[-1]["client"] == "CN=stranger, DNS=stranger.example.org"
+    logged = [event for event in node.events() if event["event"] == "watch_refused"]
+    assert logged[-1]["client"] == "CN=stranger, DNS=stranger.example.org"
 
 
 @pytest.mark.parametrize("name", ["foreign", None])
@@ -164,8 +164,8 @@ def test_a_call_needs_a_token_where_the_port_has_tokens(tmp_path: Path) -> None:
 
     assert refused == [grpc.StatusCode.UNAUTHENTICATED] * 6
     assert health == b"\x08\x01"
-    told = [event["reason"] for event in events if event["event"] == "watch_refused"]
-    assert told == ["it sends no token of kraft.grpc.token.path"]  # once a minute
+    logged = [event["reason"] for event in events if event["event"] == "watch_refused"]
+    assert logged == ["it sends no token of kraft.grpc.token.path"]  # once a minute
     assert not any("-of-the-port" in json.dumps(event) or "nobody" in json.dumps(event) for event in events)
 
 

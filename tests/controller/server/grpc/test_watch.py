@@ -141,14 +141,14 @@ def test_no_secret_is_sent(node: Served, client: Client) -> None:
     node.put(SECRET, key="ssl.key.password")
     node.put("E0")
 
-    told = []
+    received = []
     for update in client.watch(0):
-        told.append(update)
+        received.append(update)
         if "E0" in str(update):
             break
     image = list(client.snapshot())
 
-    assert SECRET not in str(told) + str(image)
+    assert SECRET not in str(received) + str(image)
     hidden = [change for update in image for change in update.changes if "hidden" in change]
     assert [(change["data"]["name"], change["hidden"]) for change in hidden] == [("ssl.key.password", ["value"])]
 

@@ -20,7 +20,7 @@ STATES = {(True, False): "fenced", (True, True): "fenced", (False, False): "acti
 KINDS = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
 
 
-class ToldOfClusters:
+class ClusterReference:
     """Replays records that count, and compares the states before and after.
 
     sessions: rows of broker_sessions without cluster and process. configs: rows of config_changes as (offset, kind,

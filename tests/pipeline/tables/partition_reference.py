@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
-class Told:
+class PartitionReference:
     """Replays records, and records the changes.
 
     rows: by table; open intervals have an end of None. partitions: the present ones.
