@@ -58,7 +58,7 @@ class LogChecks:
         """A node's log lost batches from its end, and then got some after the rest."""
         for batch in gone:
             if self.committed.get(batch.base_offset) == batch:
-                self._report("S11", f"node {node} has cut {batch}, which was told to be committed")
+                self._report("S11", f"node {node} has cut {batch}, which was reported as committed")
         for batch in came:
             self._follow(node, before, batch)
             before = batch
@@ -71,7 +71,7 @@ class LogChecks:
             known = self.committed.get(batch.base_offset)
             if known is not None:
                 if known != batch:
-                    self._report("S06", f"node {node} tells {batch} to be committed, where {known} is")
+                    self._report("S06", f"node {node} reports {batch} as committed, where {known} is committed")
                 break  # all before were compared when this one was
             self.committed[batch.base_offset] = batch
 
@@ -79,7 +79,7 @@ class LogChecks:
         """A snapshot of one name has the same contents everywhere."""
         other, known = self._snapshots.setdefault(name, (node, digest))
         if known != digest:
-            self._report("S17", f"nodes {other} and {node} have different things in {name}")
+            self._report("S17", f"nodes {other} and {node} have different contents in {name}")
 
     def end(self, logs: dict[int, list[Batch]]) -> None:
         """The run is over, and all logs were level: each log has all committed batches, in all of its range."""

@@ -53,7 +53,7 @@ def make_a_mistake(admin: Admin) -> None:
         codes = set(error_codes(response)) - {Error.NONE}
         if not codes & ELSEWHERE and (not codes or not codes <= set(refused)):
             expected = " or ".join(each.name for each in refused)
-            answered = ", ".join(error_name(code) for code in sorted(codes)) or "that it is done"
+            answered = ", ".join(error_name(code) for code in sorted(codes)) or "with success"
             raise Violation("C18", f"{admin.name} asks {request}, and is answered {answered}, not {expected}")
         return []
 

@@ -85,14 +85,14 @@ class Answering:
         if life in self._has_read_all - self._loading and process.controller.state.transaction_start < 0:
             for source, request in waits.items():
                 if source not in answered and request in READS and source.connection in process.connections:
-                    text = f"node {life[0]} has a state that it may show, and after {type(event).__name__} does not"
+                    text = f"node {life[0]} may answer reads after {type(event).__name__}, but does not"
                     raise Violation("L05", f"{text} answer a waiting {request.__name__}")
         if life in self._active:
             self._active.remove(life)
             for source, request in waits.items():
                 if source not in answered and request not in READS:
-                    text = f"node {life[0]} leads no more after {type(event).__name__}, and answers all"
-                    raise Violation("L05", f"{text} but a waiting {request.__name__}")
+                    text = f"node {life[0]} lost leadership with {type(event).__name__}, and answers all requests"
+                    raise Violation("L05", f"{text} except a waiting {request.__name__}")
 
     def _has_changed(self, life: Life, event: inputs.Input) -> None:
         """Note whether a standby has a state that it may show."""
@@ -125,15 +125,15 @@ class Answering:
             seen = self._seen(process, request) if type(request) in READS else 0
         settled = self._settled(process) if seen else 0
         if seen > settled:
-            text = f"node {life[0]} answers {type(response).__name__} by what it has at {seen - 1}"
-            raise Violation("C03", f"{text}; up to {settled} it is committed")
+            text = f"node {life[0]} answers {type(response).__name__} from its state at {seen - 1}"
+            raise Violation("C03", f"{text}; the log is committed up to {settled}")
         if is_active and type(request) in READS and getattr(request, "topics", None) != NOTHING_LISTED:
             chain = self._ledger.shadow(process)
             if process.replica.log.end < committed or chain.at(committed) not in (
                 None, self._history.chain_at.get(committed),
             ):  # fmt: skip
                 text = f"node {life[0]} answers {type(response).__name__} as the active controller"
-                raise Violation("C05", f"{text}, and lacks what was committed up to {committed} when it was asked")
+                raise Violation("C05", f"{text}, but lacks records; {committed} was committed at the request")
 
     def _settled(self, process: ControllerProcess) -> int:
         """The offset up to which a controller's state is committed and outside of open transactions."""
@@ -158,5 +158,5 @@ class Answering:
             return
         serving = [each for each in state.brokers.values() if each.is_active]
         if all(self._read.get((*node, each.broker_id, each.epoch), -1) >= began for each in serving):
-            text = f"node {node[0]} does not let broker {request.broker_id} go, which leaves since {began} and leads"
-            raise Violation("L08", f"{text} nothing; all others have read up to there")
+            text = f"node {node[0]} keeps broker {request.broker_id} in the controlled shutdown of {began}; it leads"
+            raise Violation("L08", f"{text} no partition, and all other brokers have read up to there")

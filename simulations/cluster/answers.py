@@ -27,7 +27,7 @@ def check(node_id: int, request: Any, response: Any) -> None:
         return
     asked, answered = fields[0](request), fields[1](response)
     if asked != answered:
-        raise Violation("C22", f"{what} for {sorted(answered, key=str)}, and was asked for {sorted(asked, key=str)}")
+        raise Violation("C22", f"{what} for {sorted(answered, key=str)}, but was asked for {sorted(asked, key=str)}")
 
 
 def errors_of(value: Any) -> Iterable[int]:

@@ -96,7 +96,7 @@ class LogReader:
         while self._ahead and self._ahead[0][1] <= high_watermark:
             base, end, epoch, batch = self._ahead.pop(0)
             if base != image.end_offset:
-                raise Violation("L09", f"broker {self._process.id} got {base} where {image.end_offset} was next")
+                raise Violation("L09", f"broker {self._process.id} got the offset {base}, expected {image.end_offset}")
             for _, record in self._settling.take(batch):
                 image.apply(record)
             image.end_offset = end
@@ -105,7 +105,9 @@ class LogReader:
     def _truncate(self, epoch: int, end_offset: int) -> None:
         image = self._process.image
         if end_offset < image.end_offset:
-            text = f"broker {self._process.id} has applied {image.end_offset}, and is to go back to {end_offset}"
+            text = (
+                f"broker {self._process.id} has applied {image.end_offset}, and would have to truncate to {end_offset}"
+            )
             raise Violation("S11", text)
         while self._ahead and (self._ahead[-1][1] > end_offset or self._ahead[-1][2] > epoch):
             self._ahead.pop()

@@ -234,7 +234,7 @@ def formatted(level: int) -> int:
     name = metadata_version(level).name
     found = metadata_version_named(name).level
     if found != level:
-        raise Violation("C19", f"metadata.version {name} is {level}, and {found} is what it is taken for")
+        raise Violation("C19", f"metadata.version {name} is {level}, but the node uses {found}")
     return found
 
 

@@ -122,12 +122,12 @@ class LogRules:
         self._brokers.add(record.broker_id)
         if existing is not None and existing.incarnation == bytes(record.incarnation_id):
             if record.broker_epoch != existing.epoch:
-                text = f"broker {record.broker_id} registers again and gets epoch {record.broker_epoch} at {offset}"
+                text = f"broker {record.broker_id} registers again and gets the epoch {record.broker_epoch} at {offset}"
                 raise Violation("C09", f"{text}; it had {existing.epoch}")
             return
         if not self._broker_epoch < record.broker_epoch <= offset:
             text = f"broker {record.broker_id} registers at offset {offset} with epoch {record.broker_epoch}"
-            raise Violation("C09", f"{text}; the last one given was {self._broker_epoch}")
+            raise Violation("C09", f"{text}; the last broker epoch was {self._broker_epoch}")
         self._broker_epoch = record.broker_epoch
         self._back.add(record.broker_id)
         former = self._former.get(bytes(record.incarnation_id))
@@ -136,7 +136,9 @@ class LogRules:
         if is_kept and existing is not None and former is not None and former != existing.epoch:
             eligible = [_name(key) for key, found in self.image.partitions.items() if record.broker_id in found.elr]
             if eligible:
-                text = f"at {offset} broker {record.broker_id} is back, and did not end well; it is eligible still"
+                text = (
+                    f"at {offset} broker {record.broker_id} restarts after an unclean shutdown, but is still in the ELR"
+                )
                 raise Violation("C16", f"{text} for {eligible}")
 
     def changes_broker(self, record: BrokerRegistrationChangeRecord, offset: int) -> None:
@@ -147,7 +149,7 @@ class LogRules:
             raise Violation("C10", text)
         read = self._read_up_to.get((record.broker_id, record.broker_epoch), -1)
         if record.fenced < 0 and read < found.offset:
-            text = f"at {offset} broker {record.broker_id} is let in, which has read up to {read}"
+            text = f"at {offset} broker {record.broker_id} is unfenced, but has read only up to {read}"
             raise Violation("C06", f"{text}; its registration is at {found.offset}")
         lost = member_rules.loses_directories(self.image, record)
         self._lost += [(key, record.broker_id) for key in lost]
@@ -172,14 +174,14 @@ class LogRules:
     def makes_topic(self, record: TopicRecord, offset: int) -> None:
         topic_id = bytes(record.topic_id)
         if topic_id in self.topics_made or record.name in self.image.names:
-            raise Violation("C15", f"topic {record.name} of id {topic_id.hex()} is made at {offset}, and was there")
+            raise Violation("C15", f"topic {record.name} of id {topic_id.hex()} is created at {offset}, but existed")
         self.topics_made.add(topic_id)
         self._made.add(topic_id)
 
     def removes_topic(self, record: RemoveTopicRecord, offset: int) -> None:
         topic_id = bytes(record.topic_id)
         if topic_id not in self.image.topics:
-            raise Violation("C15", f"topic {topic_id.hex()} is removed at {offset}, and is not there")
+            raise Violation("C15", f"topic {topic_id.hex()} is removed at {offset}, but does not exist")
         for key in [key for key in self._touched if key[0] == topic_id]:
             del self._touched[key]
         self._made.discard(topic_id)
@@ -188,7 +190,9 @@ class LogRules:
         topic_id = bytes(record.topic_id)
         if self.image.counts.get(topic_id) != record.partition_id:
             there = self.image.counts.get(topic_id)
-            raise Violation("C13", f"at {offset} partition {record.partition_id} is made of a topic that has {there}")
+            raise Violation(
+                "C13", f"at {offset} partition {record.partition_id} is created in a topic that has {there}"
+            )
         self._touched[topic_id, record.partition_id] = None
         member_rules.places(self.image, record, offset)
         member_rules.are_active(self.image, record.isr, f"at {offset} a partition is made with {record.isr} in sync")
@@ -197,7 +201,7 @@ class LogRules:
         key = bytes(record.topic_id), record.partition_id
         found = self.image.partitions.get(key)
         if found is None:
-            raise Violation("C15", f"at {offset} {_name(key)} changes, and is not there")
+            raise Violation("C15", f"at {offset} {_name(key)} changes, but does not exist")
         if key not in self._touched:
             self._touched[key] = Partition(*(getattr(found, name) for name in Partition.__slots__))
         if record.leader_recovery_state == RECOVERING:
@@ -227,21 +231,21 @@ class LogRules:
             and joins - isr_requested
             and (len(record.isr or ()) > 1 or not joins & {*found.elr, *found.last_known})
         ):
-            text = f"at {offset} {joins} come into sync of {_name(key)}, where {found.isr} were"
+            text = f"at {offset} {joins} join the ISR of {_name(key)}, which was {found.isr}"
             raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {sorted(asked)}")
         if record.adding_replicas is None:  # a cancelled reassignment may have to restore any former replica
-            text = f"at {offset} {joins} come into sync of {_name(key)}"
+            text = f"at {offset} {joins} join the ISR of {_name(key)}"
             member_rules.are_active(self.image, joins, text)
         if leader in (UNCHANGED, NOBODY, found.leader):
             return
-        text = f"at {offset} {leader} gets to lead {_name(key)}, where {found.isr} are in sync, {found.elr} eligible"
+        text = f"at {offset} {leader} becomes leader of {_name(key)}, whose ISR is {found.isr} and ELR {found.elr}"
         if not is_unclean and not has_all and leader not in found.last_known:
             raise Violation("C14", text)
         if not has_all and record.leader_recovery_state != RECOVERING and not found.recovering:
-            raise Violation("C14", f"{text}; it is not told to recover")
+            raise Violation("C14", f"{text}; its leader recovery state is not RECOVERING")
         broker = self.image.brokers.get(leader)
         if broker is None or broker.leaving:
-            raise Violation("C06", f"at {offset} {leader} gets to lead {_name(key)}, and is {broker}")
+            raise Violation("C06", f"at {offset} {leader} becomes leader of {_name(key)}, but is {broker}")
 
     def _allows_unclean(self, key: tuple[bytes, int]) -> bool:
         """By a config, or because a client requested it."""
@@ -267,10 +271,12 @@ class LogRules:
         former = set(found.replicas) - set(found.adding)
         targets = set(found.replicas) - set(found.removing)
         isr_requested = self._targets.get((self.image.topics[key[0]], key[1]), [])
-        text = f"at {offset} the move of {_name(key)} from {former} to {targets} ends with {replicas}, in sync {isr}"
+        text = (
+            f"at {offset} the reassignment of {_name(key)} from {former} to {targets} ends with {replicas}, ISR {isr}"
+        )
         new = set(replicas) - former
         if not (new <= isr or (is_unclean and new <= set(found.isr))) or (found.isr and not isr and not found.elr):
-            raise Violation("C11", f"{text}: not all that are new are in sync, or none is")
+            raise Violation("C11", f"{text}: not all new replicas are in the ISR, or none is")
         if set(replicas) not in (former, targets) and set(replicas) not in isr_requested:
             raise Violation("C11", f"{text}; no client asked for that")
 
@@ -279,12 +285,14 @@ class LogRules:
         if record.name == MIN_ISR and record.resource_type in (TOPIC, BROKER):
             self._min_isr_changed.add(record.resource_name if record.resource_type == TOPIC else "")
         if record.resource_type == TOPIC and record.resource_name not in self.image.names:
-            raise Violation("C13", f"at {offset} a config of topic {record.resource_name} is set, which is not there")
+            raise Violation(
+                "C13", f"at {offset} a config of topic {record.resource_name} is set, but the topic does not exist"
+            )
 
     def gives_producer_ids(self, record: ProducerIdsRecord, offset: int) -> None:
         if record.next_producer_id < self.image.next_producer_id + PRODUCER_IDS:
-            text = f"at {offset} producer ids up to {record.next_producer_id} are given away"
-            raise Violation("C12", f"{text}; {self.image.next_producer_id} was the next")
+            text = f"at {offset} producer ids up to {record.next_producer_id} are allocated"
+            raise Violation("C12", f"{text}; the next producer id was {self.image.next_producer_id}")
 
     # After a batch
 
@@ -292,7 +300,9 @@ class LogRules:
         image = self.image
         for topic_id in self._made:
             if topic_id in image.topics and not image.counts[topic_id]:
-                raise Violation("C13", f"before {end_offset} topic {image.topics[topic_id]} is made without partitions")
+                raise Violation(
+                    "C13", f"before {end_offset} topic {image.topics[topic_id]} is created without partitions"
+                )
         self._made.clear()
         for key, before in self._touched.items():
             self._is_sound(key, before, end_offset)
@@ -322,27 +332,27 @@ class LogRules:
         for key, found in image.partitions.items():
             if found.elr and not self._min_isr_changed.isdisjoint({"", image.topics[key[0]]}):
                 text = f"before {end_offset} {MIN_ISR} changes, and {_name(key)} is {found}"
-                raise Violation("C07", f"{text}: who was eligible by the former one is so still")
+                raise Violation("C07", f"{text}: the ELR of the former value remains")
 
     def _is_sound(self, key: tuple[bytes, int], before: Partition | None, end_offset: int) -> None:
         found = self.image.partitions[key]
         text = f"before {end_offset} {_name(key)} is {found}"
         replicas, isr, elr = set(found.replicas), set(found.isr), set(found.elr)
         if not replicas or len(replicas) != len(found.replicas) or len(isr) != len(found.isr):
-            raise Violation("C07", f"{text}: twice or none")
+            raise Violation("C07", f"{text}: a replica is listed twice, or there is none")
         # A broker without a replica that stays in the ELR is a bug of stock (see FINDINGS): it is never elected.
         if not isr <= replicas or isr & elr:
-            raise Violation("C07", f"{text}: a broker in sync holds no replica, or is eligible as well")
+            raise Violation("C07", f"{text}: a broker of the ISR holds no replica, or is in the ELR as well")
         if found.leader != NOBODY and found.leader not in isr:
-            raise Violation("C07", f"{text}: the leader is not in sync")
+            raise Violation("C07", f"{text}: the leader is not in the ISR")
         # The last leader is stored when it stops leading; before the feature, stock does not store it (see FINDINGS).
         led = before is not None and before.leader != NOBODY
         if before is not None and led and not isr and not elr and not found.last_known:
-            raise Violation("C07", f"{text}: no replica is left in sync or eligible; it was {before}")
+            raise Violation("C07", f"{text}: ISR and ELR are empty; it was {before}")
         if before is not None and not isr and self.image.features.get(ELR, 0):
             had = {*before.isr, *before.elr} - self._back
             if had and not elr:
-                raise Violation("C07", f"{text}: no replica is left eligible, and {had} had all that was committed")
+                raise Violation("C07", f"{text}: the ELR is empty, but {had} had all committed records")
         if before is not None and (found.leader_epoch < before.leader_epoch or found.epoch <= before.epoch):
             raise Violation("C08", f"{text}: it was {before}")
         for broker_id in (*found.isr, found.leader):

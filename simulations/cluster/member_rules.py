@@ -59,7 +59,7 @@ def forbids_level(image: Image, name: str, level: int, metadata_version: int) ->
         if not supports(levels, name, level):
             return f"{node} supports {levels.get(name, (0, 0))}"
     if name == METADATA_VERSION and any(level < lossy <= now for lossy in LOSSY):
-        return f"it was {now}, and what there is between them would be lost"
+        return f"it was {now}, and the change would lose metadata"
     if name == ELR and level and metadata_version < ELR_SINCE:
         return f"{METADATA_VERSION} is {metadata_version}"
     return ""
@@ -79,7 +79,9 @@ def shares_min_isr(image: Image, end_offset: int) -> None:
         return
     named = [name for (kind, name), values in image.configs.items() if kind == BROKER and name and MIN_ISR in values]
     if named or MIN_ISR not in image.configs.get((BROKER, ""), {}):
-        raise Violation("C19", f"before {end_offset} {ELR} counts, and {MIN_ISR} is not one for all: {named}")
+        raise Violation(
+            "C19", f"before {end_offset} {ELR} is finalized, but {MIN_ISR} differs between brokers: {named}"
+        )
 
 
 def registers_broker(image: Image, record: RegisterBrokerRecord, offset: int) -> None:
@@ -102,7 +104,7 @@ def directories_of_others(image: Image, broker_id: int) -> set[bytes]:
 def _supports_all(image: Image, levels: Levels, node: str, offset: int) -> None:
     for name, level in image.features.items():
         if not supports(levels, name, level):
-            raise Violation("C19", f"at {offset} {name} is {level}, and {node} supports {levels.get(name, (0, 0))}")
+            raise Violation("C19", f"at {offset} {name} is {level}, but {node} supports {levels.get(name, (0, 0))}")
 
 
 def allows_unclean(image: Image, key: tuple[bytes, int], properties: Mapping[str, str]) -> bool:
@@ -135,7 +137,7 @@ def are_active(image: Image, members: Iterable[int], text: str) -> None:
 def unregisters(image: Image, record: UnregisterBrokerRecord, offset: int) -> None:
     found = image.brokers.get(record.broker_id)
     if found is None or found.epoch != record.broker_epoch:
-        text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} is forgotten"
+        text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} is unregistered"
         raise Violation("C10", f"{text}; it is {found}")
 
 
@@ -153,7 +155,7 @@ def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, 
     if broker is None or len(directories) != len(replicas) or record.leader not in replicas:
         return
     if not broker.serves(directories[replicas.index(record.leader)]):
-        text = f"at {offset} {record.leader} gets to lead {key[0].hex()[:8]}-{key[1]}, its replica is offline"
+        text = f"at {offset} {record.leader} becomes leader of {key[0].hex()[:8]}-{key[1]}, but its replica is offline"
         raise Violation("C20", f"{text}: of {broker}")
 
 
@@ -161,7 +163,7 @@ def places(image: Image, record: PartitionRecord, offset: int) -> None:
     """New partitions are placed in known directories; a manual assignment may name cordoned ones."""
     if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
         return
-    text = f"at {offset} partition {record.partition_id} of {bytes(record.topic_id).hex()[:8]} is made"
+    text = f"at {offset} partition {record.partition_id} of {bytes(record.topic_id).hex()[:8]} is created"
     if len(record.directories) != len(record.replicas):
         raise Violation("C20", f"{text} with {len(record.directories)} directories for {len(record.replicas)} replicas")
     for broker_id, directory in zip(record.replicas, record.directories, strict=True):

@@ -96,7 +96,7 @@ class Snapshots:
         is_due = can and (is_large or 0 < self._interval_ms <= passed_ms)
         if is_due != bool(taken) or any(each.id.end_offset != stable_end_offset for each in taken):
             text = f"{self._bytes} bytes and {passed_ms} ms after its last snapshot, up to {stable_end_offset}"
-            raise Wrong(f"takes {[each.id for each in taken]} {text}; {self._under_way} is under way")
+            raise Wrong(f"takes {[each.id for each in taken]} {text}; {self._under_way} is in progress")
 
 
 class Sessions:
@@ -122,7 +122,9 @@ class Sessions:
                 continue
             looks = self._overdue[key] = self._overdue.get(key, 0) + 1
             if looks > LOOKS_MAX:
-                raise Wrong(f"has not heard of broker {broker.broker_id} for {silent_ms} ms, and does not fence it")
+                raise Wrong(
+                    f"received no heartbeat of broker {broker.broker_id} for {silent_ms} ms, and does not fence it"
+                )
 
 
 class Registration:
@@ -158,7 +160,7 @@ class Registration:
                 self._until_ms = now_ms + min(int(term_ms * (1 + JITTER)) + 1, PAUSE_MS_MAX)
             elif type(each) is effects.SendToActive:
                 if self._number or now_ms < self._from_ms:
-                    raise Wrong(f"registers at {now_ms} ms, and had to wait till {self._from_ms} ms, or for an answer")
+                    raise Wrong(f"registers at {now_ms} ms, but should wait until {self._from_ms} ms, or for an answer")
                 self._number = each.number
         known = controller.state.controllers.get(node_id)
         own = controller.registration
@@ -226,13 +228,13 @@ class PeriodicWork:
             "without a leader": sum(each.leader == NOBODY for each in found),
             "not led by the first": sum(each.leader != each.replicas[0] for each in found),
             **{kind: sum(at >= begin for at in offsets) for kind, offsets in self._log_rules.elections.items()},
-            "who wait": len(list(waiting)),
+            "waiting requests": len(list(waiting)),
             "topics": len(image.topics),
         }
         sizes: dict[Any, int] = {
             **dict(zip(wanted, state.partitions.counts(), strict=False)),
             **{kind: state.elections.get(kind, 0) for kind in self._log_rules.elections},
-            "who wait": len(waiting),
+            "waiting requests": len(waiting),
             "topics": len(state.contents()["topics"]),
         }
         sizes |= {key: len(rows) for key, rows in _found_by_nodes(state.partitions, image).items()}

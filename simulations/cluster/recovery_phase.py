@@ -132,7 +132,7 @@ class ClusterRecovery:
             assert machine.current is not None, "all have read the log"
             image = machine.current.image
             if image.end_offset == judged.end_offset and not image.is_as(judged):
-                raise Violation("C01", f"what broker {machine.id} has read is not what the log up to there says")
+                raise Violation("C01", f"the image of broker {machine.id} differs from the log up to there")
 
     def _check_history(self) -> None:
         verdict = check(ControllerApi(), self._run.recorder.operations, BUDGET)

@@ -102,7 +102,7 @@ class ClusterRun(ClusterWorld, Run):
             if is_gone and registered is not None and not registered.fenced:
                 since = max(self._since, machine.gone_at)
                 if now - since > bound:
-                    text = f"broker {machine.id} is gone since {machine.gone_at} us, and not fenced by {leads}"
+                    text = f"broker {machine.id} stopped at {machine.gone_at} us, and is not fenced by {leads}"
                     raise Violation("L08", text)
 
     def _do(self, fault: Fault, struck: Process | None) -> bool:

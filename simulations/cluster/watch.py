@@ -144,10 +144,10 @@ class ClusterWatch(Watch):
         self.acknowledged_requests += 1
         self.trace.add((self.world.now, DEED, node_id, "acknowledges", end_offset))
         if self.history.end < end_offset:
-            text = f"node {node_id} answers {type(response).__name__}, which rests on {end_offset}"
+            text = f"node {node_id} answers {type(response).__name__}, which depends on {end_offset}"
             raise Violation("C02", f"{text}; {self.history.end} is committed")
         if self.ledger.shadow(process).at(end_offset) not in (None, self.history.chain_at.get(end_offset)):
-            raise Violation("C02", f"node {node_id} answers for {end_offset}, and other records are committed there")
+            raise Violation("C02", f"node {node_id} answers for {end_offset}, but other records are committed there")
 
     def _compare(self, process: ControllerProcess, every: int, event: Any) -> None:
         """The state equals a replay of all committed records, up to where it is stable."""
@@ -165,10 +165,10 @@ class ClusterWatch(Watch):
         offset, digest = state_digest(state)
         self.compared += 1
         if not is_same(digest, self.history.reference.digest_at(offset)):
-            text = f"the state of node {process.node.id} after {after} is not what the log up to {offset} comes to"
+            text = f"the state of node {process.node.id} after {after} differs from the state of the log up to {offset}"
             raise Violation("C01", text)
         if not process.controller.is_active and state.end_offset > self.history.end:
-            text = f"node {process.node.id} does not lead, and its state has {state.end_offset}"
+            text = f"node {process.node.id} does not lead, but its state is at {state.end_offset}"
             raise Violation("C04", f"{text}; {self.history.end} is committed")
 
     # What brokers are answered
@@ -199,8 +199,10 @@ class ClusterWatch(Watch):
         if epoch in self.log_rules.ended:
             return
         if epoch not in (-1, response.broker_epoch) and self.world.now - seen_us < self.session_ms * 1000 // 2:
-            text = f"node {process.node.id} registers broker {request.broker_id} anew"
-            raise Violation("C09", f"{text}, {(self.world.now - seen_us) // 1000} ms after epoch {epoch} was heard of")
+            text = f"node {process.node.id} registers another incarnation of broker {request.broker_id}"
+            raise Violation(
+                "C09", f"{text}, {(self.world.now - seen_us) // 1000} ms after a heartbeat of epoch {epoch}"
+            )
 
     def answers_versions(self, process: ControllerProcess, _request: Any, response: Any) -> None:
         """A response has levels as of an offset, at which the log had the same."""
@@ -213,7 +215,10 @@ class ClusterWatch(Watch):
         then: dict[str, int] = next((levels for since, levels in reversed(self.log_rules.levels) if since <= end), {})
         answered = {each.name: each.max_version_level for each in response.finalized_features if each.name in then}
         if any(answered.get(name, 0) != level for name, level in then.items()):
-            raise Violation("C03", f"node {process.node.id} answers with {answered} as of {end}, where {then} counted")
+            raise Violation(
+                "C03",
+                f"node {process.node.id} answers with {answered} as of {end}, but the finalized levels were {then}",
+            )
 
     def answers_alteration(self, process: ControllerProcess, request: Any, response: Any) -> None:
         answered = {
@@ -228,14 +233,14 @@ class ClusterWatch(Watch):
                 if response.error_code == Error.NONE and found is not None and found.error_code == Error.NONE:
                     fits = found.partition_epoch in (asked.partition_epoch, asked.partition_epoch + 1)
                     if not fits or found.leader_epoch not in (asked.leader_epoch, asked.leader_epoch + 1):
-                        text = f"node {process.node.id} takes a change of epochs {asked.leader_epoch}"
+                        text = f"node {process.node.id} answers a change of epochs {asked.leader_epoch}"
                         more = f"{asked.partition_epoch} to {found.leader_epoch}, {found.partition_epoch}"
                         raise Violation("C10", f"{text}, {more}")
                     self._check_epochs(process, key, found)
                 elif found is not None and found.error_code == Error.FENCED_LEADER_EPOCH:
                     known = self.log_rules.image.partitions.get(key)
                     if known is not None and known.leader_epoch <= asked.leader_epoch:
-                        text = f"node {process.node.id} takes leader epoch {asked.leader_epoch} for an old one"
+                        text = f"node {process.node.id} refuses leader epoch {asked.leader_epoch} as stale"
                         raise Violation("C10", f"{text}; {known.leader_epoch} is committed")
 
     def _check_epochs(self, process: ControllerProcess, key: tuple[bytes, int], answered: Any) -> None:

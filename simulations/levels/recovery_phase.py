@@ -186,7 +186,7 @@ class RecoveryPhase:
         assert callable(goal)
         while not goal():
             if world.now - begin > limit_ms * MS:
-                raise Violation(property_id, f"{what} within {limit_ms} ms of calm; {self._state()}")
+                raise Violation(property_id, f"{what} within {limit_ms} ms of the recovery phase;  {self._state()}")
             world.run(world.now + LOOK_MS * MS, self._run.events_max)
         return (world.now - begin) // MS
 
@@ -240,7 +240,9 @@ class RecoveryPhase:
         number, epoch = leader.machine.ask(), leader.replica.epoch
         run.world.run(run.world.now + self._core[0].config.fetch_timeout_ms * MS, run.events_max)
         if self._leader() is leader and leader.replica.epoch == epoch and run.watch.commits.is_waiting(leader, number):
-            raise Violation("L05", f"node {leader.node.id} asked whether it leads epoch {epoch}, and is not told")
+            raise Violation(
+                "L05", f"node {leader.node.id} asked for confirmation that it leads epoch {epoch}, and got none"
+            )
 
     def _state(self) -> str:
         """The state of all nodes, as text for people."""

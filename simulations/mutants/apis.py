@@ -9,19 +9,19 @@ from simulations.mutants.row import Edit
 
 MUTANTS = (
     row(
-        "Q35", "a level goes up that a broker lacks", "features", "KAFKA-17305", ("C19",),
+        "Q35", "a feature level is raised that a broker does not support", "features", "KAFKA-17305", ("C19",),
         Edit("controller.handlers.features", '        reason = _outside(f"Broker {broker_id}", state.brokers[broker_id].features.get(name, DISABLED), level)\n', "        reason = None\n"),
     ),
     row(
-        "Q60", "metadata.version falls below what there is", "features", "KIP-778", ("C19",),
+        "Q60", "metadata.version is lowered although existing records need the higher level", "features", "KIP-778", ("C19",),
         Edit("controller.handlers.features", "    if level < current and changes_metadata_between(current, level):", "    if False:"),
     ),
     row(
-        "Q61", "a level goes down where it was to go up", "features", "KIP-584", ("C05", "C19"),
+        "Q61", "a feature level is lowered by an upgrade request", "features", "KIP-584", ("C05", "C19"),
         Edit("controller.handlers.features", "    if level < current and upgrade_type == UPGRADE:", "    if False:"),
     ),
     row(
-        "Q63", "replicas are eligible by a minimum that each broker has for itself", "features", "KIP-966", ("C19",),
+        "Q63", "the ELR depends on a broker's own min.insync.replicas", "features", "KIP-966", ("C19",),
         Edit("controller.handlers.features", "        records = [*elr_safety_records(state, env), *records]\n", "        pass\n"),
     ),
     row(
@@ -33,11 +33,11 @@ MUTANTS = (
         Edit("controller.handlers.topics", "() if request.validate_only else records", "records"),
     ),
     row(
-        "Q68", "an uncleanly elected leader is not told to recover", "elections", "KIP-704", ("C14",),
+        "Q68", "an uncleanly elected leader has no RECOVERING state", "elections", "KIP-704", ("C14",),
         Edit("controller.rules.bulk_rules", "        recovers = self.is_unclean & self.is_recovered\n", "        recovers = self.is_unclean & False\n"),
     ),
     row(
-        "Q69", "a replica whose directory fails leads on", "directories", "KIP-858", ("C20",),
+        "Q69", "a replica whose directory fails remains leader", "directories", "KIP-858", ("C20",),
         Edit("controller.handlers.heartbeats", "        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)\n    # A broker without", "        pass\n    # A broker without"),
     ),
     row(
@@ -54,11 +54,11 @@ MUTANTS = (
         Edit("controller.handlers.brokers", "    records = leader_and_isr_changes(state, env, rows, removed=broker_id)\n    records.append((Unregister", "    records: list[Item] = []\n    records.append((Unregister"),
     ),
     row(
-        "Q74", "a broker of another cluster gets another error", "brokers", "KIP-631", ("C18",),
+        "Q74", "a broker of another cluster gets a wrong error", "brokers", "KIP-631", ("C18",),
         Edit("controller.handlers.brokers", "    if request.cluster_id != env.cluster_id:", "    if False:"),
     ),
     row(
-        "Q75", "an unknown broker is refused with another error", "brokers", "KIP-185", ("C18",),
+        "Q75", "an unknown broker is refused with a wrong error", "brokers", "KIP-185", ("C18",),
         Edit("controller.handlers.brokers", "        raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f\"Broker ID {broker_id}", "        raise ApiError(Error.INVALID_REQUEST, f\"Broker ID {broker_id}"),
     ),
     row(
@@ -70,7 +70,7 @@ MUTANTS = (
         Edit("controller.handlers.isr", "            leader_epoch=partition.leader_epoch,\n", "            leader_epoch=asked.leader_epoch,\n"),
     ),
     row(
-        "Q78", "a topic that is made again has the id of the one before it", "topics", "KIP-516", ("C15",),
+        "Q78", "a recreated topic has the id of the deleted one", "topics", "KIP-516", ("C15",),
         Edit("controller.handlers.topics", "    topic_id = random_topic_id(env.random)\n", "    topic_id = random_topic_id(type(env.random)(topic.name))\n"),
     ),
     row(

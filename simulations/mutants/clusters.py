@@ -15,7 +15,7 @@ MUTANTS = (
         Edit("controller.handlers.assignments", "    isr = tuple(replica for replica in replicas if is_active(state, replica))", "    isr = tuple(replicas)"),
     ),
     row(
-        "Q44", "a new active controller has no sessions of the brokers that are there", "brokers", "KAFKA-18138", ("L08",),
+        "Q44", "a new active controller has no sessions for the registered brokers", "brokers", "KAFKA-18138", ("L08",),
         Edit("controller.core.active", "        if not broker.fenced:\n            sessions.record_contact(broker_id, broker.epoch, env.now_ms)\n", ""),
     ),
     row(
@@ -28,7 +28,7 @@ MUTANTS = (
         Edit("controller.handlers.brokers", "    return leader_and_isr_changes(state, env, rows, lost_data=broker_id)", "    return []"),
     ),
     row(
-        "Q47", "a controlled shutdown waits for an end that moves on", "brokers", "KAFKA-14292", ("L08",),
+        "Q47", "a controlled shutdown waits for an offset that advances", "brokers", "KAFKA-14292", ("L08",),
         Edit("controller.interface.sessions", "        if session.shutdown_offset < 0:\n", "        if True:\n"),
     ),
     row(
@@ -41,7 +41,7 @@ MUTANTS = (
         Edit("controller.core.snapshot_schedule", "        return SnapshotId(stable_end_offset, self", "        return SnapshotId(self.last.end_offset, self"),
     ),
     row(
-        "Q50", "a new leader of a partition has the epoch of the one before it", "elections", "KAFKA-15109", ("C08",),
+        "Q50", "a new leader of a partition has the former leader's epoch", "elections", "KAFKA-15109", ("C08",),
         Edit("controller.state.partitions.partition", "        leader_epoch = next_epoch(leader_epoch)\n", ""),
     ),
     row(
@@ -57,7 +57,7 @@ MUTANTS = (
         Edit("controller.rules.placement", "(rack.fenced if broker.fenced else rack.unfenced).ids", "rack.unfenced.ids"),
     ),
     row(
-        "Q54", "answers leave for what is committed, but in the midst of a transaction", "answers", "KAFKA-14538", ("C02", "C05"),
+        "Q54", "answers are sent for committed records within an open transaction", "answers", "KAFKA-14538", ("C02", "C05"),
         Edit("controller.core.active", "    controller.waiting.on_committed(controller.state.stable_end_offset)", "    controller.waiting.on_committed(end_offset)"),
     ),
     row(
@@ -65,7 +65,7 @@ MUTANTS = (
         Edit("controller.core.serving", " or controller.state.transaction_start >= 0\n", "\n"),
     ),
     row(
-        "Q56", "a transaction that was aborted counts", "atomicity", "KAFKA-14538", ("C13", "C01", "ASSERT"),
+        "Q56", "an aborted transaction is applied", "atomicity", "KAFKA-14538", ("C13", "C01", "ASSERT"),
         Edit("controller.core.activation", "    records: Records = [(AbortTransactionRecord(reason=FAILOVER), 0)] if is_open else []", "    records: Records = [(EndTransactionRecord(), 0)] if is_open else []"),
     ),
     row(
@@ -73,7 +73,7 @@ MUTANTS = (
         Edit("controller.rules.bulk_rules", "        if preferred:\n", "        if False:\n"),
     ),
     row(
-        "Q58", "a dead leader stays though other replicas are in sync", "elections", "KAFKA-13173", ("C06", "C07"),
+        "Q58", "a fenced leader remains although other replicas are in sync", "elections", "KAFKA-13173", ("C06", "C07"),
         Edit("controller.rules.bulk_rules", "        for broker_id in gone:\n", "        for broker_id in ():\n"),
     ),
 )  # fmt: skip

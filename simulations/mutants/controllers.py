@@ -18,11 +18,11 @@ MUTANTS = (
         ci=True,
     ),
     row(
-        "Q01b", "an answer leaves one record too early", "answers", "KAFKA-12619", ("C02",),
+        "Q01b", "an answer is sent one record too early", "answers", "KAFKA-12619", ("C02",),
         Edit("controller.core.waiting", "self._by_offset[0][0] < end_offset:", "self._by_offset[0][0] <= end_offset:"),
     ),
     row(
-        "Q02", "what is read need not be committed", "answers", "KAFKA-14457", ("C03", "C05"),
+        "Q02", "a read shows uncommitted records", "answers", "KAFKA-14457", ("C03", "C05"),
         Edit("controller.core.serving", "min(result.rests_on, last_offset)", "-1"),
     ),
     row(
@@ -55,7 +55,7 @@ MUTANTS = (
         ci=True,
     ),
     row(
-        "Q13", "a second process of a broker is let in while the first lives", "brokers", "KIP-631", ("C09",),
+        "Q13", "a second process of a broker registers while the first is running", "brokers", "KIP-631", ("C09",),
         Edit("controller.handlers.brokers", "        and env.sessions.is_valid(", "        and False and env.sessions.is_valid("),
     ),
     row(
@@ -63,14 +63,14 @@ MUTANTS = (
         Edit("controller.handlers.heartbeats", "    if broker.epoch != broker_epoch:", "    if broker.epoch < broker_epoch:"),
     ),
     row(
-        "Q16", "of two brokers that are gone one is never fenced", "brokers", "KAFKA-13173", ("L08", "C06"),
+        "Q16", "of two brokers whose sessions expired one is never fenced", "brokers", "KAFKA-13173", ("L08", "C06"),
         Edit(
             "controller.handlers.heartbeats", "    sessions.forget_contact(broker_id, epoch)\n\n\ndef record_contact",
             "    sessions._contacts.clear()\n\n\ndef record_contact",
         ),
     ),
     row(
-        "Q17", "a broker is let in before it has read its registration", "brokers", "KAFKA-13959", ("C06",),
+        "Q17", "a broker is unfenced before it has read its registration", "brokers", "KAFKA-13959", ("C06",),
         Edit(
             "controller.handlers.heartbeats",
             "if not request.want_fence and request.current_metadata_offset >= registration_offset:",
@@ -85,12 +85,12 @@ MUTANTS = (
         ),
     ),
     row(
-        "Q19", "a stale partition epoch is taken", "isr", "KIP-497", ("C10", "C16", "C05"),
+        "Q19", "a stale partition epoch is accepted", "isr", "KIP-497", ("C10", "C16", "C05"),
         Edit("controller.handlers.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
         ci=True,
     ),
     row(
-        "Q20", "a stale leader epoch is taken", "isr", "KIP-497", ("C10", "C16", "C05"),
+        "Q20", "a stale leader epoch is accepted", "isr", "KIP-497", ("C10", "C16", "C05"),
         # A former leader has an old partition epoch too: alone this one changes nothing.
         Edit("controller.handlers.isr", "    if asked.leader_epoch < partition.leader_epoch:", "    if False:"),
         Edit("controller.handlers.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
@@ -101,7 +101,7 @@ MUTANTS = (
         Edit("controller.handlers.isr", "if broker is None or not broker.is_active or epoch", "if broker is None or epoch"),
     ),
     row(
-        "Q20c", "a former incarnation gets into the ISR", "isr", "KIP-903", ("C16",),
+        "Q20c", "a former incarnation of a broker gets into the ISR", "isr", "KIP-903", ("C16",),
         Edit("controller.handlers.isr", " or epoch not in (ANY_EPOCH, broker.epoch):", ":"),
     ),
     row(
@@ -115,12 +115,12 @@ MUTANTS = (
         ),
     ),
     row(
-        "Q25", "a move is over before all are in sync", "reassignment", "KAFKA-15665", ("C11",),
+        "Q25", "a reassignment completes before all new replicas are in sync", "reassignment", "KAFKA-15665", ("C11",),
         Edit("controller.rules.reassignment", "    if not set(adding) <= set(left_isr):", "    if False:"),
         ci=True,
     ),
     row(
-        "Q26", "a move that is called off keeps what it added", "reassignment", "KIP-455", ("C11",),
+        "Q26", "a cancelled reassignment keeps the replicas that it added", "reassignment", "KIP-455", ("C11",),
         Edit(
             "controller.rules.reassignment", "tuple(replica for replica in partition.replicas if replica not in partition.adding)",
             "tuple(replica for replica in partition.replicas if replica not in partition.removing)",
@@ -135,11 +135,11 @@ MUTANTS = (
         Edit("controller.state.tables.brokers", "return not self.fenced and not self.in_controlled_shutdown", "return not self.in_controlled_shutdown"),
     ),
     row(
-        "Q31", "a block of producer ids is given away twice", "producer ids", "KIP-730", ("C12", "C05"),
+        "Q31", "a block of producer ids is allocated twice", "producer ids", "KIP-730", ("C12", "C05"),
         Edit("controller.handlers.producer_ids", "next_producer_id=first + BLOCK_SIZE", "next_producer_id=first + 1"),
     ),
     row(
-        "Q31b", "producer ids begin anew after a failover", "producer ids", "KIP-730", ("C12", "C05"),
+        "Q31b", "producer ids start again after a failover", "producer ids", "KIP-730", ("C12", "C05"),
         Edit(
             "controller.handlers.producer_ids", "    first = 0 if block is None else block.next_id",
             "    first = 0 if block is None or state.producer_ids.changed_at(NEXT) < 0 else block.next_id",
@@ -156,7 +156,7 @@ MUTANTS = (
         ),
     ),
     row(
-        "Q34c", "a snapshot is loaded over what is there", "snapshots", "KAFKA-14894", ("C01", "ASSERT"),
+        "Q34c", "a snapshot is loaded without clearing the state", "snapshots", "KAFKA-14894", ("C01", "ASSERT"),
         Edit("controller.state.state", "            table.reset()\n", "            pass\n"),
     ),
     row(
@@ -164,15 +164,15 @@ MUTANTS = (
         Edit("controller.rules.bulk_rules", "elected = np.where(valid[0], self.replicas[0], elected)", "elected = np.where(acceptable[0], self.replicas[0], elected)"),
     ),
     row(
-        "Q39", "a name can be taken twice", "topics", "own", ("C15", "C05", "ASSERT"),
+        "Q39", "two topics can have one name", "topics", "own", ("C15", "C05", "ASSERT"),
         Edit("controller.handlers.topics", "    if name in state.topic_ids:", "    if False:"),
     ),
     row(
-        "Q40", "configs of a topic outlive it", "topics", "own", ("C05",),
+        "Q40", "configs of a topic remain after its deletion", "topics", "own", ("C05",),
         Edit("controller.state.partitions.topics", "    if (TOPIC, name) in state.configs:", "    if False:"),
     ),
     row(
-        "Q41", "a topic can be made smaller", "topics", "KIP-195", ("C05", "C13", "ASSERT"),
+        "Q41", "the number of partitions can be reduced", "topics", "KIP-195", ("C05", "C13", "ASSERT"),
         Edit("controller.handlers.partition_creation", "    if asked.count < current:", "    if False:"),
     ),
 )  # fmt: skip

@@ -24,7 +24,7 @@ MUTANTS = (
         (Edit("raft.storage.disk_queue", _FLUSH, ""),),
     ),
     Mutant(
-        "D03b", "a flush also counts what was written while it ran", "persistence", "own", ("S22", "S07", "S18"),
+        "D03b", "a flush also counts records that were written while it ran", "persistence", "own", ("S22", "S07", "S18"),
         (Edit(
             "raft.storage.disk_queue", _FLUSH,
             _FLUSH + "        while self._waiting:\n            last = self._waiting.popleft()\n",
@@ -41,7 +41,7 @@ MUTANTS = (
         (Edit("raft.storage.log", "        self.files.sync_data(active.handle)\n        if self.flushed", "        if self.flushed"),),
     ),
     Mutant(
-        "D03e", "of two segments that are new the second may be there alone", "persistence", "own", ("S18",),
+        "D03e", "of two new segments only the second may survive a crash", "persistence", "own", ("S18",),
         (Edit("raft.storage.log", "        if self.flushed < self._made_by:\n            self.files.sync_directory(self.directory)\n", ""),),
     ),
     Mutant(
@@ -52,7 +52,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "D04b", "quorum-state gets its name before its bytes are on disk", "persistence", "KAFKA-14273",
+        "D04b", "quorum-state is renamed before its bytes are on disk", "persistence", "KAFKA-14273",
         ("S18", "S02", "S03"),
         (Edit("raft.storage.files", "        files.write(handle, 0, data)\n        files.sync(handle)\n", "        files.write(handle, 0, data)\n"),),
     ),
@@ -69,7 +69,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "D05", "a snapshot gets its name before its bytes are on disk", "snapshots", "KAFKA-15312", ("S17", "S18"),
+        "D05", "a snapshot is renamed before its bytes are on disk", "snapshots", "KAFKA-15312", ("S17", "S18"),
         (Edit("raft.storage.snapshots", "        self.files.sync(handle)\n        self.files.close(handle)\n", "        self.files.close(handle)\n"),),
         ci=True,
     ),
@@ -82,7 +82,7 @@ MUTANTS = (
         (Edit("raft.storage.walk", "            if position + stop > end:", "            if position + stop >= end:"),),
     ),
     Mutant(
-        "D07b", "a start cuts whatever it does not like", "persistence", "etcd #14370's kin", ("S18",),
+        "D07b", "a start cuts the log at any error", "persistence", "etcd #14370's kin", ("S18",),
         (Edit("raft.storage.walk", "    if fault.is_short:\n        # The", "    if fault:\n        return True\n    if fault.is_short:\n        # The"),),
     ),
     Mutant(
@@ -90,14 +90,14 @@ MUTANTS = (
         (Edit("raft.storage.recovery", "            self.files.sync(segment.handle)\n        if self", "        if self"),),
     ),
     Mutant(
-        "D08", "a sync that fails is passed over", "persistence", "fsyncgate", ("S07", "S22", "S18"),
+        "D08", "a failed fsync is ignored", "persistence", "fsyncgate", ("S07", "S22", "S18"),
         (Edit(
             "raft.storage.disk_queue", _FLUSH,
             "        for handle in handles:\n            try:\n                self._files.sync_data(handle)\n            except OSError:\n                pass\n",
         ),),
     ),
     Mutant(
-        "D08b", "after a failure the disk is tried again", "persistence", "fsyncgate", ("S07", "S22", "S18"),
+        "D08b", "after a failed fsync the disk is used again", "persistence", "fsyncgate", ("S07", "S22", "S18"),
         (
             Edit("raft.storage.disk_queue", "                except OSError as error:\n                    self.fail(operation, error)", "                except OSError:\n                    job()"),
             Edit("raft.storage.disk_queue", "        for handle in handles:\n            self._files.sync_data(handle)\n", "        self._handles = handles = handles or getattr(self, '_handles', [])\n        for handle in handles:\n            self._files.sync_data(handle)\n"),
@@ -105,11 +105,11 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "D10", "a quorum-state that cannot be read counts as none", "persistence", "KAFKA-15412", ("S18", "S02", "S03"),
+        "D10", "an unreadable quorum-state counts as absent", "persistence", "KAFKA-15412", ("S18", "S02", "S03"),
         (Edit("raft.storage.quorum_state", '        raise StorageError(f"{path}: {error}") from None', "        return None if error else None"),),
     ),
     Mutant(
-        "D11", "starts with a log that begins late and no snapshot", "snapshots", "KAFKA-14240", ("S17", "ASSERT"),
+        "D11", "a node starts with a log that begins after 0 and no snapshot", "snapshots", "KAFKA-14240", ("S17", "ASSERT"),
         (Edit("raft.storage.recovery", "        if first > 0 and (self.snapshot is None", "        if first < 0 and (self.snapshot is None"),),
     ),
     Mutant(
@@ -125,7 +125,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "D15", "cleaning drops the log up to the newest snapshot and that one too", "snapshots", "KAFKA-14238",
+        "D15", "cleaning deletes the log up to the newest snapshot and that snapshot", "snapshots", "KAFKA-14238",
         ("S17", "ASSERT"),
         (Edit(
             "raft.log_view", "        older = [stored.id for stored in self.snapshots if order(stored) < (snapshot.epoch, snapshot.end_offset)]",
@@ -134,36 +134,36 @@ MUTANTS = (
         ci=True,
     ),
     Mutant(
-        "D15b", "cleaning drops the log above the snapshot", "snapshots", "KAFKA-14238", ("S17", "S10", "ASSERT"),
+        "D15b", "cleaning deletes the log after the snapshot", "snapshots", "KAFKA-14238", ("S17", "S10", "ASSERT"),
         (Edit(
             "raft.storage.log", "        while len(self.segments) > 1 and self.segments[1].base_offset <= start_offset:",
             "        while len(self.segments) > 1 and self.segments[0].base_offset <= start_offset:",
         ),),
     ),
     Mutant(
-        "D17", "a part of a snapshot is read from another place", "snapshots", "KIP-630", ("L07", "S17"),
+        "D17", "a part of a snapshot is read at a wrong position", "snapshots", "KIP-630", ("L07", "S17"),
         (Edit(
             "raft.fetch_snapshot", "    replica.emit(ReplySnapshot(requested.source, _response(replica, requested, data), wanted, asked.position, length))",
             "    replica.emit(ReplySnapshot(requested.source, _response(replica, requested, data), wanted, 0, length))",
         ),),
     ),
     Mutant(
-        "D17b", "a download goes on over another snapshot", "snapshots", "KIP-630", ("S17", "L07", "ASSERT"),
+        "D17b", "a download continues into another snapshot", "snapshots", "KIP-630", ("S17", "L07", "ASSERT"),
         (
             Edit("raft.fetch_snapshot", "    role.state.download = Download(snapshot)\n", "    was = role.state.download\n    role.state.download = Download(snapshot)\n    if was is not None:\n        role.state.download.position = was.position\n"),
             Edit("raft.transitions", "        replica.emit(DropSnapshotPart(state.download.id))\n        state.download = None", "        replica.emit(DropSnapshotPart(state.download.id))"),
         ),
     ),
     Mutant(
-        "D22", "what was cut is still served from memory", "truncation", "own", ("ASSERT", "S04", "S06", "S12"),
+        "D22", "truncated records are still served from memory", "truncation", "own", ("ASSERT", "S04", "S06", "S12"),
         (Edit("raft.storage.log", "        self.cache.truncate(self.end_offset)\n", "        self.cache.end_offset = self.end_offset\n"),),
     ),
     Mutant(
-        "D23", "the committed prefix says more than is committed", "truncation", "own", ("S29", "S18"),
+        "D23", "the stored committed offset is beyond what is committed", "truncation", "own", ("S29", "S18"),
         (Edit("raft.storage.prefix_keeper", "            mark = segment.mark_before(self.high_watermark)", "            mark = segment.mark_before(1 << 60)"),),
     ),
     Mutant(
-        "D25", "an offset that was never written is damage", "persistence", "own", ("S18",),
+        "D25", "an offset that was never written is reported as damage", "persistence", "own", ("S18",),
         (Edit("raft.storage.walk", '            if share >= LENGTH_BEFORE or any(fault.offset.to_bytes(_OFFSET_BYTES, "big")[:share]):', "            if share >= LENGTH_BEFORE:"),),
     ),
     Mutant(

@@ -6,7 +6,7 @@ from simulations.mutants.row import Edit, Mutant
 
 MUTANTS = (
     Mutant(
-        "R01", "grants a second vote in an epoch", "votes", "classic", ("S02", "S01"),
+        "R01", "a second vote is granted in an epoch", "votes", "classic", ("S02", "S01"),
         (Edit("raft.vote", "        return role.voted.matches(key)  #", "        return is_up_to_date  #"),),
         ci=True,
     ),
@@ -16,7 +16,7 @@ MUTANTS = (
         ci=True,
     ),
     Mutant(
-        "R02b", "a vote is never written", "persistence", "Raft 5.1", ("S02", "S18"),
+        "R02b", "a vote is never written to disk", "persistence", "Raft 5.1", ("S02", "S18"),
         (Edit("raft.storage.quorum_state", "    vote = -1 if voted is None else voted.id", "    vote = -1"),),
     ),
     Mutant(
@@ -31,7 +31,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R05b", "a leader goes on in its epoch after a restart", "persistence", "KAFKA-10527",
+        "R05b", "a leader continues in its epoch after a restart", "persistence", "KAFKA-10527",
         ("S05", "ASSERT", "S12", "S04", "S01"),
         (Edit(
             "raft.transitions",
@@ -61,14 +61,14 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R08c", "an equal log gets no vote", "votes", "classic", ("L01",),
+        "R08c", "a candidate with an equal log gets no vote", "votes", "classic", ("L01",),
         (Edit(
             "raft.log_view", "        return (epoch, end_offset) >= (self.last_epoch, self.end)",
             "        return (epoch, end_offset) > (self.last_epoch, self.end)",
         ),),
     ),
     Mutant(
-        "R10", "counts answers to earlier requests", "votes", "classic", ("S01", "S21"),
+        "R10", "answers to earlier requests are counted", "votes", "classic", ("S01", "S21"),
         (
             Edit(
                 "raft.peers", "entry.number != number or now_ms >= entry.until_ms",
@@ -82,13 +82,13 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "R11", "counts refusals for votes", "votes", "classic", ("S21", "S01"),
+        "R11", "refusals are counted as votes", "votes", "classic", ("S21", "S01"),
         (Edit(
             "raft.tally", "        return len(self.granting) >= self.majority", "        return len(self._votes) >= self.majority",
         ),),
     ),
     Mutant(
-        "R12", "half of the voters are enough to elect", "votes", "classic", ("S21", "S01"),
+        "R12", "half of the voters suffice to elect a leader", "votes", "classic", ("S21", "S01"),
         (Edit(
             "raft.tally", "        return len(self.granting) >= self.majority",
             "        return len(self.granting) >= (len(self.ids) + 1) // 2",
@@ -160,7 +160,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "X03", "a Vote for another voter is taken", "identity", "KAFKA-17426", ("S20",),
+        "X03", "a Vote for another voter is accepted", "identity", "KAFKA-17426", ("S20",),
         (Edit(
             "raft.checks", "    return voter_id < 0 or ReplicaKey(voter_id, directory_id).matches(replica.key)",
             "    return True",
@@ -189,7 +189,7 @@ MUTANTS = (
         (Edit("raft.poll", "    send_begin_requests(replica, role, now_ms)\n", ""),),
     ),
     Mutant(
-        "X07", "the election of a step that saved before is not saved", "persistence", "own", ("S03", "S02", "S18"),
+        "X07", "a second change of the election within a step is not saved", "persistence", "own", ("S03", "S02", "S18"),
         (Edit(
             "raft.replica", "            self._effects[self._saving] = SaveElection(self._saves, *form)", "            pass",
         ),),
@@ -224,13 +224,13 @@ MUTANTS = (
         (Edit("raft.vote", "        last_offset=replica.log.end,", "        last_offset=replica.log.end + 1000,"),),
     ),
     Mutant(
-        "X13", "the record of an election says that all voted for it", "votes", "KIP-595", ("S27",),
+        "X13", "the LeaderChange record names all voters as granting", "votes", "KIP-595", ("S27",),
         (Edit(
             "raft.append", "for voter_id in sorted(state.granting)),", "for voter_id in sorted(state.voters)),",
         ),),
     ),
     Mutant(
-        "X15", "the record of an election is numbered one too high", "replication", "own", ("S12",),
+        "X15", "the LeaderChange record has an offset that is one too high", "replication", "own", ("S12",),
         (Edit("raft.append", "records, base_offset=base_offset, leader_epoch=epoch,", "records, base_offset=base_offset + 1, leader_epoch=epoch,"),),
     ),
     Mutant(
@@ -241,7 +241,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "X16", "a node goes on that a peer lets take no part", "progress", "KafkaRaftClient", ("L16",),
+        "X16", "a node that a peer excludes from the quorum continues", "progress", "KafkaRaftClient", ("L16",),
         (Edit("raft.discovery", "        replica.emit(Denied(peer))", "        replica.note(\"denied\", peer=peer)"),),
     ),
 )  # fmt: skip

@@ -12,11 +12,11 @@ MUTANTS = (
         (Edit("raft.leader_state", "        self.end_offset = offset\n", "        assert offset >= self.end_offset, 'non-monotonic'\n        self.end_offset = offset\n"),),
     ),
     Mutant(
-        "H02", "the record of an election is written behind what is committed", "replication", "KAFKA-12331", ("ASSERT",),
+        "H02", "the LeaderChange record is written at the high watermark, not at the log end", "replication", "KAFKA-12331", ("ASSERT",),
         (Edit("raft.append", "    base_offset = replica.log.end\n    records", "    base_offset = replica.log.committed\n    records"),),
     ),
     Mutant(
-        "H04", "a leader without news is asked again at once", "progress", "KAFKA-17751", ("L11",),
+        "H04", "a leader whose answer has no records is asked again at once", "progress", "KAFKA-17751", ("L11",),
         (Edit("raft.discovery", "        return replica.role is not role or is_impatient  #", "        return True  #"),),
     ),
     Mutant(
@@ -25,7 +25,7 @@ MUTANTS = (
         (Edit("raft.fetch_response", "    if not is_intact(data, batch):", "    if False:"),),
     ),
     Mutant(
-        "H06", "a start does not look at the CRC of a batch", "persistence", "KAFKA-14104", ("S18", "S04", "S06"),
+        "H06", "a start does not check the CRC of a batch", "persistence", "KAFKA-14104", ("S18", "S04", "S06"),
         (Edit("raft.storage.walk", "            if crc32c(view[at + CRC_FROM : stop]) != head.crc:", "            if False:"),),
     ),
     Mutant(
@@ -60,7 +60,7 @@ MUTANTS = (
         (Edit("raft.fetch_request", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),),
     ),
     Mutant(
-        "H14", "votes and leader announcements of other clusters are taken", "identity", "KAFKA-12440", ("S20",),
+        "H14", "Votes and BeginQuorumEpochs of other clusters are accepted", "identity", "KAFKA-12440", ("S20",),
         (
             Edit("raft.vote", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),
             Edit("raft.epoch", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),

@@ -6,12 +6,12 @@ from simulations.mutants.row import Edit, Mutant
 
 MUTANTS = (
     Mutant(
-        "R14", "commits records of earlier epochs by counting", "watermark", "Raft 5.4.2; PySyncObj #169", ("S08",),
+        "R14", "records of earlier epochs are committed by counting", "watermark", "Raft 5.4.2; PySyncObj #169", ("S08",),
         (Edit("raft.commit", "    return held if held > epoch_start else None", "    return max(held, 0)"),),
         ci=True,
     ),
     Mutant(
-        "R16", "a new leader writes no record", "progress", "KIP-595", ("L01", "L02", "S08"),
+        "R16", "a new leader writes no LeaderChange record", "progress", "KIP-595", ("L01", "L02", "S08"),
         (Edit("raft.transitions", "    start_epoch(replica, state, now_ms)\n", "    replica.assign_epoch(replica.epoch)\n"),),
     ),
     Mutant(
@@ -20,11 +20,11 @@ MUTANTS = (
         ci=True,
     ),
     Mutant(
-        "R17b", "one voter too many is asked to commit", "watermark", "classic", ("L02", "L01"),
+        "R17b", "a commit needs one voter more than a majority", "watermark", "classic", ("L02", "L01"),
         (Edit("raft.commit", "    held = ends[len(ends) // 2]", "    held = ends[min(len(ends) // 2 + 1, len(ends) - 1)]"),),
     ),
     Mutant(
-        "R18", "a voter that has not fetched counts as one that has everything", "watermark", "own", ("S07",),
+        "R18", "a voter that has not fetched counts as caught up", "watermark", "own", ("S07",),
         (Edit(
             "raft.commit", "    ends = sorted((end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids), reverse=True)",
             "    ends = sorted((e for e in end_offsets.values() if e >= 0), reverse=True)",
@@ -47,7 +47,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "R21", "a follower believes a high watermark beyond its log", "watermark", "KAFKA-12619", ("ASSERT", "S10"),
+        "R21", "a follower takes a high watermark beyond its log end", "watermark", "KAFKA-12619", ("ASSERT", "S10"),
         (Edit("raft.fetch_response", "    reached = min(offset, replica.log.end)", "    reached = offset"),),
     ),
     Mutant(
@@ -57,7 +57,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "R23", "earlier answers are taken from any node", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
+        "R23", "answers of any node to earlier requests are accepted", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
         (
             Edit(
                 "raft.peers", "entry.number != number or now_ms >= entry.until_ms",
@@ -71,7 +71,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "R25", "truncates to the leader's end of an epoch, not to the common one", "truncation", "KIP-279",
+        "R25", "truncation to the leader's end of an epoch, not to the common end", "truncation", "KIP-279",
         ("S04", "ASSERT", "L07"),
         (Edit(
             "raft.log_view", "            return min(own.end_offset, diverging.end_offset)\n        return own.end_offset",
@@ -79,14 +79,14 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R25b", "truncates to its own end of an epoch", "truncation", "KIP-279", ("L07", "L11", "S04", "L02"),
+        "R25b", "truncation to the follower's own end of an epoch", "truncation", "KIP-279", ("L07", "L11", "S04", "L02"),
         (Edit(
             "raft.log_view", "            return min(own.end_offset, diverging.end_offset)\n", "            return own.end_offset\n",
         ),),
         ci=True,
     ),
     Mutant(
-        "R25c", "an epoch that is not there ends where the next one does", "truncation", "KIP-101",
+        "R25c", "a missing epoch ends where the next epoch ends", "truncation", "KIP-101",
         ("L01", "L07", "S04", "ASSERT", "S22", "L02", "S06"),
         (Edit(
             "raft.log_view",
@@ -95,7 +95,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R26", "truncates what is committed", "truncation", "KAFKA-12460", ("S11", "S06"),
+        "R26", "committed records are truncated", "truncation", "KAFKA-12460", ("S11", "S06"),
         (
             Edit(
                 "raft.fetch_response", "    if target < replica.log.committed:", "    target = replica.log.start\n    if target < 0:",
@@ -109,7 +109,7 @@ MUTANTS = (
         ci=True,
     ),
     Mutant(
-        "R27", "does not truncate where it diverges", "truncation", "classic", ("L07", "L02", "L01", "L11"),
+        "R27", "a diverging follower does not truncate", "truncation", "classic", ("L07", "L02", "L01", "L11"),
         (Edit("raft.fetch_response", "    replica.truncate(target)\n    return True", "    return True"),),
     ),
     Mutant(
@@ -129,7 +129,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R29", "a follower appends whatever comes, where it comes", "replication", "RaftOS #26",
+        "R29", "a follower appends records without checking their offset", "replication", "RaftOS #26",
         ("ASSERT", "S12", "S06"),
         (
             Edit("raft.fetch_response", "    elif batch.base_offset != end_offset:", "    elif batch.base_offset > end_offset:"),
@@ -157,24 +157,24 @@ MUTANTS = (
         (Edit("raft.log_view", "        self.durable_end = min(self.durable_end, end_offset)\n", ""),),
     ),
     Mutant(
-        "R41", "all that is ordered counts as flushed with the first", "watermark", "own", ("S22", "S07"),
+        "R41", "all pending appends count as flushed with the first", "watermark", "own", ("S22", "S07"),
         (Edit(
             "raft.log_view", "        while self._pending and self._pending[0][0] <= number:", "        while self._pending:",
         ),),
     ),
     Mutant(
-        "R43", "tells the state machine that it leads before all is applied", "watermark", "KAFKA-15345, 17333",
+        "R43", "the state machine is notified of leadership before all committed records are applied", "watermark", "KAFKA-15345, 17333",
         ("ASSERT", "S06"),
         (Edit(
             "raft.replica", "            if self.high_watermark is None or self.high_watermark < self.log.end:\n                return\n", "",
         ),),
     ),
     Mutant(
-        "R44", "a leader is confirmed by itself", "reads", "Raft 6.4", ("S23",),
+        "R44", "a leader confirms its leadership without a majority", "reads", "Raft 6.4", ("S23",),
         (Edit("raft.rounds", "        confirmed = rounds[len(rounds) // 2]", "        confirmed = rounds[0]"),),
     ),
     Mutant(
-        "R45", "a fetch proves leadership though it was sent before the question", "reads", "Raft 6.4", ("S23",),
+        "R45", "a fetch sent before the request confirms leadership", "reads", "Raft 6.4", ("S23",),
         (Edit(
             "raft.rounds", "max(self._seen.get(voter_id, 0), self._answered.get(connection, 0))", "self.asked",
         ),),

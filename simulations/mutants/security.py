@@ -28,7 +28,7 @@ MUTANTS = (
         Edit(GATE, "        if self._state is State.FAILED:\n            return False\n", "        if self._state is State.FAILED:\n            return True\n"),
     ),
     _row(
-        "A03", "any password is the right one", "authentication", ("W08",),
+        "A03", "any password is accepted", "authentication", ("W08",),
         Edit(MECHANISMS, "        if not hmac.compare_digest((expected or \"\").encode(), password.encode()) or expected is None:\n", "        if expected is None:\n"),
         ci=True,
     ),
@@ -60,7 +60,7 @@ MUTANTS = (
     ),
     # The authorizer
     _row(
-        "A25", "no operation implies another", "authorizer", ("W10",),
+        "A25", "no ACL operation implies another", "authorizer", ("W10",),
         Edit(AUTHORIZER, "    implied = _IMPLIED.get(action.operation)\n", "    implied = None\n"),
     ),
     _row(

@@ -16,13 +16,13 @@ def _row(
 
 MUTANTS = (
     _row(
-        "N01", "an answer is taken whatever its number", "channels", ("W01", "W04"),
+        "N01", "a response is accepted with any correlation id", "channels", ("W01", "W04"),
         Edit(
             CHANNEL, "not awaited.is_sent or correlation_id != awaited.correlation_id:", "not awaited.is_sent:",
         ),
     ),
     _row(
-        "N02", "a request leaves where another waits for its answer", "channels", ("W01",),
+        "N02", "a request is sent while another waits for its response", "channels", ("W01",),
         Edit(CHANNEL, "        elif self._asked is not None and self._asked.is_sent:\n", "        elif False:\n"),
         ci=True,
     ),
@@ -51,7 +51,7 @@ MUTANTS = (
              "        wait_ms = 1\n"),
     ),
     _row(
-        "N08", "a connection waits for a byte more than its frame has", "frames", ("L01", "L02", "W06"),
+        "N08", "a connection waits for one byte more than its frame has", "frames", ("L01", "L02", "W06"),
         Edit(FRAMER, "            if len(self._rest) < self._need:", "            if len(self._rest) <= self._need:"),
     ),
     _row(
@@ -59,7 +59,7 @@ MUTANTS = (
         Edit(REQUESTS, "request_header_version(cls, version)", "min(1, request_header_version(cls, version))"),
     ),
     _row(
-        "N11", "a version is taken that is not served", "versions", ("W02", "S21"),
+        "N11", "a request of an unsupported version is accepted", "versions", ("W02", "S21"),
         Edit(REQUESTS, "    is_served = served[0] <= version <= served[1]\n",
              "    is_served = served[0] <= version <= served[1] + 1\n"),
     ),
@@ -73,12 +73,12 @@ MUTANTS = (
         ),
     ),
     _row(
-        "N13", "an answer has the number of its place, not of its request", "answers", ("W03",),
+        "N13", "a response has the correlation id of its position, not of its request", "answers", ("W03",),
         Edit(SERVER, "response_frame(response, slot.version, slot.correlation_id)",
              "response_frame(response, slot.version, slot.number)"),
     ),
     _row(
-        "N14", "an answer leaves on another connection", "answers", ("W03", "ASSERT"),
+        "N14", "a response is sent on another connection", "answers", ("W03", "ASSERT"),
         Edit(
             SERVER, "        slot = None if connection is None else connection.slot(source.correlation)\n",
             "        connection = next(reversed(self.connections.values()), None)\n"
@@ -98,7 +98,7 @@ MUTANTS = (
         Edit(SERVER, "            if connection.last_active < oldest:\n", "            if False:\n"),
     ),
     _row(
-        "N20", "what a closed connection held is held for ever", "bounds", ("W06",),
+        "N20", "memory of a closed connection is never released", "bounds", ("W06",),
         Edit(
             CONNECTION, "            change, self.held = -self.held, 0\n            self._on_held(self, change)\n",
             "            self.held = 0\n",

@@ -155,11 +155,11 @@ class Answers:
         if said.error == Error.NOT_LEADER_OR_FOLLOWER and expected_answer.error == Error.NONE and not _leads_on(asked):
             return  # it was to wait, and within the same step the leader resigned
         if said[:4] != expected_answer[:4]:
-            raise Violation("S25", f"{_who(asked)} is answered {said}, expected {expected_answer}")
+            raise Violation("S25", f"{_requester(asked)} is answered {said}, expected {expected_answer}")
         detail = _detail(effect)
         is_fetch = type(asked.requested.request) is FetchRequest and expected_answer.error == Error.NONE
         if (expected_answer.detail is not None or is_fetch) and detail != expected_answer.detail:
-            raise Violation("S25", f"{_who(asked)} is answered {detail}, expected {expected_answer.detail}")
+            raise Violation("S25", f"{_requester(asked)} is answered {detail}, expected {expected_answer.detail}")
         self._names_leader(asked, response, said)
         if is_fetch:
             self._fetched(asked, effect)
@@ -179,7 +179,7 @@ class Answers:
             right = [(leader, endpoint(leader).host, endpoint(leader).port)]
         must = said.leader == role.leader_id and isinstance(role, (Leader, Follower)) and said.epoch == role.epoch
         if found != right and (found or must):
-            raise Violation("S25", f"{_who(asked)} is answered that the leader is at {found}, expected {right}")
+            raise Violation("S25", f"{_requester(asked)} gets the leader's endpoint {found}, expected {right}")
 
     def _fetched(self, asked: Asked, effect: Any) -> None:
         replica = asked.process.replica
@@ -189,21 +189,21 @@ class Answers:
         known = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
         if data.high_watermark not in known or data.log_start_offset not in {asked.start, replica.log.start}:
             text = f"the high watermark {data.high_watermark} and the start {data.log_start_offset}"
-            raise Violation("S25", f"{_who(asked)} is answered {text}; they are {known} and {replica.log.start}")
+            raise Violation("S25", f"{_requester(asked)} gets {text}; they are {known} and {replica.log.start}")
         ends = {asked.end, replica.log.end}  # it may have waited within the step, and been called up
         if isinstance(effect, do.ReplyRecords):
             size = min(max(request.max_bytes, 0), replica.config.fetch_bytes_max)
             is_right = effect.start_offset == part.fetch_offset < effect.end_offset and effect.end_offset in ends
             if not is_right or effect.bytes_max != size or asked.expected_answer.detail is not None:
-                raise Violation("S25", f"{_who(asked)} gets {effect}, of a log that ends at {ends}")
+                raise Violation("S25", f"{_requester(asked)} gets {effect}, of a log that ends at {ends}")
         elif asked.expected_answer.detail is None and part.fetch_offset < asked.end:
-            raise Violation("S25", f"{_who(asked)} gets nothing of a log that ends at {asked.end}")
+            raise Violation("S25", f"{_requester(asked)} gets nothing of a log that ends at {asked.end}")
         elif (
             not self._may_be_called_up(request)
             and asked.expected_answer.detail is None
             and not _has_news(asked, replica)
         ):
-            raise Violation("S25", f"{_who(asked)} may wait, there is nothing to tell, and it is answered")
+            raise Violation("S25", f"{_requester(asked)} is answered early, without news")
 
     def _may_be_called_up(self, request: FetchRequest) -> bool:
         """Whether a parked Fetch may be answered early: one that need not wait, and one of a voter, whose next Fetch
@@ -220,11 +220,11 @@ class Answers:
         said = _said(effect.response)
         if said.error != Error.NONE:
             if said.error != Error.NOT_LEADER_OR_FOLLOWER or _leads_on(waited):
-                raise Violation("S25", f"{_who(waited)} waited, and is answered {said}")
+                raise Violation("S25", f"{_requester(waited)} waited, and is answered {said}")
             return
         is_early = process.clock.ms(self._world.now) < until_ms
         if is_early and not isinstance(effect, do.ReplyRecords) and not _has_news(waited, replica):
-            raise Violation("S25", f"{_who(waited)} is answered without news before its time is over")
+            raise Violation("S25", f"{_requester(waited)} is answered without news before its time is over")
 
     def _look_later(self, asked: Asked, until_ms: int) -> None:
         when = asked.process.clock.when(until_ms + LATE_MS)
@@ -237,7 +237,7 @@ class Answers:
             return
         is_at_work = process.is_awake and not process.clock.frozen and not self._is_saving(process)
         if is_at_work and process.clock.ms(self._world.now) >= until_ms + LATE_MS:
-            raise Violation("L05", f"{_who(asked)} was to wait until {until_ms} ms, and has no answer yet")
+            raise Violation("L05", f"{_requester(asked)} should be answered by {until_ms} ms, and has no answer")
         self._look_later(asked, until_ms)
 
     def _commits(self, process: Process, _effect: do.HighWatermark) -> None:
@@ -276,13 +276,15 @@ class Answers:
         observers = [_state(process, key, book[key], version) for key in seen]
         found = ([_shown(state) for state in part.current_voters], [_shown(state) for state in part.observers])
         if found != (right, observers):
-            raise Violation("S26", f"{_who(asked)} is answered {found}, expected {(right, observers)}")
+            raise Violation("S26", f"{_requester(asked)} is answered {found}, expected {(right, observers)}")
         watermarks = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
         if part.high_watermark not in watermarks:
-            raise Violation("S26", f"{_who(asked)} is answered the high watermark {part.high_watermark}: {watermarks}")
+            raise Violation(
+                "S26", f"{_requester(asked)} is answered the high watermark {part.high_watermark}: {watermarks}"
+            )
         nodes = [(node.node_id, [(end.name, end.host, end.port) for end in node.listeners]) for node in response.nodes]
         if nodes != [(each, [tuple(endpoint(each))]) for each in sorted(voters) if version >= 2]:
-            raise Violation("S26", f"{_who(asked)} is answered nodes {nodes}")
+            raise Violation("S26", f"{_requester(asked)} is answered nodes {nodes}")
 
 
 def _asked(process: Process, requested: Requested) -> Asked:
@@ -350,8 +352,8 @@ def _has_news(asked: Asked, replica: Any) -> bool:
     return replica.high_watermark is not None and known < replica.high_watermark
 
 
-def _who(asked: Asked) -> str:
-    return f"who asked node {asked.process.node.id} {_short(asked.requested.request)}"
+def _requester(asked: Asked) -> str:
+    return f"a client that asked node {asked.process.node.id} {_short(asked.requested.request)}"
 
 
 def _short(request: Any) -> str:

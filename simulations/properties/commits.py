@@ -53,14 +53,16 @@ class Commits:
         node_id, offset = process.node.id, effect.offset
         if offset <= self._notified[node_id]:
             raise Violation(
-                "S09", f"node {node_id} learned that {self._notified[node_id]} is committed, and then {offset}"
+                "S09", f"node {node_id} learned of the high watermark {self._notified[node_id]}, and then of {offset}"
             )
         self._notified[node_id] = offset
         history, shadow = self._ledger.history, self._ledger.shadow(process)
         if offset > history.end:
             self._extends(process, offset)
         elif shadow.at(offset) != history.chain_at.get(offset):
-            raise Violation("S06", f"node {node_id} takes other records for committed, up to {offset}")
+            raise Violation(
+                "S06", f"node {node_id} counts records as committed that differ from the committed ones, up to {offset}"
+            )
 
     def _extends(self, process: Process, offset: int) -> None:
         """The first report of a commit: it must come from a leader, and a majority must hold the records on disk."""
@@ -68,20 +70,20 @@ class Commits:
         epoch = self._led[node_id]
         shadow, history = self._ledger.shadow(process), self._ledger.history
         if epoch < 0:
-            raise Violation("S09", f"node {node_id} does not lead, and is the first to take {offset} for committed")
+            raise Violation("S09", f"node {node_id} does not lead, but is the first to count {offset} as committed")
         if shadow.epoch_at(offset) != epoch:
             text = f"the leader {node_id} of epoch {epoch} commits {offset}, of epoch {shadow.epoch_at(offset)}"
             raise Violation("S08", text)
         history.extend(shadow, offset, epoch)
         holders = self._ledger.holders(offset)
         if len(holders) < self._ledger.majority:
-            text = f"node {node_id} commits up to {offset} in epoch {epoch}, which is on the disks of {holders} alone"
+            text = f"node {node_id} commits up to {offset} in epoch {epoch}, which only the disks of {holders} hold"
             raise Violation("S07", text)
 
     def _loads(self, process: Process, effect: do.LoadSnapshot) -> None:
         notified = self._notified[process.node.id]
         if effect.id.end_offset < notified:
-            text = f"node {process.node.id} loads a snapshot of {effect.id.end_offset}; {notified} was committed"
+            text = f"node {process.node.id} loads a snapshot of {effect.id.end_offset}, but was notified of {notified}"
             raise Violation("S09", text)
         self._notified[process.node.id] = effect.id.end_offset
 
@@ -94,7 +96,7 @@ class Commits:
         if history.states.get(offset) != found or history.epoch_at[offset] != epoch:
             text = (
                 f"the state machine of node {process.node.id} has applied {found[0]} writes up to {offset};"
-                f" there are {history.states.get(offset)}"
+                f" the log has {history.states.get(offset)}"
             )
             raise Violation("S06", text)
 
@@ -104,9 +106,9 @@ class Commits:
             return
         history = self._ledger.history
         if snapshot.end_offset not in history.states or history.epoch_at[snapshot.end_offset] != snapshot.epoch:
-            raise Violation("S17", f"node {process.node.id} loads {snapshot}, which is no end of a committed batch")
+            raise Violation("S17", f"node {process.node.id} loads {snapshot}, where no committed batch ends")
         if history.state_at(snapshot.end_offset) != state:
-            raise Violation("S17", f"node {process.node.id} loads another state from {snapshot} than the log gives")
+            raise Violation("S17", f"node {process.node.id} loads a state from {snapshot} that differs from the log's")
 
     def acknowledged_write(self, numbers: tuple[int, ...], end_offset: int) -> None:
         for number in numbers:
@@ -121,7 +123,7 @@ class Commits:
         if applied < end:
             text = (
                 f"node {process.node.id} is confirmed as leader of epoch {epoch} and has applied {applied}; {end} was"
-                " committed before it asked"
+                " committed before its request"
             )
             raise Violation("S23", text)
 
@@ -160,11 +162,12 @@ class Commits:
             if server is None or leader_id != server.node.id or watermark < 0:
                 return
             if watermark < self._shown.get(epoch, -1):
-                text = f"the leader {leader_id} of epoch {epoch} showed {self._shown[epoch]}, and now {watermark}"
+                text = f"leader {leader_id} of epoch {epoch}: high watermark {watermark}, after {self._shown[epoch]}"
                 raise Violation("S09", text)
             if watermark > self._ledger.history.end:
                 raise Violation(
-                    "S09", f"the leader {leader_id} of epoch {epoch} shows {watermark}; it is not committed"
+                    "S09",
+                    f"the leader {leader_id} of epoch {epoch} has the high watermark {watermark}; it is not committed",
                 )
             self._shown[epoch] = watermark
 
@@ -183,7 +186,7 @@ class Commits:
             raise Violation("S22", text)
         shadow = self._ledger.shadow(process)
         if noted[0] == offset >= shadow.start and shadow.at(offset) != frame.stamp:
-            text = f"the leader {process.node.id} counts node {sender} for {offset}, where their logs differ"
+            text = f"the leader {process.node.id} counts node {sender} at {offset}, but their logs differ there"
             raise Violation("S22", text)
 
     def _notes(self, process: Process, request: FetchRequest) -> tuple[int, int] | None:

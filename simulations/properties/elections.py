@@ -51,7 +51,7 @@ class Elections:
     def became(self, process: Process, was: Role | None, role: Role) -> None:
         node_id = process.node.id
         if isinstance(role, (Leader, Candidate)) and node_id in self._ledger.gone:
-            raise Violation("S20", f"node {node_id} is {role}, and its directory is not that of a voter")
+            raise Violation("S20", f"node {node_id} is {role}, but its directory is not that of a voter")
         if isinstance(role, Leader):
             self._led(role.epoch, node_id, f"node {node_id} leads epoch {role.epoch}")
             self._is_elected(role.epoch, node_id)
@@ -62,7 +62,9 @@ class Elections:
                 and process.node.release != "3.9"
                 and not self._may_skip_pre_vote(node_id)
             ):
-                raise Violation("S21", f"node {node_id} stands in epoch {role.epoch} with {granted} pre-votes")
+                raise Violation(
+                    "S21", f"node {node_id} becomes a candidate in epoch {role.epoch} with {granted} pre-votes"
+                )
         if isinstance(role, Prospective) and not isinstance(was, Prospective):
             self._pre_votes[node_id] = set()
             self._times[node_id] += 1
@@ -84,7 +86,7 @@ class Elections:
         voters = self.votes_for.get((epoch, node_id), set()) | {node_id}
         counted = [voter_id for voter_id in self._ledger.voter_ids if voter_id in voters]
         if len(counted) < self._ledger.majority:
-            raise Violation("S01", f"node {node_id} leads epoch {epoch}, for which only {counted} gave it their votes")
+            raise Violation("S01", f"node {node_id} leads epoch {epoch}, but only {counted} gave it their votes")
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         if effect.leader_id is not None:
@@ -109,19 +111,21 @@ class Elections:
         durable = self._ledger.durable(node).election
         if epoch > durable.epoch:
             raise Violation(
-                "S03", f"node {node.id} tells of epoch {epoch} in a {name}; on its disk is epoch {durable.epoch}"
+                "S03", f"node {node.id} sends epoch {epoch} in a {name}, but its disk has epoch {durable.epoch}"
             )
         led = said_leader(name, gist)
         if led is not None:
             self._led(led[0], led[1], f"node {node.id} names node {led[1]} as leader of epoch {led[0]} in a {name}")
             if led[1] == node.id and durable.epoch == led[0] and durable.leader_id != node.id:
-                raise Violation("S18", f"node {node.id} says that it leads epoch {led[0]}; its disk does not know that")
+                raise Violation("S18", f"node {node.id} claims to lead epoch {led[0]}, but its disk does not have that")
         if name == "VoteAnswer" and len(gist) > 3 and gist[3]:
             self._vote_leaves(process, connection, frame)
         elif name == "Vote" and not gist[4]:
             self._counts(process, gist[0], gist[1])
             if durable.epoch == gist[0] and gist[1] not in {durable.voted_id, durable.leader_id}:
-                text = f"node {node.id} stands in epoch {gist[0]}; its disk says that it voted for {durable.voted_id}"
+                text = (
+                    f"node {node.id} is a candidate in epoch {gist[0]}, but its disk has a vote for {durable.voted_id}"
+                )
                 raise Violation("S02", text)
 
     def _vote_leaves(self, process: Process, connection: Connection, frame: Frame) -> None:
@@ -136,7 +140,7 @@ class Elections:
         if (last_epoch, end) < held and not repeated:
             what = "pre-vote" if is_pre_vote else "vote"
             text = (
-                f"node {node.id}, whose log ends at {held[1]} with epoch {held[0]}, gives its {what} of epoch {epoch}"
+                f"node {node.id}, whose log ends at {held[1]} with epoch {held[0]}, grants its {what} of epoch {epoch}"
                 f" to node {candidate}, whose log ends at {end} with epoch {last_epoch}"
             )
             raise Violation("S13", text)
@@ -145,12 +149,12 @@ class Elections:
         self._counts(process, epoch, candidate)
         durable = self._ledger.durable(node).election
         if node.id in self._ledger.gone:
-            raise Violation("S20", f"node {node.id} gives a vote, and its directory is not that of a voter")
+            raise Violation("S20", f"node {node.id} grants a vote, but its directory is not that of a voter")
         if durable.epoch == epoch and durable.leader_id not in {-1, candidate}:
-            text = f"node {node.id} gives its vote of epoch {epoch} to node {candidate}, and knows {durable} to lead it"
+            text = f"node {node.id} grants node {candidate} its vote of epoch {epoch}, but knows its leader: {durable}"
             raise Violation("S02", text)
         if durable.epoch < epoch or (durable.epoch == epoch and durable.voted_id != candidate):
-            text = f"node {node.id} gives node {candidate} its vote of epoch {epoch}, and has on disk {durable}"
+            text = f"node {node.id} grants node {candidate} its vote of epoch {epoch}, but its disk has {durable}"
             raise Violation("S02", text)
 
     def _counts(self, process: Process, epoch: int, candidate: int) -> None:
@@ -188,7 +192,7 @@ class Elections:
         epoch, leader_id = frame.gist
         role = process.replica.role
         if role.epoch == epoch and role.leader_id != leader_id:
-            text = f"node {process.node.id} was informed that node {leader_id} leads epoch {epoch}, and is {role}"
+            text = f"node {process.node.id} learned that node {leader_id} leads epoch {epoch}, but is {role}"
             raise Violation("S24", text)
 
     def _lost_leader(self, process: Process, role: Any, now: Any) -> None:

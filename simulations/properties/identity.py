@@ -39,4 +39,6 @@ class Identity:
         if frame.stray and len(frame.gist) > 3 and frame.gist[3]:
             server = connection.server
             voter = 0 if server is None else server.node.id
-            raise Violation("S20", f"node {voter} grants a vote that was not asked of it: wrong is the {frame.stray}")
+            raise Violation(
+                "S20", f"node {voter} grants a vote that was not requested of it: the {frame.stray} is wrong"
+            )

@@ -48,7 +48,7 @@ class Logs:
         node_id = process.node.id
         base = history.chain_at.get(start)
         if base is None:
-            raise Violation("S17", f"the log of node {node_id} starts at {start}, where nothing committed ends")
+            raise Violation("S17", f"the log of node {node_id} starts at {start}, where no committed batch ends")
         shadow = ChainedLog(self._ledger.chains, start, base)
         self._ledger.shadows[node_id] = shadow
         self._committed_up_to[node_id] = 0
@@ -58,7 +58,7 @@ class Logs:
                 raise Violation("S18", f"the log of node {node_id} has nothing at {shadow.end}")
             self._add(process, shadow, data)
         if tuple(shadow.epoch_starts) != recovered.epochs:
-            text = f"node {node_id} recovered epochs {recovered.epochs}, its log has {shadow.epoch_starts}"
+            text = f"node {node_id} recovered epochs {recovered.epochs}, but its log has {shadow.epoch_starts}"
             raise Violation("S16", text)
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
@@ -78,7 +78,7 @@ class Logs:
         end = history.end_before(epoch)
         if shadow.at(end) != history.chain_at[end]:
             text = (
-                f"node {process.node.id} leads epoch {epoch} with a log that ends at {shadow.end}, and has not the"
+                f"node {process.node.id} leads epoch {epoch} with a log that ends at {shadow.end}, but lacks"
                 f" records that were committed before, up to {end}"
             )
             raise Violation("S05", text)
@@ -87,14 +87,14 @@ class Logs:
         shadow = self._ledger.shadow(process)
         if effect.base_offset != shadow.end:
             raise Violation(
-                "S12", f"node {process.node.id} appends at {effect.base_offset}; its log ends at {shadow.end}"
+                "S12", f"node {process.node.id} appends at {effect.base_offset}, but its log ends at {shadow.end}"
             )
         role = process.replica.role
         if isinstance(role, Leader) and effect.epoch > role.epoch:
             raise Violation("S12", f"node {process.node.id}, leader of epoch {role.epoch}, appends {effect}")
         self._add(process, shadow, effect.data)
         if shadow.end != effect.end_offset:
-            text = f"node {process.node.id} appends batches up to {shadow.end} and says {effect.end_offset}"
+            text = f"node {process.node.id} appends batches up to {shadow.end}, but reports {effect.end_offset}"
             raise Violation("S12", text)
 
     def _add(self, process: Process, shadow: ChainedLog, data: bytes) -> None:
@@ -119,7 +119,9 @@ class Logs:
         own epoch, nor below the node's high watermark.
         """
         if end_offset <= self._committed_up_to[process.node.id]:
-            raise Violation("S06", f"node {process.node.id} has other records than are committed, up to {end_offset}")
+            raise Violation(
+                "S06", f"node {process.node.id} has records that differ from the committed ones, up to {end_offset}"
+            )
 
     def _truncates(self, process: Process, effect: do.Truncate) -> None:
         node_id = process.node.id
@@ -127,7 +129,9 @@ class Logs:
             raise Violation("S12", f"node {node_id} leads, and truncates its log to {effect.end_offset}")
         committed = self._committed_up_to[node_id]
         if effect.end_offset < committed:
-            text = f"node {node_id} truncates to {effect.end_offset}; up to {committed} it was committed"
+            text = (
+                f"node {node_id} truncates to {effect.end_offset}, but learned that all up to {committed} is committed"
+            )
             raise Violation("S11", text)
         shadow = self._ledger.shadow(process)
         self._takes_nothing_committed(process, effect.end_offset)
@@ -141,7 +145,7 @@ class Logs:
         first_end = shadow.ends[place]
         if history.chain_at.get(first_end) == shadow.numbers[place]:
             text = (
-                f"node {process.node.id} takes away records after {end_offset} that are committed up to {history.end}"
+                f"node {process.node.id} removes records after {end_offset}, but all up to {history.end} is committed"
             )
             raise Violation("S06", text)
 
@@ -152,11 +156,12 @@ class Logs:
             raise Violation("S12", f"node {node_id} leads, and empties its log")
         if end < self._committed_up_to[node_id]:
             raise Violation(
-                "S11", f"node {node_id} starts over at {end}; up to {self._committed_up_to[node_id]} it was committed"
+                "S11",
+                f"node {node_id} resets its log to {end}, but had committed up to {self._committed_up_to[node_id]}",
             )
         base = self._ledger.history.chain_at.get(end)
         if base is None:
-            raise Violation("S17", f"node {node_id} starts over at {end}, where nothing committed ends")
+            raise Violation("S17", f"node {node_id} resets its log to {end}, where no committed batch ends")
         self._ledger.shadow(process).reset(end, base)
 
     def _advances(self, process: Process, effect: do.AdvanceLogStart) -> None:
@@ -164,9 +169,11 @@ class Logs:
         history = self._ledger.history
         shadow = self._ledger.shadow(process)
         if start > history.end:
-            raise Violation("S10", f"node {process.node.id} drops its log below {start}; committed is {history.end}")
+            raise Violation(
+                "S10", f"node {process.node.id} deletes its log below {start}, but only {history.end} is committed"
+            )
         if shadow.at(start) is None:
-            raise Violation("S17", f"node {process.node.id} drops its log below {start}, within a batch")
+            raise Violation("S17", f"node {process.node.id} deletes its log below {start}, within a batch")
         shadow.advance(start)
 
     def _saves_epochs(self, process: Process, effect: do.SaveEpochs) -> None:
@@ -176,7 +183,9 @@ class Logs:
         shadow = self._ledger.shadow(process)
         end = shadow.end  # what begins there has no record, yet or any more
         if [entry for entry in epochs if entry[1] < end] != [each for each in shadow.epoch_starts if each[1] < end]:
-            raise Violation("S16", f"node {process.node.id} {verb} epochs {epochs}; its log has {shadow.epoch_starts}")
+            raise Violation(
+                "S16", f"node {process.node.id} {verb} epochs {epochs}, but its log has {shadow.epoch_starts}"
+            )
 
     def _commits(self, process: Process, effect: do.HighWatermark) -> None:
         self._committed_up_to[process.node.id] = max(self._committed_up_to[process.node.id], effect.offset)

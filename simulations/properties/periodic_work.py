@@ -100,7 +100,7 @@ class PeriodicWork:
             every_ms = config.fetch_timeout_ms // 2
             last, before = begin_sent.get(peer, (-every_ms, -every_ms))
             if now_ms < before + every_ms:  # the first one may have waited for the disk
-                text = f"node {node_id} tells node {peer} three times within {now_ms - before} ms that it leads"
+                text = f"node {node_id} sends node {peer} three BeginQuorumEpochs within {now_ms - before} ms"
                 raise Violation("L14", f"{text}, not {every_ms}")
             begin_sent[peer] = (now_ms, last)
 
@@ -119,7 +119,7 @@ class PeriodicWork:
         now = self._world.now // SECOND
         self._idle[node_id] = (now, count + 1 if now == second else 1)
         if self._idle[node_id][1] > IDLE_MAX:
-            raise Violation("L14", f"node {node_id} woke {IDLE_MAX} times within a second, for nothing")
+            raise Violation("L14", f"node {node_id} woke {IDLE_MAX} times within a second without work")
 
     def _has_failed(self, process: Process, event: Failed, _effects: list[Any]) -> None:
         self._note_failure(process, event.peer, event.number)
@@ -164,13 +164,15 @@ class PeriodicWork:
             or not set(granting) <= voted
             or len(granting) < self._ledger.majority
         ):
-            raise Violation("S27", f"node {node_id} leads epoch {epoch} by votes of {sorted(voted)}, and writes {said}")
+            raise Violation("S27", f"node {node_id} leads epoch {epoch} by votes of {sorted(voted)}, but writes {said}")
         is_first = not any(0 <= offset < effect.base_offset for offset, _ in replica.voter_sets.entries)
         if len(more) != (2 if replica.kraft_version and is_first else 0):
             raise Violation("S27", f"node {node_id} begins epoch {epoch} with {len(more)} records of voters")
         wall_ms = self._became_ms[node_id]
         if (batch.base_timestamp, batch.max_timestamp) != (wall_ms, wall_ms):
-            raise Violation("S27", f"node {node_id} led from {wall_ms} on, and says {batch.base_timestamp}")
+            raise Violation(
+                "S27", f"node {node_id} led from {wall_ms} ms on, but writes the timestamp {batch.base_timestamp}"
+            )
 
 
 def _is_no_news(process: Process, leader: Any) -> bool:

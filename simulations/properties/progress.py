@@ -99,7 +99,7 @@ class Progress:
         if count > ASKS_MAX:
             name = type(effect.request).__name__
             text = f"node {process.node.id} sent node {effect.peer} {count} times a {name} within a second"
-            raise Violation("L11", f"{text}, and learned nothing")
+            raise Violation("L11", f"{text}, and learned nothing new")
         reign = self._reigns.get(process.node.id)
         if reign is not None and type(effect.request) is BeginQuorumEpochRequest:
             reign.known.add(effect.peer)
@@ -112,7 +112,8 @@ class Progress:
         unknown = [voter_id for voter_id in self._ledger.voter_ids if voter_id not in reign.known]
         if unknown:
             raise Violation(
-                "L13", f"node {process.node.id} leads epoch {reign.epoch}, and has told nodes {unknown} nothing"
+                "L13",
+                f"node {process.node.id} leads epoch {reign.epoch}, without a BeginQuorumEpoch to nodes {unknown}",
             )
         reign.known = {process.node.id}
         self._know_later(reign)
@@ -167,7 +168,7 @@ class Progress:
             return
         now_ms = process.clock.ms(self._world.now)
         if now_ms >= reign.until_ms + SLACK_MS and process.is_awake:
-            text = f"node {process.node.id} leads epoch {reign.epoch} on; no majority fetches, and since"
+            text = f"node {process.node.id} still leads epoch {reign.epoch}; no majority fetches, and since"
             raise Violation("L03", f"{text} {now_ms - reign.until_ms} ms it should have stepped down")
         self._look_later(reign)
 

@@ -94,9 +94,9 @@ class Promptness:
         if isinstance(role, Unattached):
             log = process.replica.log
             if not sent and log.is_flushed and process.replica.freezing is None and process.replica.peers.bootstrap:
-                raise Violation("L15", f"node {process.node.id} is {role}, and asks no node who leads")
+                raise Violation("L15", f"node {process.node.id} is {role}, and sends no request to find the leader")
         elif not isinstance(role, Follower) and (left := [each for each in self._due(role) if each not in sent]):
-            raise Violation("L15", f"node {process.node.id} is {role}, and has asked or told nodes {left} nothing")
+            raise Violation("L15", f"node {process.node.id} is {role}, and has sent no request to nodes {left}")
 
     def _check_notified(self, process: Process, role: Role) -> None:
         """A replica that learns the leader, or that it leads no more, notifies its state machine."""
@@ -105,7 +105,9 @@ class Promptness:
             notified == (role.epoch, role.leader_id) if isinstance(role, Follower) else notified[1] != process.node.id
         )
         if not is_right:
-            raise Violation("S24", f"node {process.node.id} is {role}, and has told its state machine of {notified}")
+            raise Violation(
+                "S24", f"node {process.node.id} is {role}, but has notified its state machine of {notified}"
+            )
 
     def _due(self, role: Any) -> list[int]:
         """The peers to which a role has to send requests at once."""
@@ -124,7 +126,9 @@ class Promptness:
             return  # it was given up, or asked in a role that is over
         if response.error_code == Error.CLUSTER_AUTHORIZATION_FAILED:
             if not any(type(effect) is do.Denied for effect in effects):
-                raise Violation("L16", f"node {process.node.id} may take no part, says node {event.peer}, and goes on")
+                raise Violation(
+                    "L16", f"node {process.node.id} continues, although node {event.peer} excludes it from the quorum"
+                )
             return
         if response.error_code != Error.NONE:
             return
@@ -136,7 +140,7 @@ class Promptness:
         is_named = any(node.node_id == leader.leader_id for node in response.node_endpoints)
         if leader.leader_epoch == role.epoch and is_named and leader.leader_id != process.node.id:
             text = f"node {process.node.id} was answered that node {leader.leader_id} leads epoch {role.epoch}"
-            raise Violation("S24", f"{text}, and is {role}")
+            raise Violation("S24", f"{text}, but is {role}")
 
     def _shuts_down(self, process: Process, _event: ShutDown, effects: list[Any]) -> None:
         if self._leaving.get(process.node.id) == process.life:

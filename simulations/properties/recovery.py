@@ -79,7 +79,7 @@ class Recovery:
     def refused_to_start(self, process: Process, error: Exception) -> None:
         """A start may refuse a damaged disk, but not the state that a crash leaves."""
         if process.node.id not in self._ledger.damaged:
-            raise Violation("S18", f"node {process.node.id} refuses to start, and its disk was not damaged: {error}")
+            raise Violation("S18", f"node {process.node.id} refuses to start, but its disk was not damaged: {error}")
 
     def failed(self, process: Process, error: Exception) -> None:
         """A node stops only by an injected fault: an error of the disk, damaged contents, or a peer that denies it."""
@@ -88,7 +88,7 @@ class Recovery:
         cause = error.error if isinstance(error, DiskFailed) else error.__cause__ or error
         is_reported = isinstance(cause, OSError) and cause.errno in FAULTS
         if not is_reported and process.node.id not in self._ledger.damaged:
-            text = f"node {process.node.id} stops, and its disk neither failed nor was damaged: {error}"
+            text = f"node {process.node.id} stops, but its disk neither failed nor was damaged: {error}"
             raise Violation("S29", text)
 
     def lost_snapshot(self, node: Node, snapshot: SnapshotId) -> None:
@@ -131,7 +131,7 @@ class Recovery:
             )
             raise Violation("S18", text)
         if shadow.at(promise.end) != promise.number and promise.end >= shadow.start:
-            text = f"node {process.node.id} starts with another log than it has flushed, up to {promise.end}"
+            text = f"node {process.node.id} starts with a log that differs from what it flushed up to {promise.end}"
             raise Violation("S18", text)
 
     def _is_begun_anew(self, recovered: Recovered, promise: Promise) -> bool:
@@ -155,7 +155,7 @@ class Recovery:
             kept
             != (election[0], -1 if election[1] is None else election[1], -1 if election[2] is None else election[2])
         ):
-            raise Violation("S18", f"node {process.node.id} starts with {election}, and has on disk {kept}")
+            raise Violation("S18", f"node {process.node.id} starts with {election}, but its disk has {kept}")
         lacking = {stored.id for stored in recovered.snapshots} - view.snapshots
         if lacking:
             raise Violation("S18", f"node {process.node.id} starts with {sorted(lacking)}, which are not on disk")
@@ -212,7 +212,9 @@ class Recovery:
 
     def _keeps(self, process: Process, snapshot: SnapshotId) -> None:
         if snapshot not in self._ledger.durable(process.node).snapshots:
-            raise Violation("S18", f"node {process.node.id} has stored {snapshot}, whose name is not on its disk")
+            raise Violation(
+                "S18", f"node {process.node.id} has stored {snapshot}, but its disk has no file of that name"
+            )
         if snapshot != BOOTSTRAP:
             self._promise(process).snapshots.add(snapshot)
 

@@ -69,7 +69,7 @@ class Roles:
         if before is None:
             return
         if before[0] != was:
-            raise Violation("S14", f"node {node_id}, {before[0]}, became {now} and says that it was {was}")
+            raise Violation("S14", f"node {node_id}, {before[0]}, became {now}, but reports that it was {was}")
         rule, old = TRANSITIONS[was, now], before[1]
         if not {SAME: epoch == old, UP: epoch > old, ONE_UP: epoch == old + 1, NOT_DOWN: epoch >= old}[rule]:
             raise Violation("S14", f"node {node_id}, {was} of epoch {old}, became {now} of epoch {epoch}")

@@ -66,12 +66,12 @@ class Snapshots:
         data = self._check(process, snapshot)
         # The process that wrote it may have died before it could report it.
         if data not in self.contents.setdefault(snapshot, {data}):
-            raise Violation("S17", f"node {process.node.id} stored other bytes for {snapshot} than anyone wrote")
+            raise Violation("S17", f"node {process.node.id} stored bytes for {snapshot} that no node wrote")
         _is_known(process, snapshot, effects)
 
     def _writes_part(self, process: Process, effect: do.WriteSnapshotPart) -> None:
         if effect.number <= self._parts[process.node.id]:
-            raise Violation("S28", f"node {process.node.id} numbers a part {effect.number} again")
+            raise Violation("S28", f"node {process.node.id} uses the number {effect.number} for a second part")
         self._parts[process.node.id] = effect.number
 
     def _sends(self, process: Process, effect: do.Send) -> None:
@@ -79,7 +79,7 @@ class Snapshots:
             return
         wanted = effect.request.topics[0].partitions[0].snapshot_id
         if any(each.id == (wanted.end_offset, wanted.epoch) for each in process.replica.log.snapshots):
-            raise Violation("S28", f"node {process.node.id} asks for {wanted}, which it has")
+            raise Violation("S28", f"node {process.node.id} fetches {wanted}, which it already has")
 
     def _check(self, process: Process, snapshot: SnapshotId) -> bytes:
         """Check a snapshot that is reported as stored; returns its bytes."""
@@ -88,20 +88,20 @@ class Snapshots:
         path = f"{DIRECTORY}/{snapshot_name(*snapshot)}"
         inode = process.node.disk.durable.get(path)
         if inode is None:
-            raise Violation("S17", f"node {node_id} has stored {snapshot}; its name is not on disk")
+            raise Violation("S17", f"node {node_id} has stored {snapshot}, but its disk has no file of that name")
         data = bytes(inode.synced)
         if history.epoch_at.get(snapshot.end_offset) != snapshot.epoch:
-            raise Violation("S17", f"node {node_id} has stored {snapshot}, which is no end of a committed batch")
+            raise Violation("S17", f"node {node_id} has stored {snapshot}, where no committed batch ends")
         try:
             found = list(_batches(data))
         except CorruptBatch as error:
-            raise Violation("S17", f"node {node_id} has stored {snapshot}, and on disk it is broken: {error}") from None
+            raise Violation("S17", f"node {node_id} has stored {snapshot}, but its file is damaged: {error}") from None
         kinds = [control_type(records_of(data, batch)[0].key) for data, batch in found if batch.is_control]
         if kinds[:1] != [SNAPSHOT_HEADER] or kinds[-1:] != [SNAPSHOT_FOOTER] or not found[-1][1].is_control:
-            raise Violation("S17", f"node {node_id} has stored {snapshot}, and on disk it is not whole")
+            raise Violation("S17", f"node {node_id} has stored {snapshot}, but its file is incomplete")
         if not history.gives(found, snapshot.end_offset):
             raise Violation(
-                "S17", f"the snapshot {snapshot} of node {node_id} is not what the log up to there comes to"
+                "S17", f"the snapshot {snapshot} of node {node_id} differs from the state of the log up to there"
             )
         return data
 
@@ -113,7 +113,8 @@ class Snapshots:
         older = [each.id for each in process.replica.log.snapshots if each.id.end_offset < effect.start_offset]
         if older:
             raise Violation(
-                "S28", f"node {process.node.id} drops its log below {effect.start_offset}, and keeps {older}"
+                "S28",
+                f"node {process.node.id} deletes its log below {effect.start_offset}, but keeps the snapshots {older}",
             )
 
     def _deletes(self, process: Process, effect: do.DeleteSnapshot) -> None:
@@ -124,7 +125,7 @@ class Snapshots:
         """The log begins at `start`: some stored snapshot reaches up to there."""
         stored = self._ledger.durable(process.node).snapshots
         if start and not any(snapshot.end_offset >= start and snapshot != without for snapshot in stored):
-            text = f"the log of node {process.node.id} starts at {start}, and its snapshots are {sorted(stored)}"
+            text = f"the log of node {process.node.id} starts at {start}, but its snapshots are {sorted(stored)}"
             raise Violation("S17", text)
 
 
@@ -142,4 +143,4 @@ def _is_known(process: Process, snapshot: SnapshotId, effects: list[Any]) -> Non
     held = [effect for _, effect in process.replica._held]  # noqa: SLF001 - orders wait while an election is saved
     is_deleted = any(type(effect) is do.DeleteSnapshot and effect.id == snapshot for effect in (*effects, *held))
     if not is_deleted and all(stored.id != snapshot for stored in process.replica.log.snapshots):
-        raise Violation("S28", f"node {process.node.id} stored {snapshot}, and knows nothing of it")
+        raise Violation("S28", f"node {process.node.id} stored {snapshot}, but its replica does not list it")

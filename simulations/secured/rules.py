@@ -123,10 +123,10 @@ class SecuredWireRules(WireRules):
         expected = found.principal_at(frame.place)
         text = f"node {process.node.id} takes a {frame.name} of {connection.client.node.id}"
         if expected is None:
-            raise Violation("W08", f"{text}, who is not authenticated")
+            raise Violation("W08", f"{text}, a client that is not authenticated")
         identity: Principal | None = incoming.identity
         if identity != expected and not (identity is None and expected.name == "ANONYMOUS"):
-            raise Violation("W08", f"{text} in the name of {identity}, and {expected} is authenticated")
+            raise Violation("W08", f"{text} in the name of {identity}, but {expected} is authenticated")
         if found.expires_at is not None and process.loop.time() > found.expires_at + SLACK_S:
             raise Violation("W08", f"{text}, whose session has ended at {found.expires_at:.3f} s")
         return frame
@@ -203,7 +203,9 @@ class Judge:
         """A request is passed to the replica."""
         found = self._refused.get((process.node.id, process.life, source))
         if found is not None:
-            raise Violation("W10", f"node {process.node.id} lets a request of the quorum in, and may not {found[0]}")
+            raise Violation(
+                "W10", f"node {process.node.id} sends a request of the quorum, but is not authorized to {found[0]}"
+            )
 
     def stepped(self, process: Any, context: RequestContext, request: Any, effects: Sequence[Any], asked: int) -> None:
         """A controller has served a stranger's request. asked: the number of decisions in this step."""
@@ -211,7 +213,7 @@ class Judge:
         question = self.needs(context.principal, context.client_address, context.api_key)
         text = f"node {process.node.id} serves {context.principal} a {APIS[context.api_key][0]}"
         if question is not None and has_written and not self.may(process, question):
-            raise Violation("W10", f"{text}, who may not {question}")
+            raise Violation("W10", f"{text}, a principal not authorized to {question}")
         if context.api_key in BY_RESOURCE and has_written:
             if not asked:
                 raise Violation("W10", f"{text} without asking the authorizer: {request}")
@@ -237,7 +239,7 @@ class Judge:
                 about = str(context.principal), context.client_address, operation
                 questions = [Question(*about, TOPIC, name), Question(*about, CLUSTER, CLUSTER_NAME)]
                 if not any(self.may(process, each) for each in questions[: 1 if operation == ALTER_CONFIGS else 2]):
-                    raise Violation("W10", f"{text}, who may not {questions[0]}")
+                    raise Violation("W10", f"{text}, a principal not authorized to {questions[0]}")
 
     def replies(self, process: Any, source: Any, response: Any) -> None:
         """A node answers a stranger."""
@@ -254,7 +256,7 @@ class Judge:
             return  # the answer of a standby to any envelope
         if not codes or not codes <= REFUSALS:
             text = f"node {process.node.id} answers {type(response).__name__} with {sorted(codes)}"
-            raise Violation("W10", f"{text} to one who may not {question}: {response}")
+            raise Violation("W10", f"{text} to a principal not authorized to {question}: {response}")
 
 
 def look(process: Any, since: dict[TlsConnection, float]) -> None:
@@ -264,14 +266,16 @@ def look(process: Any, since: dict[TlsConnection, float]) -> None:
     bound = ours._handshakes_max  # noqa: SLF001 - it tells nobody else
     steps = len(ours._handshakes._steps)  # noqa: SLF001
     if max(len(since), steps) > bound:
-        raise Violation("W09", f"{node} has {len(since)} handshakes under way and {steps} steps to do; {bound} may be")
+        raise Violation(
+            "W09", f"{node} has {len(since)} handshakes in progress and {steps} pending steps; the limit is {bound}"
+        )
     oldest = now - process.bounds.get("handshake_s_max", handshakes.HANDSHAKE_S_MAX) - SLACK_S
     held = sum(protocol.received for protocol in since)
     if held > handshakes.HELD_BYTES_MAX:
         raise Violation("W09", f"{node} holds {held} bytes of handshakes")
     for protocol, begun in since.items():
         if begun < oldest:
-            raise Violation("W09", f"{node} waits for a handshake since {begun:.1f} s")
+            raise Violation("W09", f"{node} has waited for a handshake since {begun:.1f} s")
         if protocol.received > tls.HANDSHAKE_BYTES_MAX + READ_BYTES:
             raise Violation("W09", f"{node} holds {protocol.received} bytes of a handshake")
     if process.network.identities.has_sasl:
@@ -288,10 +292,10 @@ def _look_at_unauthenticated(process: Any, node: str, now: float) -> None:
     known = process.unauthenticated
     process.unauthenticated = {number: known.get(number, now) for number in waiting}
     if len(waiting) > process.server._handshakes_max:  # noqa: SLF001
-        raise Violation("W09", f"{node} has {len(waiting)} connections of which nobody is authenticated")
+        raise Violation("W09", f"{node} has {len(waiting)} unauthenticated connections")
     begun = min(process.unauthenticated.values(), default=now)
     if begun < now - process.bounds.get("authentication_s_max", server.AUTHENTICATION_S_MAX) - SLACK_S:
-        raise Violation("W09", f"{node} waits for somebody to authenticate since {begun:.1f} s")
+        raise Violation("W09", f"{node} has kept an unauthenticated connection since {begun:.1f} s")
 
 
 # The most bytes of one read, which are refused after it.

@@ -78,9 +78,9 @@ class SecuredWatch(SocketWatch):
             if not is_from(read(frame.message), context):
                 raise Violation("W07", text)
             if sender is None or sender.name not in SUPER_USERS:
-                raise Violation("W10", f"{text}, in an envelope of {sender}, who may not send one")
+                raise Violation("W10", f"{text}, in an envelope of {sender}, which may not send one")
         elif context.forwarded or sender != context.principal:
-            raise Violation("W08", f"{text}, and {sender} is authenticated")
+            raise Violation("W08", f"{text}, but {sender} is authenticated")
 
 
 class SecuredRun(SocketRun):

@@ -64,11 +64,11 @@ def _at_server(process: SocketProcess) -> None:
         raise Violation("W06", f"{node} holds {held} bytes of unfinished frames, and counts {ours.held_bytes}")
     count = sum(not one.is_closing for one in ours.connections.values())
     if count > bounds["connections_max"]:
-        raise Violation("W06", f"{node} has {count} connections; {bounds['connections_max']} may be")
+        raise Violation("W06", f"{node} has {count} connections; the limit is {bounds['connections_max']}")
     oldest = process.loop.time() - bounds["idle_ms_max"] / 1000 * 1.25 - SLACK_S
     for one in ours.connections.values():
         if one.last_active < oldest:
-            raise Violation("W06", f"{node} keeps a connection that is silent since {one.last_active:.1f} s")
+            raise Violation("W06", f"{node} keeps a connection that has been idle since {one.last_active:.1f} s")
         found: Any = process.connections.get(one.number)
         if found is not None:
             _at_connection(node, one, found, process.network.wire_rules)
@@ -77,15 +77,15 @@ def _at_server(process: SocketProcess) -> None:
 def _at_connection(node: str, one: connection.Connection, found: TcpConnection, wire_rules: WireChecks) -> None:
     waiting = sum(asked.taken_at >= 0 for asked in found.requests.values())
     if waiting > connection.WAITING_MAX:
-        raise Violation("W06", f"{node} took {waiting} requests of one connection that wait for their answers")
+        raise Violation("W06", f"{node} read {waiting} unanswered requests of one connection")
     untaken = sum(len(asked.data) + 4 for asked in found.requests.values() if asked.taken_at < 0)
     on_the_way = len(found.server_end.arrived) + len(found.client_end.unsent) + found.client_end.under_way
     ahead = untaken - on_the_way - one.held  # a frame that is not whole yet has to be held
     if not found.client_end.is_gone and ahead > AHEAD_BYTES:
-        raise Violation("W06", f"{node} has read {ahead} bytes of requests that it does not take")
+        raise Violation("W06", f"{node} buffers {ahead} bytes of requests that it does not process")
     if one.unsent_bytes > UNSENT_BYTES and found.opening.channels is None:
-        raise Violation("W06", f"{node} holds {one.unsent_bytes} bytes for one that does not fetch them")
+        raise Violation("W06", f"{node} holds {one.unsent_bytes} unsent bytes for a client that does not read")
     first = next(iter(found.requests.values()), None)
     is_read = not (found.server_end.arrived or found.client_end.under_way)
     if first is not None and is_read and wire_rules.is_nonsense(found, first) and not one.is_closing:
-        raise Violation("W06", f"{node} received what is no request, and keeps the connection")
+        raise Violation("W06", f"{node} received invalid bytes, and keeps the connection")

@@ -106,7 +106,7 @@ def check_answer(sender: str, envelope: EnvelopeRequest, response: Any) -> None:
         return
     if error != Error.NONE:
         if error != Error.NOT_CONTROLLER or response.response_data is not None:
-            raise Violation("W07", f"{text}, and it can be opened: {envelope}")
+            raise Violation("W07", f"{text}, but the envelope is valid: {envelope}")
         return
     cls: Any = response_class(letter.api_key)
     data = bytes(response.response_data)

@@ -44,7 +44,7 @@ class SocketWatch(CheckedWatch):
         message: Any = None if frame is None else frame.message
         is_wrapped = type(message) is EnvelopeRequest
         if context.forwarded != is_wrapped or (is_wrapped and not is_from(read(message), context)):
-            text = f"node {process.node.id} takes {context} for who sent {message}"
+            text = f"node {process.node.id} takes {context} for the sender of {message}"
             raise Violation("W07", text)
 
 

@@ -65,7 +65,7 @@ class WireRules:
             raise Violation("W01", f"{node} writes {len(frame.data)} bytes that are no request")
         if connection.requests:
             waits = next(iter(connection.requests.values()))
-            raise Violation("W01", f"{node} writes a {frame.name} where its {waits.name} is not answered")
+            raise Violation("W01", f"{node} writes a {frame.name} where its {waits.name} is not answered yet")
         if type(frame.message) is ApiVersionsRequest and frame.version >= 0 and not connection.versions:
             return
         if self._is_of_channel(connection, frame):
@@ -74,7 +74,9 @@ class WireRules:
             raise Violation("W01", f"{node} writes a {frame.name} before it knows the peer's versions")
         effect = channels.asked.get(connection.opening.peer)
         if effect is None or not is_written_as(effect, frame.version, frame.payload):
-            raise Violation("W01", f"{node} writes a {frame.name} to {connection.opening.host} that no core asked for")
+            raise Violation(
+                "W01", f"{node} writes a {frame.name} to {connection.opening.host} that no state machine asked for"
+            )
         frame.number = effect.number
         channels.left[effect.peer] = frame
         known = connection.versions.get(type(frame.message))
@@ -100,16 +102,18 @@ class WireRules:
             asked.said = b""
             asked.taken_at = self._network.world.now
         if asked is None or not (asked.taken_at >= 0 or is_refused):
-            raise Violation("W03", f"{node} writes {len(data)} bytes where nothing was asked")
+            raise Violation("W03", f"{node} writes {len(data)} bytes that answer no request")
         if int.from_bytes(data[:4], "big", signed=True) != asked.correlation_id:
             raise Violation("W03", f"{node} answers {asked.name} {asked.correlation_id} as {data[:4].hex()}")
         if asked.said is None and not is_refused:
             raise Violation("W03", f"{node} writes an answer to {asked.name} before its node has given one")
         if asked.said is not None and not data.endswith(asked.said):
-            raise Violation("W03", f"{node} writes {len(data)} bytes to {asked.name}; the node said others")
+            raise Violation(
+                "W03", f"{node} writes {len(data)} bytes to {asked.name}; the node's answer has other bytes"
+            )
         if is_refused and data[4:] != REFUSED:
             raise Violation(
-                "W03", f"{node} is asked for its versions in {asked.version}, and does not say what it knows"
+                "W03", f"{node} is asked for its versions in {asked.version}, and does not list its own versions"
             )
         del connection.requests[asked.place]
         answer = asked.answer = Answer(data, asked)
@@ -146,7 +150,7 @@ class WireRules:
         """A node gives its answer to a request (W03)."""
         frame = connection.requests.get(place)
         if frame is None or frame.response is not None:
-            text = f"node {process.node.id} answers with {type(response).__name__} what is not waiting for an answer"
+            text = f"node {process.node.id} sends a {type(response).__name__} for a request that does not wait"
             raise Violation("W03", text)
         frame.response = response
         frame.said = encode(response, frame.version)
@@ -171,10 +175,12 @@ class WireRules:
         node = f"node {channels.process.node.id}"
         frame = channels.left.get(event.peer)
         if asked is None or frame is None or asked.number != event.number:
-            text = f"{node} hands over an answer to {event.number} of peer {event.peer}"
-            raise Violation("W04", f"{text}; asked is {None if asked is None else asked.number}")
+            text = f"{node} delivers a response to request {event.number} to peer {event.peer}"
+            raise Violation("W04", f"{text}; the open request is {None if asked is None else asked.number}")
         if frame.answer is None or frame.said != encode(event.response, frame.version):
-            raise Violation("W04", f"{node} hands over to its {frame.name} of peer {event.peer} what no node answered")
+            raise Violation(
+                "W04", f"{node} delivers a response to its {frame.name} to peer {event.peer} that no node sent"
+            )
 
 
 def is_written_as(effect: Send, version: int, body: bytes) -> bool:

@@ -70,7 +70,7 @@ def _follows(before: Observation, seen: Observation) -> Iterator[str]:
         yield f"an earlier life after a later one: {_described(before)}; then {_described(seen)}"
     if seen.life != before.life:
         if seen.role == LEADER and seen.epoch == before.epoch and before.role in {LEADER, RESIGNED}:
-            yield f"a leader goes on in its epoch after a restart: {_described(before)}; then {_described(seen)}"
+            yield f"a leader continues in its epoch after a restart: {_described(before)}; then {_described(seen)}"
         return
     if seen.watermark is not None and before.watermark is not None and seen.watermark < before.watermark:
         yield f"the high watermark falls: {_described(before)}; then {_described(seen)}"

@@ -41,7 +41,7 @@ class History:
         own = self.log
         self._ends[epoch] = end_offset
         if source.at(own.end) != own.last:
-            raise Violation("S06", f"a log that is committed up to {end_offset} has other records before {own.end}")
+            raise Violation("S06", f"a log that is committed up to {end_offset} has different records before {own.end}")
         for number in source.numbers[source.after(own.end) or 0 :] if source.end > own.end else ():
             data = source.chains.batches[number][1]
             part = next(parts(data))

@@ -146,13 +146,13 @@ class ApiOracle:
             return
         is_unconfirmed = since is not None and self._confirmed.get(key[:2], 0) <= since
         if is_unconfirmed and not is_without_data(response):
-            text = f"node {key[0]} answers {type(response).__name__}, and no majority has confirmed that it leads"
+            text = f"node {key[0]} answers {type(response).__name__} before a majority has confirmed its leadership"
             self.refused = self.refused or text
         # Responses in envelopes are checked on the wire.
         if read is not None and not isinstance(response, EnvelopeResponse):
             try:
                 if getattr(response, "throttle_time_ms", 0):
-                    raise Violation("C21", f"node {process.node.id} throttles who asked: {response}")
+                    raise Violation("C21", f"node {process.node.id} throttles a client: {response}")
                 read(response)
             except Violation as violation:
                 self.refused = self.refused or violation.text

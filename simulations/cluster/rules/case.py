@@ -94,7 +94,7 @@ class Case:
     def same(self, what: object, found: object, wanted: object) -> None:
         """Raises Violation if they differ."""
         if found != wanted:
-            raise self.fail(f"{what} is {found}, not {wanted}")
+            raise self.fail(f"{what}: {found}, expected {wanted}")
 
 
 def is_elsewhere(response: Any) -> bool:

@@ -109,7 +109,7 @@ def _is_written(case: Case, records: list[Any]) -> None:
             if each.name == MIN_ISR
         ]
     if written or not case.may_be_too_much(len(records)):
-        case.same("what is written", written, records)
+        case.same("the records", written, records)
 
 
 def _incremental(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[Any], set[int], bool]:
@@ -238,7 +238,7 @@ def described(case: Case) -> Callable[[Any], None]:
             if len(request.resources) * KEYS[TOPIC] < ENTRIES_MAX:
                 raise case.fail("it is refused as too large")
             return
-        case.same("how many are described", len(response.results), len(wanted))
+        case.same("the number of described resources", len(response.results), len(wanted))
         for (resource, expected), result in zip(wanted, response.results, strict=True):
             expected(resource, result)
 
@@ -254,16 +254,16 @@ def _described(case: Case, resource: Any) -> Callable[[Any, Any], None]:
 
     def read(resource: Any, result: Any) -> None:
         what = f"{kind} {name}"
-        case.same("what is described", (result.resource_type, result.resource_name), (kind, name))
+        case.same("the described resource", (result.resource_type, result.resource_name), (kind, name))
         case.expect(what, result.error_code, wrong)
         if result.error_code != Error.NONE:
-            case.same(f"what is told of {what}", tuple(result.configs), ())
+            case.same(f"the configs of {what}", tuple(result.configs), ())
             return
         found = {each.name: each for each in result.configs}
         keys = resource.configuration_keys
         case.same("the order of the keys", list(found), sorted(found))
         if keys and set(found) - set(keys):
-            raise case.fail(f"{set(found)} are told, and {keys} were asked for")
+            raise case.fail(f"{set(found)} are described, but {keys} were requested")
         if kind in KEYS:
             _is_resource(case, kind, own, found, keys)
         elif kind == BROKER and not name:
@@ -288,10 +288,10 @@ def _not_described(case: Case, kind: int, name: str) -> set[int]:
 
 def _is_resource(case: Case, kind: int, own: dict[str, str], found: dict[str, Any], keys: Any) -> None:
     if not keys:
-        case.same("how many keys there are", len(found), KEYS[kind])
+        case.same("the number of keys", len(found), KEYS[kind])
     for key, entry in found.items():
-        case.same(f"where {key} is from", entry.config_source == OWN[kind], key in own)
-        case.same(f"what {key} is", (entry.read_only, entry.is_sensitive), (False, False))
+        case.same(f"the source of {key}", entry.config_source == OWN[kind], key in own)
+        case.same(f"read-only and sensitive of {key}", (entry.read_only, entry.is_sensitive), (False, False))
     for key, value in own.items():
         if key in found:
             case.same(f"{key}", _plain(found[key].value), _plain(value))
@@ -314,7 +314,7 @@ def _is_of_all(case: Case, own: dict[str, str], found: dict[str, Any]) -> None:
     for key, entry in found.items():
         is_secret = key in ("ssl.keystore.password", "no.such.key")
         case.same(f"the value of {key}", entry.value, None if is_secret else own.get(key))
-        case.same(f"whether {key} is secret", entry.is_sensitive, is_secret)
+        case.same(f"sensitive of {key}", entry.is_sensitive, is_secret)
 
 
 def _is_entry(case: Case, entry: Any, with_synonyms: bool) -> None:
@@ -329,7 +329,7 @@ def _is_entry(case: Case, entry: Any, with_synonyms: bool) -> None:
         if entry.value is not None or not _is_covered(case, entry.name):
             case.same(f"the value of {entry.name}", entry.synonyms[0].value, entry.value)
     if entry.is_sensitive:
-        case.same(f"what is told of {entry.name}", {entry.value, *(each.value for each in entry.synonyms)}, {None})
+        case.same(f"the values of {entry.name}", {entry.value, *(each.value for each in entry.synonyms)}, {None})
 
 
 def _is_covered(case: Case, key: str) -> bool:

@@ -87,7 +87,7 @@ class Change:
         for name, of in LISTS:
             value = getattr(self.record, name)
             if value is not None and tuple(value) == getattr(found, of):
-                return f"{name} were so before"
+                return f"{name} did not change"
         if self.record.leader_recovery_state >= 0 and (self.record.leader_recovery_state > 0) == found.recovering:
             return "the recovery was so before"
         return ""
@@ -102,7 +102,7 @@ class Change:
         can = [each for each in changed.replicas if each in eligible and can_lead(self.after, found, each)]
         if leader == NOBODY:
             can = can or could_return(self.after, changed, before=found) or self._could_uncleanly(found, changed)
-            return f"no replica leads, and {can} could" if can else ""
+            return f"no replica leads, but {can} could" if can else ""
         if leader == found.leader:
             return "" if leader in can else f"{leader} goes on leading, and cannot"
         if leader not in can:
@@ -110,7 +110,7 @@ class Change:
         if leader == changed.replicas[0]:
             return ""
         if found.leader in can:
-            return f"{leader} leads in place of {found.leader}, which could go on"
+            return f"{leader} leads in place of {found.leader}, which could remain leader"
         return "" if leader == can[0] else f"{leader} leads, and {can[0]} comes before it"
 
     def _could_uncleanly(self, found: Partition, changed: Partition) -> list[int]:
@@ -126,13 +126,13 @@ class Change:
         has_to = not set(found.replicas) <= set(changed.replicas) or (shrinks and level < NO_BUMP_SINCE)
         if self.record.leader == UNCHANGED:
             return "the leader epoch has to rise" if has_to else ""
-        return "" if changed.leader != found.leader or has_to else "the leader epoch rises for nothing"
+        return "" if changed.leader != found.leader or has_to else "the leader epoch rises without need"
 
     def _eligible(self, found: Partition, changed: Partition) -> str:
         if not self.before.features.get(ELR, 0):
             return "ELRs are not kept" if self.record.eligible_leader_replicas else ""
         if self.record.leader_recovery_state > 0:
-            return f"{changed.elr} stay eligible" if changed.elr else ""
+            return f"{changed.elr} remain in the ELR" if changed.elr else ""
         from_elr = tuple(changed.isr) == (self.record.leader,) and self.record.leader in found.elr
         may = {*found.elr, *found.isr} - set(changed.isr)
         is_hidden = found.recovering and self._is_sole(found, changed)  # it may be an unclean election, once more
@@ -141,7 +141,7 @@ class Change:
         if len(changed.isr) >= self._min_isr() and not from_elr:
             may = set()
         may -= set(self.lost)
-        return f"{set(changed.elr)} are eligible, and should be {may}" if set(changed.elr) != may else ""
+        return f"the ELR is {set(changed.elr)}, expected {may}" if set(changed.elr) != may else ""
 
     def _is_sole(self, found: Partition, changed: Partition) -> bool:
         """Whether a replica outside of the ISR was elected, and is now the whole ISR."""

@@ -90,7 +90,7 @@ class Mirror:
                 if not left and broker_id in let_in:
                     left = led_by_nobody(self.image, broker_id, self._properties)
                 if left:
-                    text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica does"
+                    text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica leads"
                     raise Violation("C21", text)
 
     def _replicas_of_first(self, topic_id: bytes) -> int:

@@ -62,12 +62,12 @@ def heartbeat(case: Case) -> Read:
     became = after.brokers[request.broker_id]
     read_up = request.current_metadata_offset
     if broker.fenced and not became.fenced and (request.want_fence or request.want_shut_down):
-        raise case.fail("it is let in, and did not ask for that")
+        raise case.fail("it is unfenced, but did not request that")
     if not broker.fenced and request.want_fence and not request.want_shut_down:
-        case.same("whether it is fenced", became.fenced, True)
+        case.same("the fencing of the broker", became.fenced, True)
     may_leave = case.level >= SHUTDOWN_SINCE and not broker.fenced
     if became.leaving != broker.leaving and not (request.want_shut_down and may_leave):
-        raise case.fail("it leaves, and did not ask for that")
+        raise case.fail("it begins a controlled shutdown, but did not request that")
     if case.level >= DIRECTORIES_SINCE:
         failed = set(map(bytes, request.offline_log_dirs or ()))
         if not became.fenced or not broker.fenced:
@@ -81,11 +81,11 @@ def heartbeat(case: Case) -> Read:
         case.expect("it", response.error_code, ())
         if response.error_code != Error.NONE:
             return
-        case.same("whether it is told to be fenced", bool(response.is_fenced), is_fenced)
+        case.same("isFenced", bool(response.is_fenced), is_fenced)
         if response.should_shut_down and not request.want_shut_down:
-            raise case.fail("it is told to go, and did not ask for that")
+            raise case.fail("shouldShutDown is set, but the broker did not request a shutdown")
         if not response.is_caught_up and read_up > 1 << 40:
-            raise case.fail("it has read all, and is told that it has not")
+            raise case.fail("isCaughtUp is not set, but the broker has read all")
 
     return read
 
@@ -99,7 +99,7 @@ def registered(case: Case) -> Read:
         wrong.add(Error.DUPLICATE_BROKER_REGISTRATION)  # as long as the other one sends heartbeats
     written = [each for each in of(case, RegisterBrokerRecord) if each.broker_id == request.broker_id]
     if written:
-        case.same("whether it may register", may_be_taken, True)
+        case.same("the acceptance of the registration", may_be_taken, True)
         _is_registered(case, written[0])
     allowed = wrong if not written else set()
     if not written and may_be_taken and not wrong:
@@ -155,7 +155,7 @@ def _is_registered(case: Case, record: Any) -> None:
     case.same("its listeners", listeners, [(e.name, e.host, e.port, e.security_protocol) for e in request.listeners])
     levels = {(each.name, each.min_supported_version, each.max_supported_version) for each in record.features}
     given = {(each.name, each.min_supported_version, each.max_supported_version) for each in request.features}
-    case.same("what it supports", levels, given)
+    case.same("the supported features", levels, given)
 
 
 def unregistered(case: Case) -> Read:
@@ -163,7 +163,7 @@ def unregistered(case: Case) -> Read:
     written = [(each.broker_id, each.broker_epoch) for each in of(case, UnregisterBrokerRecord)]
     wanted = [] if known is None else [(case.request.broker_id, known.epoch)]
     if written or not case.may_be_too_much(0):
-        case.same("what is forgotten", written, wanted)
+        case.same("the unregistered broker", written, wanted)
     codes = {Error.BROKER_ID_NOT_REGISTERED} if known is None else set()
     return lambda response: case.expect("it", response.error_code, codes)
 
@@ -174,7 +174,7 @@ def allocated(case: Case) -> Read:
         return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
     request = case.request
     written = [(each.broker_id, each.broker_epoch, each.next_producer_id) for each in of(case, ProducerIdsRecord)]
-    case.same("what is given away", written, [(request.broker_id, request.broker_epoch, first + PRODUCER_IDS)])
+    case.same("the allocated producer ids", written, [(request.broker_id, request.broker_epoch, first + PRODUCER_IDS)])
 
     def read(response: Any) -> None:
         case.expect("it", response.error_code, ())
@@ -198,11 +198,11 @@ def cluster_described(case: Case) -> Read:
     def read(response: Any) -> None:
         case.expect("it", response.error_code, codes)
         if response.error_code == Error.NONE:
-            case.same("who is there", [each.broker_id for each in response.brokers], nodes)
-            case.same("where they are", [each.host for each in response.brokers], [f"node-{each}" for each in nodes])
+            case.same("the brokers", [each.broker_id for each in response.brokers], nodes)
+            case.same("the hosts", [each.host for each in response.brokers], [f"node-{each}" for each in nodes])
             leader = case.node_id if case.node_id in nodes else -1
             answered = (response.controller_id, response.cluster_id, response.cluster_authorized_operations)
-            case.same("who is active", answered, (leader, case.cluster_id, operations))
+            case.same("the active controller", answered, (leader, case.cluster_id, operations))
 
     return read
 
@@ -215,7 +215,7 @@ def features_set(case: Case) -> Read:
     wrong = [name for name, each in asked.items() if _is_wrong_level(case, each, after)]
     written = {each.name: each.feature_level for each in of(case, FeatureLevelRecord)}
     wanted = {name: each.max_version_level for name, each in asked.items() if name != KRAFT_VERSION}
-    case.same("what is written", written, {} if wrong or request.validate_only else wanted)
+    case.same("the records", written, {} if wrong or request.validate_only else wanted)
     codes = {Error.INVALID_UPDATE_VERSION} if wrong else set()
     return lambda response: case.expect("it", response.error_code, codes)
 
@@ -246,7 +246,7 @@ def versions(case: Case) -> Read:
 
     def read(response: Any) -> None:
         case.expect("it", response.error_code, {Error.INVALID_REQUEST} if is_wrong else ())
-        case.same("whether it says what is spoken", bool(response.api_keys), not is_wrong)
+        case.same("the presence of API versions", bool(response.api_keys), not is_wrong)
         if not is_wrong:
             case.same("the features", {each.name for each in response.supported_features}, known)
 

@@ -78,7 +78,7 @@ def altered(case: Case) -> Read:
                 elif after is not None:
                     case.expect(key, result.error_code, {Error.NEW_LEADER_ELECTED})
                     leaders = {record.leader for record in written.get(key, [])}
-                    case.same("whether another leads", bool(leaders - {-2, case.request.broker_id}), True)
+                    case.same("another leader", bool(leaders - {-2, case.request.broker_id}), True)
 
     return read
 
@@ -132,7 +132,7 @@ def _check_state(
         isr = isr if record.isr is None else tuple(record.isr)
         epochs = [epochs[0] + (record.leader != -2), epochs[1] + 1]
     if not set(isr) <= set(after.isr) or (not after.adding and not after.removing and isr != after.isr):
-        raise case.fail(f"the ISR of {key} becomes {isr}, and {after.isr} was requested")
+        raise case.fail(f"the ISR of {key} becomes {isr}, but {after.isr} was requested")
     seen = (
         result.leader_id,
         result.leader_epoch,
@@ -173,9 +173,9 @@ def assigned(case: Case) -> Read:
             replicas = found.replicas if moves[-1].replicas is None else tuple(moves[-1].replicas)
             if broker_id in replicas:
                 directories = tuple(map(bytes, moves[-1].directories or ()))
-                case.same(f"where {key} is", directories[replicas.index(broker_id)], chosen)
+                case.same(f"the directory of {key}", directories[replicas.index(broker_id)], chosen)
         elif len(found.directories) == len(found.replicas):
-            case.same(f"where {key} stays", found.directory_of(broker_id), chosen)
+            case.same(f"the unchanged directory of {key}", found.directory_of(broker_id), chosen)
 
     def read(response: Any) -> None:
         answered = {
@@ -184,7 +184,7 @@ def assigned(case: Case) -> Read:
             for topic in directory.topics
             for each in topic.partitions
         }
-        case.same("what is answered", set(answered), set(wanted))
+        case.same("the set of partitions", set(answered), set(wanted))
         for key, code in answered.items():
             if wanted[key] or code != Error.NONE:
                 case.same(key, {code}, wanted[key])
@@ -221,7 +221,7 @@ def moved(case: Case) -> Read:
         case.expect("it", response.error_code, ())
         # An empty request gets the default (KIP-860).
         may_change = bool(request.allow_replication_factor_change or not request.topics)
-        case.same("whether sizes may change", bool(response.allow_replication_factor_change), may_change)
+        case.same("allowReplicationFactorChange", bool(response.allow_replication_factor_change), may_change)
         for topic in response.responses:
             for result in topic.partitions:
                 codes = wanted[topic.name, result.partition_index]
@@ -262,7 +262,7 @@ def _sets_out(case: Case, found: Partition, target: tuple[int, ...], written: Se
     if (replicas, adding, removing) == under_way:
         return
     stays = tuple(each for each in (*target, *going) if each not in under_way[2])
-    case.same("what the move comes to", (replicas, adding, removing), (stays, (), ()))
+    case.same("the replicas after the reassignment", (replicas, adding, removing), (stays, (), ()))
 
 
 def listed(case: Case) -> Read:
@@ -287,7 +287,7 @@ def listed(case: Case) -> Read:
             for each in topic.partitions
         }
         case.same("the error", response.error_code, Error.NONE)
-        case.same("what is under way", answered, wanted)
+        case.same("the reassignments", answered, wanted)
 
     return read
 
@@ -323,7 +323,7 @@ def elected(case: Case) -> Read:
             may = found.replicas if kind == UNCLEAN else found.isr or found.elr
             can = [each for each in first if each in may and can_lead(image, found, each)]
             if can:
-                raise case.fail(f"{place} is not given to {can}, which could lead it")
+                raise case.fail(f"{place} gets no leader, but {can} could lead it")
         wanted[place] = codes if places.count(place) == 1 else {*codes, Error.ELECTION_NOT_NEEDED}
 
     def read(response: Any) -> None:
@@ -340,6 +340,6 @@ def elected(case: Case) -> Read:
         for place, codes in wanted.items():
             is_due = request.topic_partitions is not None or Error.ELECTION_NOT_NEEDED not in codes
             if place not in answered and is_due and not response.error_code:
-                raise case.fail(f"nothing is told of {place}")
+                raise case.fail(f"the response lacks {place}")
 
     return read

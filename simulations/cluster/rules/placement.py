@@ -42,4 +42,6 @@ class Placing:
         count = count + 1 if leader == last else 1
         self._rows[could] = leader, count
         if len(could) ** (count - 1) > CHANCE:
-            raise case.fail(f"{leader} leads the first partition of {count} topics in a row, and {sorted(could)} could")
+            raise case.fail(
+                f"{leader} leads the first partition of {count} topics in a row, but {sorted(could)} could, too"
+            )

@@ -40,7 +40,7 @@ def created(case: Case) -> Callable[[Any], None]:
     is_too_much = total > PARTITIONS_MAX
     written = list(case.written)
     if is_too_much or request.validate_only:
-        case.same("what is written", written, [])
+        case.same("the records", written, [])
     else:
         cut_short = not written and case.may_be_too_much(total)
         for topic in wanted:
@@ -147,7 +147,7 @@ def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
     """Remove the records of a topic from the list; they must be there, and be correct."""
     record = written.pop(0) if written else None
     if type(record) is not TopicRecord or record.name != topic.name:
-        raise case.fail(f"{record} is written where topic {topic.name} should be made")
+        raise case.fail(f"{record} is written instead of the creation of topic {topic.name}")
     topic_id = bytes(record.topic_id)
     named = {config.name: config for config in topic.configs}
     for config in (named[name] for name in hash_order(named)):
@@ -182,7 +182,7 @@ def are_new_partitions(
     made = [
         (type(each), getattr(each, "partition_id", None), bytes(getattr(each, "topic_id", b""))) for each in records
     ]
-    case.same("what is made", made, [(PartitionRecord, index, topic_id) for index in indexes])
+    case.same("the partitions", made, [(PartitionRecord, index, topic_id) for index in indexes])
     image = case.image
     for place, record in enumerate(records):
         replicas = tuple(record.replicas)
@@ -193,7 +193,7 @@ def are_new_partitions(
         isr = tuple(each for each in replicas if is_active(image.brokers.get(each)))
         case.same(f"partition {record.partition_id}", (tuple(record.isr), record.leader), (isr, isr[0] if isr else -1))
         plain = (record.leader_epoch, record.partition_epoch, record.leader_recovery_state, *record.adding_replicas)
-        case.same(f"what partition {record.partition_id} begins with", plain, (0, 0, 0))
+        case.same(f"the epochs of partition {record.partition_id}", plain, (0, 0, 0))
         if record.directories:
             wanted = [first_directory(image, each) for each in replicas]
             case.same(f"directories of partition {record.partition_id}", list(map(bytes, record.directories)), wanted)
@@ -207,22 +207,22 @@ def _is_even(case: Case, placed: Sequence[Sequence[int]]) -> None:
     unfenced = {each for each in usable if not case.image.brokers[each].fenced}
     wrong = [each for each in placed if not set(each) <= usable or each[0] not in unfenced]
     if wrong:
-        raise case.fail(f"{wrong} are placed, and {usable} could be, led by {unfenced}")
+        raise case.fail(f"replicas are placed on {wrong}; possible are {usable}, with a leader of {unfenced}")
     racks = {case.image.brokers[each].rack for each in usable}
     for replicas in placed:
         of = [case.image.brokers[each].rack for each in replicas]
         fenced = set(replicas) - unfenced
         if len(racks) == 1 and fenced and not unfenced <= set(replicas):
-            raise case.fail(f"{replicas} are placed on {fenced}, which are fenced, and {unfenced} are not")
+            raise case.fail(f"{replicas} are placed on the fenced brokers {fenced}, but {unfenced} are unfenced")
         if unfenced == usable and len(set(of)) != min(len(racks), len(replicas)):
             raise case.fail(f"{replicas} are on the racks {of} of {racks}")
     if len(racks) > 1 or unfenced != usable:
         return
     for first in range(0, len(placed) - len(usable) + 1, len(usable)):
-        turn = placed[first : first + len(usable)]
-        for column in zip(*turn, strict=True):
+        placed_round = placed[first : first + len(usable)]
+        for column in zip(*placed_round, strict=True):
             if set(column) != usable:
-                raise case.fail(f"in {turn} not each of {usable} has its turn")
+                raise case.fail(f"the round-robin placement {placed_round} does not use each of {usable}")
 
 
 def _check_created(case: Case, topic: Any, result: Any) -> None:
@@ -235,7 +235,7 @@ def _check_created(case: Case, topic: Any, result: Any) -> None:
     case.same(f"the size of {topic.name}", sizes, (_partitions_of(case, topic), size))
     own = {config.name: _last(topic, config) for config in topic.configs}
     found = {config.name: config for config in result.configs or ()}
-    case.same(f"how many configs {topic.name} has", len(found), CONFIGS)
+    case.same(f"the number of configs of {topic.name}", len(found), CONFIGS)
     case.same("their order", list(found), sorted(found))
     for name, config in found.items():
         what = f"{name} of {topic.name}"
@@ -260,7 +260,7 @@ def grown(case: Case) -> Callable[[Any], None]:
     is_too_much = total > PARTITIONS_MAX
     is_cut = not written and total and not request.validate_only and case.may_be_too_much(total)
     if request.validate_only or is_too_much:
-        case.same("what is written", written, [])
+        case.same("the records", written, [])
     elif not is_cut:
         for topic in request.topics:
             if Error.NONE in allowed[topic.name]:
@@ -312,7 +312,7 @@ def _not_grown(case: Case, topic: Any) -> set[int]:
 def deleted(case: Case) -> Callable[[Any], None]:
     request, image = case.request, case.image
     if not case.flag("delete.topic.enable", "true"):
-        case.same("what is written", case.written, [])
+        case.same("the records", case.written, [])
         codes = {Error.TOPIC_DELETION_DISABLED, Error.INVALID_REQUEST}
 
         def refused(response: Any) -> None:
@@ -347,7 +347,7 @@ def deleted(case: Case) -> Callable[[Any], None]:
             gone.add(topic_id)
     wanted += [(image.topics[each], each, Error.NONE) for each in gone]
     removed = {bytes(each.topic_id) for each in case.written if type(each) is RemoveTopicRecord}
-    case.same("what is removed", removed, gone)
+    case.same("the removed topics", removed, gone)
 
     def read(response: Any) -> None:
         answered = [(each.name, bytes(each.topic_id), each.error_code) for each in response.responses]

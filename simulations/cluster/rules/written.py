@@ -26,7 +26,7 @@ def log_rules(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
     assert header is not None, "a whole batch"
     if (header.base_timestamp, header.max_timestamp) != (moment_ms, moment_ms):
         stamps = header.base_timestamp, header.max_timestamp
-        raise Violation("C21", f"node {node_id} writes at {moment_ms}, and its batch says {stamps}")
+        raise Violation("C21", f"node {node_id} writes at {moment_ms}, but its batch has the timestamps {stamps}")
     for record, (_, found) in zip(records_of(batch, header), decoded(batch), strict=True):
         version, wanted = read_frame(record.value or b"")[1], _version(found, level)
         if version != wanted:

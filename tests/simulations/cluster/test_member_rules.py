@@ -79,7 +79,7 @@ SOUND = {
         [change(isr=(2,), leader=2), changes(1, 0, log_dirs=(D2,))], [change(directories=(D2, D3))],
         [change(isr=(2, 1), leader=1, leader_recovery_state=1)],
     ],
-    "a broker is forgotten": [[change(isr=(1,)), UnregisterBrokerRecord(broker_id=2, broker_epoch=2)]],
+    "a broker is unregistered": [[change(isr=(1,)), UnregisterBrokerRecord(broker_id=2, broker_epoch=2)]],
     "a leader after aborts": [OPEN, 2, [AbortTransactionRecord(reason=None), CONFIG]],
 }  # fmt: skip
 
@@ -99,8 +99,8 @@ WRONG = {
     "C20 a replica in a failed directory is elected": [
         [change(isr=(2,), leader=2), changes(1, 0, log_dirs=(D2,))], [change(leader=1)],
     ],
-    "C10 a broker is forgotten by a former epoch": [[UnregisterBrokerRecord(broker_id=2, broker_epoch=1)]],
-    "C06 a broker is forgotten that is in sync": [[UnregisterBrokerRecord(broker_id=2, broker_epoch=2)]],
+    "C10 a broker is unregistered by a former epoch": [[UnregisterBrokerRecord(broker_id=2, broker_epoch=1)]],
+    "C06 a broker is unregistered that is in sync": [[UnregisterBrokerRecord(broker_id=2, broker_epoch=2)]],
     "C13 another ends a transaction": [OPEN, 2, [EndTransactionRecord()]],
     "C13 another goes on with a transaction": [OPEN, 2, [CONFIG]],
     "C13 a transaction within a transaction": [OPEN, [BeginTransactionRecord(name=None)]],

@@ -105,7 +105,7 @@ def test_a_mutant_that_is_missed_exits_with_1(capsys: pytest.CaptureFixture[str]
     code = main(["mutants", "R01", "--seeds", "12", "--jobs", "1"])
 
     assert code == 1
-    assert "R01   grants a second vote in an epoch: MISSED in 1 seeds" in capsys.readouterr().out
+    assert "R01   a second vote is granted in an epoch: MISSED in 1 seeds" in capsys.readouterr().out
 
 
 def test_wrong_arguments_are_refused_with_a_reason(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_leader_without_the_votes_of_a_majority_is_detected() -> None:
     follower = followers(run)[0]
     follower.replica.role = replace(leader(run).replica.role, epoch=7, leader_id=follower.node.id)
 
-    with pytest.raises(Violation, match=r"S01: node . leads epoch 7, for which only"):
+    with pytest.raises(Violation, match=r"S01: node . leads epoch 7, but only"):
         run.watch.stepped(follower, "input:Answered", None, [])
 
 

@@ -52,7 +52,7 @@ def test_a_stored_snapshot_whose_bytes_are_not_on_disk_is_detected() -> None:
         if path.endswith(".checkpoint"):
             del inode.synced[-20:]
 
-    with pytest.raises(Violation, match=r"S17.*(broken|not whole)"):
+    with pytest.raises(Violation, match=r"S17.*(damaged|incomplete)"):
         run.watch.stepped(found, "input:SnapshotTaken", SnapshotTaken(snapshot, 100, 0), [])
 
 

@@ -35,7 +35,7 @@ def test_two_elections_in_a_row_are_allowed() -> None:
         (Observation(2, 2, 3, voted=3), "two votes in epoch 3"),
         (Observation(2, 1, 3, watermark=0), "the high watermark falls"),
         (Observation(2, 1, 3, watermark=7, log_end=6), "committed beyond the end of the log"),
-        (Observation(2, 2, 3, "Leader"), "a leader goes on in its epoch after a restart"),
+        (Observation(2, 2, 3, "Leader"), "a leader continues in its epoch after a restart"),
         (
             Observation(2, 1, 3, "Follower"),
             "no action leads from Leader to Follower|Leader to Follower with this epoch",
