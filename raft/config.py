@@ -56,7 +56,7 @@ class RaftConfig:
     leader; it is short because a pre-vote cannot disturb a leader. pre_vote_yield_ms: for how long a Prospective waits
     when another one asks for pre-votes at the same time; 0: not at all. high_watermark_delay_ms: for how long the
     leader may leave a voter's parked Fetch unanswered when only the high watermark advanced; 0: not at all, like Kafka.
-    backs_off_without_news: whether a peer whose answer tells nothing new is left alone for retry_backoff_ms; Kafka asks
+    backs_off_without_news: whether a peer whose answer has nothing new gets no request for retry_backoff_ms; Kafka asks
     it again at once. counts_parked_fetches: whether a parked Fetch proves again that its sender is alive when records
     or a high watermark answer it, as in Kafka. endpoints: the addresses of this node that it sends to peers.
     """

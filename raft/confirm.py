@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def on_confirm(replica: Replica, asked: ConfirmLeadership, _now_ms: int) -> None:
     """Start a round in which a majority of the voters must fetch again; see `raft/rounds.py`.
 
-    A replica that is not the leader does nothing: a `LeaderChanged` tells the state machine that leadership is lost.
+    A replica that is not the leader does nothing: a `LeaderChanged` notifies the state machine that leadership is lost.
     """
     role = replica.role
     if not isinstance(role, Leader):

@@ -113,7 +113,7 @@ def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) 
 def refused(replica: Replica, peer: int, error: int) -> bool:
     """An error in place of the whole answer. Returns False, so that the replica backs off from the peer.
 
-    A peer that does not let this node take part ends it, as in stock: who is not allowed to vote or to fetch must not
+    A peer that denies this node CLUSTER_ACTION ends it, as in stock: a node that may neither vote nor fetch must not
     look like a voter.
     """
     if error == Error.CLUSTER_AUTHORIZATION_FAILED:

@@ -201,7 +201,7 @@ class ReserveOffsets:
 
 @dataclass(slots=True)
 class KraftVersionSupport:
-    """The highest level of kraft.version that all voters support, as they have told the leader of `epoch`."""
+    """The highest level of kraft.version that all voters support, as they have reported to the leader of `epoch`."""
 
     epoch: int
     level: int

@@ -26,8 +26,8 @@ class FollowerState:
     """fetch_deadline_ms: when the fetch timeout ends; has_fetched: whether a Fetch of this epoch succeeded.
 
     leader_high_watermark: from the last answer; it may be above our log end; -1 before the first. update_deadline_ms:
-    when it is next checked whether the voter set has this replica as it is; has_updated: whether this leader was told
-    of this replica's endpoints and versions, which with kraft.version 0 no log keeps.
+    when it is next checked whether the voter set has this replica as it is; has_updated: whether this leader has
+    this replica's endpoints and versions, which with kraft.version 0 no log keeps.
     """
 
     __slots__ = (

@@ -30,7 +30,7 @@ def start(replica: Replica, role: Leader) -> None:
 
 
 def learn_voter(replica: Replica, role: Leader, voter: Voter) -> None:
-    """A static voter told its directory id, endpoints and versions."""
+    """A static voter has reported its directory id, endpoints and versions."""
     reported = role.state.reported_voters
     assert reported is not None, "with kraft.version 1 the log has the voters"
     role.state.reported_voters = reported.updated(voter)
@@ -44,7 +44,7 @@ def _report_support(replica: Replica, role: Leader) -> None:
 
 
 def on_upgrade(replica: Replica, upgrade: UpgradeKraftVersion, now_ms: int) -> None:
-    """Append kraft.version 1 and the voters, with what they have told, as one batch."""
+    """Append kraft.version 1 and the voters, with what they have reported, as one batch."""
     role = replica.role
     state = role.state if isinstance(role, Leader) else None
     if (

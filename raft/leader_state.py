@@ -51,8 +51,8 @@ class LeaderState:
     voters: by id, with the leader itself; observers: all others that fetch, by key. fetched_voters: ids of the other
     voters that fetched since quorum_deadline_ms was set. begin_deadline_ms: when BeginQuorumEpoch is next sent to the
     voters that do not fetch. parked: by connection, its one unanswered Fetch. change: the change of the voter set that
-    is under way; None where there is none. is_removed: whether this replica's own removal is committed. told_voters:
-    with kraft.version 0, the static voters with what each has told this leader of itself; None with kraft.version 1.
+    is under way; None where there is none. is_removed: whether this replica's own removal is committed.
+    reported_voters: with kraft.version 0, the static voters with what each reported to this leader; None with 1.
     """
 
     __slots__ = (

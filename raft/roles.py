@@ -73,7 +73,7 @@ class Follower:
 
 @dataclass(frozen=True, slots=True)
 class Resigned:
-    """Was the leader of this epoch, has resigned, and tells the other voters so. leader_id: its own.
+    """Was the leader of this epoch, has resigned, and notifies the other voters. leader_id: its own.
 
     successors: the other voters, the longest logs first. unacked: ids of the voters that have not acknowledged it yet.
     """

@@ -1,4 +1,4 @@
-"""UpdateRaftVoter on both sides: a voter tells the leader its endpoints and versions (KIP-853)."""
+"""UpdateRaftVoter on both sides: a voter sends the leader its endpoints and versions (KIP-853)."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
 
 
 def send_if_due(replica: Replica, role: Follower, now_ms: int) -> None:
-    """Tell the leader of this voter where its voter set has another address, or other versions, of it.
+    """Send UpdateRaftVoter where the leader's voter set has another address, or other versions, of this voter.
 
-    With kraft.version 0 the voter set of the log has neither, so each leader is told once.
+    With kraft.version 0 the voter set of the log has neither, so each leader gets the request once.
     """
     state = role.state
     if now_ms < state.update_deadline_ms:
@@ -150,7 +150,7 @@ def on_response(
 
 
 def on_failure(replica: Replica, peer: int, _request: Any, error: int, _now_ms: int) -> bool:
-    """No success. A leader that does not serve the request, as before Kafka 3.9, is told no more."""
+    """No success. A leader that does not serve the request, as before Kafka 3.9, gets no more requests."""
     role = replica.role
     if error == Error.UNSUPPORTED_VERSION and isinstance(role, Follower):
         role.state.has_updated = True

@@ -68,7 +68,7 @@ def decode_lenient(cls: type[T], version: int, data: bytes, position: int) -> tu
             return run(data, position)  # type: ignore[no-any-return]
         except MALFORMED:
             pass
-        raise  # tells the field
+        raise  # it names the field
 
 
 def encode(message: Any, version: int) -> bytes:

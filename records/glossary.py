@@ -29,7 +29,7 @@ FIELDS: dict[str, str] = {
     "current_leader_epoch": "the leader epoch that the caller knows; -1 where it does not say",
     "delivery_count": "how many times the records were delivered",
     "eligible_leader_replicas": "replicas outside the ISR that have everything committed",
-    "entity": "who a quota is for: a user, a client id, an address, or two of them",
+    "entity": "the target of a quota: a user, a client id, an address, or two of them",
     "entity_name": "the name; null for the default",
     "entity_type": "user, client-id or ip",
     "entries": "one for each entity",

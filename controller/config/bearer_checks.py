@@ -32,7 +32,7 @@ _ASSERTIONS = ("sasl.oauthbearer.assertion.file", "sasl.oauthbearer.assertion.cl
 
 
 def check_no_handlers(values: ListenerValues, mechanism: str) -> None:
-    """Raises ConfigError where a class of Java decides who is let in: to pass it over would let in others."""
+    """Raises ConfigError for a Java class that authenticates clients: clients that it refuses must not pass."""
     for key in (SERVER_HANDLER, LOGIN_HANDLER, "sasl.login.class"):
         if values.of_mechanism(mechanism, key) is not None:
             raise ConfigError(

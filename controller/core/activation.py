@@ -54,7 +54,7 @@ def activation_records(state: State, env: Env, bootstrap: Sequence[tuple[Any, in
         records.append((BeginTransactionRecord(name=BOOTSTRAP), 0))
     records += bootstrap
     if levels.get(ELR_VERSION, 0) > 0:
-        # Min ISR decides who is eligible, so it must not depend on which controller is active.
+        # min.insync.replicas decides about the ELR, so it must not depend on which controller is active.
         value = str(env.settings.min_insync_replicas)
         record = ConfigRecord(resource_type=BROKER, resource_name="", name=MIN_ISR, value=value)
         records.append((record, 0))

@@ -101,7 +101,7 @@ class Api:
 
     handler: None for the APIs of the quorum. needs: the operation on the cluster that a caller must be allowed; None
     where the handler checks the resources that the request names, or nothing is needed. check_level: raises the error
-    that a caller who is not allowed it gets while metadata.version is too low for the API. forwardable: whether a
+    that an unauthorized caller gets while metadata.version is too low for the API. forwardable: whether a
     broker may send it in an Envelope. deadline: how many ms a request may wait before its handler runs; None for no
     limit.
     allowed: raises ApiError where the configuration does not allow the API; called first, on any controller.

@@ -90,7 +90,7 @@ def checked(
     """Check changes by the rules of their resource: first each key, then all keys together as they would be; then by
     the operator's own policy.
 
-    implied: removals of keys that the request does not name; the policy is not told of them. is_new: the resource is
+    implied: removals of keys that the request does not name; the policy does not get them. is_new: the resource is
     being created. forwarded: a broker forwarded the request and has checked it.
     Raises ApiError.
     """

@@ -121,7 +121,7 @@ def _update(state: State, env: Env, name: str, level: int, upgrade_type: int, pr
 def _update_kraft_version(env: Env, level: int, upgrade_type: int) -> Records:
     """kraft.version is in control records of the quorum; here is only a record for the response to wait for.
 
-    Raises ApiError(INVALID_UPDATE_VERSION) where a voter does not support the level, or has not told this leader yet.
+    Raises ApiError(INVALID_UPDATE_VERSION) where a voter does not support the level, or has not reported levels yet.
     """
     current = env.kraft_version
     if upgrade_type != UPGRADE:

@@ -26,8 +26,8 @@ class Env:
     now_ms: monotonic; wall_ms: since 1970. epoch: of this node's leadership, -1 on a standby. leader_id: of the active
     controller, -1 where unknown. next_offset: of the next record to be appended. sessions: None on a standby.
     kraft_version: as the control records of the log have it; kraft_version_offset: of that record, -1 without one.
-    kraft_version_support: the highest level that all voters support, as they have told the leader of the epoch that
-    stands before it.
+    kraft_version_support: the highest level that all voters support, as they have reported to the leader of the epoch
+    that stands before it.
     loggers: of this node; None where none can be changed. topic_defaults: what `controller.handlers.topics` keeps.
     access: the authorizer; None where everything is allowed. token_secrets: kept by
     `controller.handlers.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from records.batch import Batch
 
 # The bytes that are read and replayed in one iteration of the loop.
-TURN_BYTES = 128 << 10
+PIECE_BYTES = 128 << 10
 
 
 class StateFeed:
     """Gives a standby its committed batches and snapshots, and the active controller the high watermark.
 
     A controller that becomes active gets all committed records before the `LeaderChanged`. step: has the controller
-    take an input at once; later: runs an action in a later turn of the loop.
+    take an input at once; later: runs an action in a later iteration of the loop.
     """
 
     def __init__(
@@ -79,9 +79,9 @@ class StateFeed:
     def _go(self) -> None:
         if not self._is_going:
             self._is_going = True
-            self._later(self._turn)
+            self._later(self._feed_next)
 
-    def _turn(self) -> None:
+    def _feed_next(self) -> None:
         """Feed one piece; if there is more, schedule the next one for a later iteration of the loop."""
         self._is_going = False
         if self._controller.is_active and self._claim is None:
@@ -99,7 +99,7 @@ class StateFeed:
         end_offset = self._controller.state.end_offset
         claim = self._claim
         if not self._controller.is_active and end_offset < self._high_watermark:
-            data = self._storage.read(end_offset, self._high_watermark, TURN_BYTES)
+            data = self._storage.read(end_offset, self._high_watermark, PIECE_BYTES)
             if data:
                 self._step(inputs.Committed(data))
                 return True
@@ -118,7 +118,7 @@ class StateFeed:
 
     def _feed_snapshot(self) -> None:
         assert self._batches is not None
-        left = TURN_BYTES
+        left = PIECE_BYTES
         while left > 0:
             found = next(self._batches, None)
             if found is None:

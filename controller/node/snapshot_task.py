@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from raft.voters import VoterSet
 
 # Batches per iteration of the loop: about half a millisecond of work each.
-TURN_BATCHES = 4
+BATCHES_PER_ITERATION = 4
 
 
 class SnapshotTask:
@@ -55,7 +55,7 @@ class SnapshotTask:
             return False
         self._id = id_
         self._bodies = bodies(view)
-        self._later(self._turn)
+        self._later(self._write_next)
         return True
 
     def drop(self) -> None:
@@ -64,10 +64,10 @@ class SnapshotTask:
             self._writer.drop()
             self._writer = self._bodies = self._id = None
 
-    def _turn(self) -> None:
+    def _write_next(self) -> None:
         if self._writer is None or self._bodies is None:
             return
-        for _ in range(TURN_BATCHES):
+        for _ in range(BATCHES_PER_ITERATION):
             try:
                 found = next(self._bodies, None)
             except UnwritableMetadataError as error:
@@ -81,4 +81,4 @@ class SnapshotTask:
                 self._writer = self._bodies = self._id = None
                 return
             self._writer.append_body(*found)
-        self._later(self._turn)
+        self._later(self._write_next)

@@ -3,7 +3,7 @@
 Each user or client, as the quotas distinguish them, has a bucket of tokens. It fills at the rate of the quota, up to
 `controller.quota.window.num` × `controller.quota.window.size.seconds` seconds of it; each created or deleted partition
 takes a token. A request whose version knows THROTTLING_QUOTA_EXCEEDED is refused while the bucket is overdrawn; one of
-an older version is served, and its answer tells the client how long to wait. One request can overdraw the bucket.
+an older version is served, and its answer has the time to wait. One request can overdraw the bucket.
 
 The buckets are of this node alone, and not in the log: after a failover they are full, as in stock.
 """
@@ -84,7 +84,7 @@ def charge(state: State, context: RequestContext, env: Env, partitions: int) -> 
 
 
 def with_throttle(context: RequestContext, response: Any, now_ms: int) -> Any:
-    """The response, which tells its client for how many ms to wait."""
+    """The response with the throttle time in ms."""
     left_ms = context.throttled_until_ms - now_ms
     # Java's int: a wait of more than 24 days is any number.
     left_ms = (left_ms + 2**31) % 2**32 - 2**31
@@ -92,7 +92,7 @@ def with_throttle(context: RequestContext, response: Any, now_ms: int) -> Any:
 
 
 def distinguished(rates: Mapping[Entity, float], user: str, client_id: str | None) -> tuple[str, str | None]:
-    """What tells the bucket of a sender from others: user and client id, or one of them, the other being empty."""
+    """The key of a sender's bucket: user and client id, or one of them, the other being empty."""
     kinds = {tuple(kind for kind, _ in entity) for entity in rates}
     if len(kinds) == 1:
         (only,) = kinds

@@ -102,8 +102,8 @@ def bearer_server(values: ListenerValues, module: Module, around: Surroundings) 
 
 
 class Missing:
-    """Lets a fetch of the keys through at most once in MISSING_S: who sends tokens with invented key ids must not make
-    this node ask the provider all the time.
+    """Allows a fetch of the keys at most once in MISSING_S: tokens with invented key ids must not make this node send
+    requests to the provider all the time.
     """
 
     def __init__(self, hurry: Callable[[], None], now: Callable[[], float]) -> None:

@@ -121,7 +121,7 @@ class FetchedLogin:
 
 
 class FileLogin:
-    """The token in a file, which whoever issues it replaces before it expires."""
+    """The token in a file, which its issuer replaces before it expires."""
 
     def __init__(self, path: str, file: WatchedFile[ClientToken], wall_ms: Callable[[], int]) -> None:
         self._path = path

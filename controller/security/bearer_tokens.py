@@ -139,7 +139,7 @@ def _check_scopes(found: Any, name: str) -> None:
 
 
 class UnsecuredTokens:
-    """The validator of a listener without a JWKS: whoever asks says who it is, as in stock. options: of the login
+    """The validator of a listener without a JWKS: it accepts unsigned tokens, as stock does. options: of the login
     module.
     """
 

@@ -75,7 +75,7 @@ class Refreshed(Generic[T]):
                 self._note("security_fetch_resumed", {"what": self._what})
 
     def _pause(self, wait_s: float) -> bool:
-        """Whether to go on, when the time is over or somebody is in a hurry."""
+        """Whether to continue, when the time is over or `hurry` was called."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_hurried or self._is_closed, max(wait_s, 0.0))
             self._is_hurried = False

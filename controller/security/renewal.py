@@ -19,7 +19,7 @@ class Renewal(Generic[Value]):
     """Looks at the files when it is asked for the value, on any thread.
 
     Files that cannot be used are reported once, and the previous value stays in use: a renewal writes several files,
-    and who connects in between must still be served.
+    and a client that connects in between must still be served.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ WAITING_MAX = 100
 
 # Requests of one connection handled in one iteration of the loop: a peer that sends very many must not delay others,
 # such as the quorum's Fetches.
-TURN_REQUESTS = 16
+REQUESTS_PER_ITERATION = 16
 
 # A connection is light when each of its last answers was below this size: a follower's, or a broker's with heartbeats.
 LIGHT_ANSWERS = 3
@@ -70,8 +70,8 @@ class Connection(asyncio.Protocol):
 
     on_frame: takes each frame in order; on_made, on_lost: called when the connection is made and lost; on_held: takes
     the change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers,
-    and at each further answer, and with False when it reads again; is_turn_full: whether this iteration of the loop had
-    so many large answers that only connections with small answers continue.
+    and at each further answer, and with False when it reads again; is_iteration_full: whether this iteration of the
+    loop had so many large answers that only connections with small answers continue.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Connection(asyncio.Protocol):
         on_lost: Callable[[Connection], None],
         on_held: Callable[[Connection, int], None],
         on_stuck: Callable[[Connection, bool], None],
-        is_turn_full: Callable[[], bool],
+        is_iteration_full: Callable[[], bool],
     ) -> None:
         self.number = number
         self.listener = listener
@@ -104,7 +104,7 @@ class Connection(asyncio.Protocol):
         self._on_lost = on_lost
         self._on_held = on_held
         self._on_stuck = on_stuck
-        self._is_turn_full = is_turn_full
+        self._is_iteration_full = is_iteration_full
         self._transport: Any = None
         self._backlog: deque[bytes] = deque()
         self._slots: deque[Slot] = deque()
@@ -113,7 +113,7 @@ class Connection(asyncio.Protocol):
         self._out: list[Piece] = []
         self._kept_bytes = 0  # of answers that are not handed to the transport
         self._is_corked = False
-        self._is_turn_due = False
+        self._is_continuation_due = False
         self._light_answers = 0  # in a row
         self._is_write_paused = False
         self._is_read_paused = False
@@ -255,9 +255,9 @@ class Connection(asyncio.Protocol):
 
     def _take(self) -> None:
         """Pass on the frames that may be handled in this iteration of the loop; stop reading while others are left."""
-        if self._is_corked or self._is_turn_due:
+        if self._is_corked or self._is_continuation_due:
             return
-        left = TURN_REQUESTS
+        left = REQUESTS_PER_ITERATION
         while left and self._may_take():
             self._is_corked = True  # so that answers given at once leave in one write
             try:
@@ -272,7 +272,7 @@ class Connection(asyncio.Protocol):
         if self.is_closing:
             return
         if self._backlog and not self._is_blocked():
-            self._is_turn_due = True
+            self._is_continuation_due = True
             self._loop.call_soon(self._take_more)
         blocked = bool(self._backlog) or self._is_blocked()
         if blocked != self._is_read_paused:
@@ -286,10 +286,10 @@ class Connection(asyncio.Protocol):
         """Whether there is a frame that may be handled in this iteration of the loop."""
         if not self._backlog or self._is_blocked():
             return False
-        return self._light_answers >= LIGHT_ANSWERS or not self._is_turn_full()
+        return self._light_answers >= LIGHT_ANSWERS or not self._is_iteration_full()
 
     def _take_more(self) -> None:
-        self._is_turn_due = False
+        self._is_continuation_due = False
         self._take()
 
     def _is_blocked(self) -> bool:

@@ -36,7 +36,7 @@ _SERVER_FINAL = re.compile(rf"(?:e=(?P<error>{_VALUE}))|(?:v=(?P<signature>{_BAS
 
 
 class SaslRefused(Exception):
-    """Authentication failed. str(): why, for this side's log. answer: what the peer is told; None: nothing but that."""
+    """Authentication failed. str(): why, for this side's log. answer: the message for the peer; None: no message."""
 
     def __init__(self, reason: str, answer: str | None = None) -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class Credential(NamedTuple):
 
 
 class ServerMechanism(Protocol):
-    """One exchange on the server. name: who was authenticated, None until it is complete; is_token: by a delegation
+    """One exchange on the server. name: of the authenticated user, None until it is complete; is_token: by a delegation
     token; expires_ms: when the credential expires, in ms since 1970, None where it does not.
     """
 

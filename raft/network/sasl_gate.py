@@ -225,7 +225,7 @@ class SaslGate:
     def _fail(
         self, connection: Connection, slot: Slot, request: Parsed | None, answer: Any, reason: str
     ) -> None:  # fmt: skip
-        """Answer after the delay, which slows down who tries passwords, and close."""
+        """Answer after the delay, which slows down guessing of passwords, and close."""
         self._state = State.FAILED
         self._mechanism = None
         self._on_failed(connection, reason)

@@ -35,7 +35,7 @@ UNSENT_BYTES_MAX = 32 << 20
 
 # Bytes of large answers per iteration of the loop. A thousand peers that request a megabyte each are answered one after
 # the other, and connections with small answers continue meanwhile.
-TURN_BYTES_MAX = 8 << 20
+ITERATION_BYTES_MAX = 8 << 20
 
 CONNECTIONS_MAX = 1 << 20
 HANDSHAKES_MAX = 1024
@@ -81,7 +81,7 @@ class Server:
         self._held_bytes_max = held_bytes_max
         self._unsent_bytes_max = unsent_bytes_max
         self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
-        self._turn_bytes = 0
+        self._iteration_bytes = 0
         self._connections_max = connections_max
         self._backlog = backlog
         self._numbers = count(1)
@@ -137,12 +137,12 @@ class Server:
             connection.answer(slot, pieces)
 
     def _spend(self, size: int) -> None:
-        if not self._turn_bytes:
-            self._loop.call_soon(self._begin_turn)
-        self._turn_bytes += size
+        if not self._iteration_bytes:
+            self._loop.call_soon(self._begin_iteration)
+        self._iteration_bytes += size
 
-    def _begin_turn(self) -> None:
-        self._turn_bytes = 0
+    def _begin_iteration(self) -> None:
+        self._iteration_bytes = 0
 
     def disconnect(self, source: Source, reason: str) -> None:
         """Close the connection of a request that cannot be answered, once the requests before it are answered."""
@@ -237,7 +237,7 @@ class Server:
             on_lost=self._lost,
             on_held=self._hold,
             on_stuck=self._note_stuck,
-            is_turn_full=lambda: self._turn_bytes >= TURN_BYTES_MAX,
+            is_iteration_full=lambda: self._iteration_bytes >= ITERATION_BYTES_MAX,
         )
         if isinstance(connection, BufferedConnection):
             connection.buffer = self._buffer

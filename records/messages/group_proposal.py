@@ -158,7 +158,7 @@ class ProposedRegisterConsumerResponse:
 
 @message(kind="request", versions=(0, 0), served=None, flexible=None)
 class ProposedHeartbeatRequest:
-    """A consumer tells the controller of its group that it is alive (the consumer rewrite's proposal).
+    """A heartbeat of a consumer to the coordinator of its group (the consumer rewrite's proposal).
 
     session_timeout: after how many ms without a heartbeat this member is dropped.
     """

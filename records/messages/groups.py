@@ -121,8 +121,8 @@ class HeartbeatResponse:
 class LeaveGroupRequest:
     """Members leave a classic group (KIP-345, KIP-800).
 
-    member_id: who leaves, up to version 2.
-    members: who leaves, since version 3.
+    member_id: of the member that leaves, up to version 2.
+    members: those that leave, since version 3.
     reason: why; null where it does not say.
     """
 

@@ -159,7 +159,7 @@ class ShareFetchResponse:
     acquisition_lock_timeout_ms: how long acquired records are the member's.
     acknowledge_error_code: what came of the acknowledgements; 0 when all is well.
     acknowledge_error_message: in words; null when all is well.
-    current_leader: told where the asked broker is not the leader.
+    current_leader: set where this broker is not the leader.
     acquired_records: ranges of offsets that the member now holds.
     """
 
@@ -243,7 +243,7 @@ class ShareAcknowledgeResponse:
     """Says for each partition whether the acknowledgements are taken.
 
     acquisition_lock_timeout_ms: how long acquired records are the member's.
-    current_leader: told where the asked broker is not the leader.
+    current_leader: set where this broker is not the leader.
     """
 
     @struct

@@ -8,7 +8,7 @@ from records.wire import int32, int64
 class ProducerIdsRecord:
     """Producer ids below next_producer_id are given away (KIP-730).
 
-    broker_id: who got the last block.
+    broker_id: the broker that got the last block.
     next_producer_id: the first that is not allocated.
     """
 

@@ -9,8 +9,8 @@ class DelegationTokenRecord:
     """A delegation token was made or renewed (KIP-900).
 
     owner: type:name.
-    requester: type:name of who asked for it.
-    renewers: type:name of each who may renew it.
+    requester: type:name of the principal that requested it.
+    renewers: type:name of each principal that may renew it.
     issue_timestamp: when it was made, in ms since 1970.
     max_timestamp: beyond this it cannot be renewed, in ms since 1970.
     expiration_timestamp: when it expires, in ms since 1970.

@@ -85,7 +85,7 @@ def _whole(fuzz: FuzzClient) -> Any:
     )
     name = resource(fuzz, kind)
     if kind == BROKER and not name:
-        name = str(fuzz.run.brokers[0].id)  # what holds for all of them is the admins', who know what they have set
+        name = str(fuzz.run.brokers[0].id)  # cluster-wide configs are set by the admins, which track them
     return Whole(resource_type=kind, resource_name=name, configs=configs)
 
 

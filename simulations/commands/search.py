@@ -59,12 +59,12 @@ def execute(args: argparse.Namespace) -> int:
         progress = Progress(args.states_max, "states")
         done = 0
 
-        def tell(states: int, progress: Progress = progress) -> None:
+        def show(states: int, progress: Progress = progress) -> None:
             nonlocal done
             progress.add(states - done)
             done = states
 
-        found = search(scope, args.states_max, tell)
+        found = search(scope, args.states_max, show)
         progress.clear()
         _print(name, found)
         if found.broken or not found.is_whole:

@@ -102,7 +102,7 @@ class Cells:
 
     def _answered(self, life: _Life, event: Answered, effects: list[Any], now_ms: int, grown: int) -> None:
         sent, role = life.sent.pop(event.number), life.role
-        assert role is not None, "who asked has a role"
+        assert role is not None, "a node that sent a request has a role"
         name = type(role).__name__
         is_live = (
             name in ASKS[sent.name]

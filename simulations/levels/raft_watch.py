@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class Watch:
     """Called by processes and network; raises Violation from the event at which a property is violated.
 
-    steps: of all nodes; notes: how often each was seen, by name. told: takes details that are in no trace, for a page
-    of this run. seen: counts events, if requested.
+    steps: of all nodes; notes: how often each was seen, by name. details: takes details that are in no trace, for a
+    page of this run. seen: counts events, if requested.
     """
 
     def __init__(self, world: World, ledger: Ledger, trace: Trace) -> None:

@@ -1,4 +1,4 @@
-"""The secured level: the node level with TLS, SASL, an authorizer, and strangers who may do little or nothing."""
+"""The secured level: the node level with TLS, SASL, an authorizer, and rogue clients with few or no permissions."""
 
 from __future__ import annotations
 

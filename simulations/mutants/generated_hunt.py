@@ -1,7 +1,7 @@
 """Tries generated mutants: each in a fork of one process, against worlds that run the changed line.
 
 A world that does not run the changed line has the same trace with and without the mutant, so it is not run again. Where
-a world runs the line and its trace still is the same, that is counted too (`Found.same`): it tells survivors that
+a world runs the line and its trace still is the same, that is counted too (`Found.same`): it distinguishes survivors that
 change nothing from survivors that change something which no property checks.
 """
 

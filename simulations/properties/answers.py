@@ -320,7 +320,7 @@ def _said(response: Any) -> ExpectedAnswer:
 
 
 def _detail(effect: Any) -> Any:
-    """The other fields of an answer, in the form of `told`."""
+    """The other fields of an answer, in the form of `expected_answer`."""
     response = effect.response
     if isinstance(effect, do.ReplySnapshot):
         part = response.topics[0].partitions[0]

@@ -1,7 +1,7 @@
 """Progress: leaders without followers step down, no node loops, every request is answered.
 
 L03 (an isolated leader steps down), L05 (each request is answered), L11 (no busy loop),
-L13 (a leader tells all voters). L01, L02, L04 and L07 are checked in the recovery phase at the end of a run:
+L13 (a leader notifies all voters). L01, L02, L04 and L07 are checked in the recovery phase at the end of a run:
 `simulations/levels/recovery_phase.py`.
 """
 
@@ -132,7 +132,7 @@ class Progress:
             self._record_contact(process, reign, sender)
 
     def _took_update(self, process: Process, frame: Frame, _requested: Requested) -> None:
-        """A voter tells the leader of itself: it counts as a fetch, unless the leader cannot take it yet."""
+        """A voter sends UpdateRaftVoter: it counts as a fetch, unless the leader cannot take it yet."""
         reign = self._reigns.get(process.node.id)
         if reign is not None and frame.gist[0] == reign.epoch and process.replica.high_watermark is not None:
             self._record_contact(process, reign, frame.gist[1])

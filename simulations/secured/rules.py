@@ -263,7 +263,7 @@ def look(process: Any, since: dict[TlsConnection, float]) -> None:
     """W09. since: when each connection whose handshake is not done was made, on the clock of the node."""
     ours, now = process.server, process.loop.time()
     node = f"node {process.node.id}"
-    bound = ours._handshakes_max  # noqa: SLF001 - it tells nobody else
+    bound = ours._handshakes_max  # noqa: SLF001 - there is no public name
     steps = len(ours._handshakes._steps)  # noqa: SLF001
     if max(len(since), steps) > bound:
         raise Violation(

@@ -131,7 +131,7 @@ class UvloopLoop(SocketLoop):
     """The same as uvloop's, whose protocols get each read as a new object."""
 
 
-# By this `raft.network.server` tells them apart.
+# By this `raft.network.server` distinguishes them.
 UvloopLoop.__module__ = "uvloop.simulated"
 
 

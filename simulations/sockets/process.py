@@ -93,7 +93,7 @@ class SocketProcess(ControllerProcess):
         self.watch.took_request(self, frame, requested)
 
     def is_stranger(self, incoming: Incoming) -> bool:  # noqa: ARG002 - of secured processes
-        """Whether a request is of one who is not part of the cluster, so that only its rights are looked at."""
+        """Whether a request comes from outside of the cluster, so that only its authorization is checked."""
         return False
 
     def gone(self, number: int) -> None:

@@ -26,7 +26,7 @@ class SimSocket:
         self.options.append((level, option, value))
 
 
-class Turns(Protocol):
+class Iterations(Protocol):
     """See `loop.SocketLoop`."""
 
     @property
@@ -37,7 +37,7 @@ class Turns(Protocol):
 class SimTransport:
     """One transport, over one end of a connection. All its callbacks run in an iteration of its loop."""
 
-    def __init__(self, loop: Turns, end: End, protocol: Any, peer_id: int) -> None:
+    def __init__(self, loop: Iterations, end: End, protocol: Any, peer_id: int) -> None:
         self._loop = loop
         self._end = end
         self._protocol = protocol

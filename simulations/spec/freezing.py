@@ -176,6 +176,6 @@ def frozen_replica(replica: Replica) -> Any:
     return (
         frozen(replica),
         log.issued - log.done,
-        replica._saves - replica._saved,  # noqa: SLF001 - no other way tells what is held back
+        replica._saves - replica._saved,  # noqa: SLF001 - no public name for what is held back
         tuple(end for _, end in log._pending),  # noqa: SLF001
     )

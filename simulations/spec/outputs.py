@@ -233,7 +233,7 @@ def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, s
     leading = [each for each in states if each.role == LEADER and each.epoch == epoch == asked.epoch]
     if not leading:
         raise NotAllowed(found.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
-    need(gist[3] <= leading[0].watermark, found.kind, "the high watermark that it tells is its own")
+    need(gist[3] <= leading[0].watermark, found.kind, "the high watermark that it sends is its own")
     try:
         _check_place(leading[0], asked, gist, effect)
     except NotAllowed:
@@ -247,9 +247,9 @@ def _check_place(now: Node, asked: Any, gist: tuple[Any, ...], effect: Any) -> N
     """Check the position that a follower is given, by the leader's log."""
     found = replication.place(now, asked)
     if found.kind == replication.DIVERGING:
-        need(gist[4:] == ("diverging", found.epoch, found.end), found.kind, f"it diverges at {found}, told is {gist}")
+        need(gist[4:] == ("diverging", found.epoch, found.end), found.kind, f"it diverges at {found}, but sends {gist}")
     elif found.kind == replication.SNAPSHOT:
-        need(gist[4:] == ("snapshot", found.end, found.epoch), found.kind, f"it needs {found}, told is {gist}")
+        need(gist[4:] == ("snapshot", found.end, found.epoch), found.kind, f"it needs {found}, but sends {gist}")
     else:
         need(len(gist) == 5, found.kind, "the logs agree, and the answer says nothing else")
         if isinstance(effect, do.ReplyRecords):

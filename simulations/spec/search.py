@@ -51,7 +51,7 @@ def search(
     on_progress: Callable[[int], object] | None = None,
     seen: set[int] | None = None,
 ) -> Found:
-    """Visit every reachable state. told: called now and then with the number of states so far; seen: gets the
+    """Visit every reachable state. on_progress: called now and then with the number of states so far; seen: gets the
     fingerprints of all.
     """
     begin = time.process_time()

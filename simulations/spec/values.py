@@ -189,8 +189,8 @@ class Node(NamedTuple):
     """One replica.
 
     reaches: whether it knows its leader's address. committed: the highest offset that it ever knew to be committed, in
-    this process; watermark: as its role knows it. since_ms: when the role began, or a follower last heard from its
-    leader, by the node's own clock. granted, refused: ids of voters, in a candidacy. fetched: whether the leader of
+    this process; watermark: as its role knows it. since_ms: when the role began, or a follower last got an answer of
+    its leader, by the node's own clock. granted, refused: ids of voters, in a candidacy. fetched: whether the leader of
     this epoch has served it; released: whether it resigned. snapshots: (epoch, end, bytes), ascending. freezing: the
     complete download. leaving: it is to shut down. NOBODY and UNKNOWN where there is none.
     """

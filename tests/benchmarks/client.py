@@ -78,7 +78,7 @@ class Broker:
 
 
 class Fleet:
-    """Brokers that heartbeat from one thread, each every `interval` seconds, until told to stop."""
+    """Brokers that heartbeat from one thread, each every `interval` seconds, until stopped."""
 
     def __init__(self, cluster: Cluster, ids: list[int], interval: float = 0.2) -> None:
         port = cluster.controllers[cluster.await_leader()].port

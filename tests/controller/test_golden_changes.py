@@ -128,7 +128,7 @@ class Replay:
             what = "shut down"
             ours = changes(self.state, heartbeats.in_controlled_shutdown(self.state, self.env, broker))
         else:
-            what, ours = "told of directories", []
+            what, ours = "directories reported", []
         end = at + 1 + len(ours)
         stock = [change for _, change in records[at + 1 : end]]
         assert all(isinstance(change, PartitionChangeRecord) for change in stock)
@@ -151,7 +151,7 @@ CHANGES = {
     "4.1-static": {"registered": [0], "unfenced": [0]},
     "4.3-static": {
         "registered": [0] * 4,
-        "told of directories": [0] * 4,
+        "directories reported": [0] * 4,
         "unfenced": [0, 0, 0, 17],
         "shut down": [27],
         "fenced": [0, 0],

@@ -164,7 +164,7 @@ def violations(seed: int) -> list[str]:
     for _ in range(REQUESTS):
         request = world.request()
         before, effects = rig.state.digest(), len(rig.others)
-        # In an envelope: only whoever proved who it is may have tokens.
+        # In an envelope: only an authenticated client may have tokens.
         answer = rig.ask(request, principal=MALLORY, forwarded=not isinstance(request, AllocateProducerIdsRequest))
         name = type(request).__name__
         if rig.state.digest() != before:

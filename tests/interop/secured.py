@@ -1,4 +1,4 @@
-"""A cluster whose listeners all have TLS: controllers, a stock broker, and who may do what by ACLs."""
+"""A cluster whose listeners all have TLS: controllers, a stock broker, and ACLs."""
 
 from __future__ import annotations
 

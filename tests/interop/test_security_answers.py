@@ -1,6 +1,6 @@
 """Requests that need to be allowed: a stock controller and one of ours answer them alike.
 
-Both have StandardAuthorizer; whoever connects (User:ANONYMOUS, the listener being PLAINTEXT) is a super user, and sends
+Both have StandardAuthorizer; every client (User:ANONYMOUS, the listener being PLAINTEXT) is a super user, and sends
 requests of others in envelopes, as brokers do. What is random or of the moment (ids, secrets, times) is left out.
 """
 
@@ -292,7 +292,7 @@ def await_refusal(port: int) -> None:
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory, stock: Stock) -> Iterator[Pair]:
-    """Controllers where whoever connects is nobody."""
+    """Controllers where no client has a permission."""
     root: Path = tmp_path_factory.mktemp("strict")
     settings = {**SETTINGS, "super.users": "User:root"}
     found = []

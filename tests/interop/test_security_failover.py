@@ -38,7 +38,7 @@ def client(found: Secured, user: str, **settings: Any) -> dict[str, Any]:
 
 
 class Writer:
-    """Ann writes 0, 1, 2 … to a topic, until she is told to stop."""
+    """Ann writes 0, 1, 2 … to a topic, until stopped."""
 
     def __init__(self, found: Secured, topic: str) -> None:
         self._producer = Producer(client(found, ANN, **{"enable.idempotence": True}))
@@ -121,7 +121,7 @@ def test_acls_hold_and_nothing_is_lost_through_failover_renewal_and_expiry(
         writer = Writer(found, "numbers")
         eventually(lambda: len(writer.acknowledged) > 50, "ann writes")
 
-        # New certificates for all; the broker is told of its own by a config that our controllers pass on.
+        # New certificates for all; the broker gets its own by a config that our controllers forward.
         found.renew("controller", 2)
         found.renew("broker", 2)
         tool(found, ADMIN, "configs", "--alter", "--entity-type", "brokers", "--entity-name", "101", "--add-config",
@@ -131,7 +131,7 @@ def test_acls_hold_and_nothing_is_lost_through_failover_renewal_and_expiry(
         eventually(lambda: 0 <= int(status(found)["MaxFollowerLag"]) <= 3, "three level voters")
         tool(found, ADMIN, "topics", "--create", "--topic", "after", "--partitions", "2")
 
-        # The sessions of before have expired since; whoever works on has authenticated again.
+        # The sessions of before have expired since; clients that continue have authenticated again.
         time.sleep(REAUTH_MS / 1000)
         fail_over(found).start()
         count = len(writer.acknowledged)

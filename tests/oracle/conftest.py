@@ -18,7 +18,7 @@ SUMMARY: list[str] = []
 
 
 def seed_of_the_day() -> int:
-    """The first seed of a day's run: other sequences each day, and the same ones for all who run it that day."""
+    """The first seed of a day's run: other sequences each day, and the same ones for all runs of that day."""
     given = os.environ.get("KRAFT_ORACLE_SEED")
     return int(given) if given else datetime.now(UTC).date().toordinal() * 100_000
 

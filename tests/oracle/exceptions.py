@@ -128,7 +128,7 @@ def is_unknown_error(met: Met) -> bool:
 
 
 def is_hard_to_reassign(met: Met, place: Place) -> bool:
-    """Whether stock fails at a partition: at its topic's min.insync.replicas, or at who is in its ELR."""
+    """Whether stock fails at a partition: at its topic's min.insync.replicas, or at its ELR."""
     strangers = [(met.name(topic_id), index) for topic_id, index in met.before.with_strangers()]
     return place[0] in met.before.unparsable or place in strangers
 
@@ -183,7 +183,7 @@ def is_failure(met: Met) -> bool:
 
 
 def is_named_twice(met: Met) -> bool:
-    """A partition that a request names twice: its records, and what is answered for it."""
+    """A partition that a request names twice: its records, and its answer."""
     if not met.asks(*PARTITION_APIS):
         return False
     named = partitions_of(met.body)
@@ -231,7 +231,7 @@ def answered_places(met: Met) -> set[Place]:
 
 
 def is_offline_heartbeat(met: Met) -> bool:
-    """A heartbeat that tells of offline directories and by which its broker changes its state: partitions in them."""
+    """A heartbeat with offline directories and by which its broker changes its state: partitions in them."""
     offline = met.body.get("offlineLogDirs")
     if not met.asks(HEARTBEAT) or not offline or "broker_state_changed" not in met.ours.events:
         return False

@@ -337,7 +337,7 @@ def test_a_leader_that_shuts_down_answers_that_it_leads_no_more() -> None:
     assert answers(effects) == [added(Error.NOT_LEADER_OR_FOLLOWER, text)]
 
 
-def test_a_new_voter_is_told_of_the_leader() -> None:
+def test_a_new_voter_gets_begin_quorum_epoch() -> None:
     bench = leading(1, 2, 3)
     adding(bench, 4)
 

@@ -203,7 +203,7 @@ def test_a_peer_cannot_claim_that_we_are_the_leader() -> None:
     assert place(bench) == (Unattached, 4, None)
 
 
-# BeginQuorumEpoch, told
+# BeginQuorumEpoch, sent
 
 
 def test_a_new_leader_notifies_each_other_voter_with_its_endpoint() -> None:
@@ -376,7 +376,7 @@ def test_a_successor_with_a_directory_is_that_one_alone() -> None:
     assert wait_before_election(listed, key(1), 1000) == 250
 
 
-# EndQuorumEpoch, told
+# EndQuorumEpoch, sent
 
 
 def resigned(epoch: int = 5) -> Bench:

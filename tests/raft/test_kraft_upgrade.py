@@ -97,7 +97,7 @@ def test_the_upgrade_is_refused_elsewhere_and_at_other_offsets() -> None:
     assert leading(1, 2, 3).tell(UpgradeKraftVersion(2, 3, 1)) == [ProposalRefused(2, 3)]
 
 
-def test_a_new_leader_is_told_anew() -> None:
+def test_a_new_leader_gets_the_update_again() -> None:
     bench = leader(1, epoch=5)
 
     assert bench.role.state.reported_voters.get(2) == Voter(ReplicaKey(2), (endpoint(2),))

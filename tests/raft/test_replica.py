@@ -65,7 +65,7 @@ def test_a_save_covers_those_before_it() -> None:
 
 
 def test_of_the_roles_of_one_step_the_last_is_saved() -> None:
-    """A voter that hears of an epoch by being asked for its vote in it, writes quorum-state once."""
+    """A voter that learns an epoch from a Vote request writes quorum-state once."""
     bench = Bench(voters=static_voters(1), settled=False)
 
     assert [each for each in bench.seen if isinstance(each, SaveElection)] == [SaveElection(1, 1, 1, None, 0, (1,))]
@@ -124,7 +124,7 @@ def test_the_state_machine_is_notified_of_leadership_when_the_whole_log_is_commi
 
 
 def test_the_state_machine_is_notified_at_once_of_lost_leadership() -> None:
-    """Kafka tells it with the next epoch; until then its writes would be refused one by one."""
+    """Kafka notifies it with the next epoch; until then its writes would be refused one by one."""
     bench = active(epoch=5)
 
     bench.tell(Resign(5))

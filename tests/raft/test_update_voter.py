@@ -140,7 +140,7 @@ def wait_following(bench: Bench, ms: int) -> list[Any]:
     return effects
 
 
-def test_a_static_voter_tells_each_leader_of_itself_once() -> None:
+def test_a_static_voter_updates_its_entry_once_per_leader() -> None:
     bench = follower(1, 2)
 
     wait_following(bench, 2500)
@@ -162,7 +162,7 @@ def test_a_fetch_follows_the_answer() -> None:
     assert bench.role.state.fetch_deadline_ms == bench.now + 2000
 
 
-def test_a_voter_whose_entry_is_up_to_date_tells_nothing() -> None:
+def test_a_voter_whose_entry_is_up_to_date_sends_no_update() -> None:
     bench = follower(1, 2, recovered=with_voters(1, 2, 3))
 
     wait_following(bench, 6000)
@@ -170,7 +170,7 @@ def test_a_voter_whose_entry_is_up_to_date_tells_nothing() -> None:
     assert updates_sent(bench) == []
 
 
-def test_a_voter_that_moved_tells_the_leader_until_the_log_says_so() -> None:
+def test_a_voter_that_moved_sends_updates_until_the_log_has_them() -> None:
     bench = follower(1, 2, recovered=with_voters(1, 2, 3), endpoints=(MOVED,))
     wait_following(bench, 2500)
     bench.answer(updates_sent(bench)[0], updated(0, 2, 1))
@@ -185,7 +185,7 @@ def test_a_voter_that_moved_tells_the_leader_until_the_log_says_so() -> None:
     assert len(updates_sent(bench)) == 2
 
 
-def test_a_leader_that_does_not_serve_the_request_is_told_once() -> None:
+def test_a_leader_that_does_not_serve_the_request_gets_it_once() -> None:
     bench = follower(1, 2)
     wait_following(bench, 2500)
     send = updates_sent(bench)[0]

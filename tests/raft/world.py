@@ -249,7 +249,9 @@ class Node:
                     if not batch.is_control:
                         self.values += [record.value or b"" for record in records_of(data, batch)]
                 self.applied = end
-        assert self.applied == effect.offset, f"node {self.id} applied up to {self.applied}, told {effect.offset}"
+        assert self.applied == effect.offset, (
+            f"node {self.id} applied up to {self.applied}, but was notified of {effect.offset}"
+        )
         every = self.world.rules.snapshot_every
         newest = max((each.end_offset for each in self.disk.snapshots), default=0)
         if every and self.applied - newest >= every:

@@ -54,7 +54,7 @@ def message_reader(cls: type, version: int) -> Reader:
             message = decode(cls, version, data)
         except DecodeError as error:
             if (error.message, error.version) != (cls.__name__, version) or not 0 <= error.offset <= len(data):
-                raise AssertionError(f"told wrongly: {error}") from error
+                raise AssertionError(f"wrong error: {error}") from error
             raise
         again = encode(message, version)
         assert len(again) <= len(data), "accepted bytes have a longer form"

@@ -454,7 +454,7 @@ def test_columns_show_what_they_are() -> None:
     ids=lambda value: value.hex()[:50],
 )
 def test_a_record_without_a_shape_is_yielded_unchanged(value: bytes) -> None:
-    """Also what is malformed: the scalar decoder is who refuses it."""
+    """Also what is malformed: the scalar decoder refuses it."""
     data = build_batch([value] * 30, base_offset=0, leader_epoch=1, timestamp_ms=5)
 
     assert list(scan(data, next(batches(data)))) == [Single(offset, value) for offset in range(30)]

@@ -140,7 +140,7 @@ def test_what_kafka_reads_is_read_leniently_and_refused_otherwise(data: str, cli
         decode_prefix(RequestHeader, 2, body, 0)
 
 
-def test_what_kafka_refuses_is_refused_leniently_and_told_alike() -> None:
+def test_what_kafka_refuses_is_refused_leniently_with_the_same_text() -> None:
     tags = ("01 05 02 61", "8080808080 00", "80808080 80", "0105ffffffff0f")
     for data in ("", "0005 61", *(f"0001 61 {each}" for each in tags)):
         body = bytes.fromhex(HEAD + data)

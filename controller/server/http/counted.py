@@ -42,28 +42,28 @@ class Window:
         self._now = self._former = (0.0, 0, -math.inf)
 
     def add(self, value: float, now_s: float) -> None:
-        self._turn(now_s)
+        self._forget_old(now_s)
         total, count, highest = self._now
         self._now = (total + value, count + 1, max(highest, value))
 
     def mean(self, now_s: float) -> float:
         """NaN where nothing came."""
-        self._turn(now_s)
+        self._forget_old(now_s)
         count = self._now[1] + self._former[1]
         return (self._now[0] + self._former[0]) / count if count else math.nan
 
     def highest(self, now_s: float) -> float:
         """NaN where nothing came."""
-        self._turn(now_s)
+        self._forget_old(now_s)
         found = max(self._now[2], self._former[2])
         return found if found > -math.inf else math.nan
 
     def rate(self, now_s: float) -> float:
         """The sum per second, over a time of at least one window."""
-        self._turn(now_s)
+        self._forget_old(now_s)
         return (self._now[0] + self._former[0]) / (WINDOW_S + now_s - self._begin_s)
 
-    def _turn(self, now_s: float) -> None:
+    def _forget_old(self, now_s: float) -> None:
         passed = int((now_s - self._begin_s) / WINDOW_S)
         if passed > 0:
             self._former = self._now if passed == 1 else (0.0, 0, -math.inf)

@@ -487,7 +487,7 @@ def test_a_log_without_a_metadata_version_needs_bootstrap_records(bootstrap):
         Rig(bootstrap=bootstrap).lead()
 
 
-# Metadata transactions, and what may be told of them.
+# Metadata transactions, and which reads may show them.
 
 
 def test_a_response_that_depends_on_a_transaction_waits_for_its_end():

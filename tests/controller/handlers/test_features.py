@@ -236,7 +236,7 @@ def test_kraft_version_is_upgraded_where_all_voters_have_said_that_they_support_
     assert (again.kraft_version, tried.kraft_version) == (None, None)
 
 
-def test_what_voters_told_an_earlier_leader_does_not_count() -> None:
+def test_what_voters_reported_to_an_earlier_leader_does_not_count() -> None:
     assert refusal(update(state(), ("kraft.version", 1), at=env(epoch=5, kraft_version_support=(4, 1))))
 
 

@@ -38,7 +38,7 @@ class Standby:
         return iter(())
 
 
-class Turns:
+class Iterations:
     """The later iterations of a loop."""
 
     def __init__(self) -> None:
@@ -49,27 +49,31 @@ class Turns:
             self.waiting.pop(0)()
 
 
-def fed() -> tuple[Standby, StateFeed, Turns]:
-    standby, turns = Standby(), Turns()
-    return standby, StateFeed(cast("Any", standby), cast("Any", standby), standby.step, turns.waiting.append), turns
+def fed() -> tuple[Standby, StateFeed, Iterations]:
+    standby, iterations = Standby(), Iterations()
+    return (
+        standby,
+        StateFeed(cast("Any", standby), cast("Any", standby), standby.step, iterations.waiting.append),
+        iterations,
+    )
 
 
 def test_a_snapshot_alone_does_not_mean_caught_up() -> None:
-    standby, feed, turns = fed()
+    standby, feed, iterations = fed()
 
     feed.load(SnapshotId(3, 1))
-    turns.run()
+    iterations.run()
 
     assert standby.taken == [SnapshotOpened, SnapshotClosed]
 
 
 def test_catching_up_to_the_high_watermark_is_notified_once() -> None:
-    standby, feed, turns = fed()
+    standby, feed, iterations = fed()
     feed.load(SnapshotId(3, 1))
 
     feed.high_watermark(6)
-    turns.run()
+    iterations.run()
     feed.high_watermark(7)
-    turns.run()
+    iterations.run()
 
     assert standby.taken == [SnapshotOpened, SnapshotClosed, Committed, Committed, CaughtUp, Committed]

@@ -30,22 +30,22 @@ class Desk:
         self.disk = Disk()
         self.inputs: list[object] = []
         self.given_up: list[tuple[SnapshotId, str]] = []
-        self.turns: deque[Callable[[], None]] = deque()
+        self.iterations: deque[Callable[[], None]] = deque()
         self.storage = Storage(
             self.disk, "log", AtOnce(), on_input=self.inputs.append, on_failure=unexpected, on_note=lambda *_: None
         )
         self.storage.perform(Append(1, 0, 9, 1, run(0, 9)))
         self.inputs.clear()
         self.task = SnapshotTask(
-            self.storage, self.turns.append, lambda: 77, lambda id_, why: self.given_up.append((id_, why))
+            self.storage, self.iterations.append, lambda: 77, lambda id_, why: self.given_up.append((id_, why))
         )
 
     def begin(self, view: View, end_offset: int = 9) -> bool:
         return self.task.begin(SnapshotId(end_offset, 1), 5, view, 0, None)
 
     def go_on(self) -> None:
-        while self.turns:
-            self.turns.popleft()()
+        while self.iterations:
+            self.iterations.popleft()()
 
     def names(self) -> list[str]:
         return sorted(path for path in self.disk.files if "checkpoint" in path or ".part" in path)

@@ -254,7 +254,7 @@ def test_the_quota_nearest_to_user_and_client_counts(first: int) -> None:
         ([{"user": None}, {"user": None, "client-id": "c"}], ("u", "c")),
     ],
 )
-def test_senders_share_a_bucket_as_the_quotas_tell_them_apart(entities: list[Parts], bucket: tuple[str, str]) -> None:
+def test_senders_share_a_bucket_as_the_quotas_distinguish_them(entities: list[Parts], bucket: tuple[str, str]) -> None:
     assert distinguished(rates(*entities), "u", "c") == bucket
 
 

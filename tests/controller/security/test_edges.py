@@ -1,4 +1,4 @@
-"""Certificates and tokens of the HTTP port and the watch service: what is refused, and who may call."""
+"""Certificates and tokens of the HTTP port and the watch service: what is refused, and which clients are allowed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def alter(world: World) -> Command:
-    """The leader of partitions tells who is in sync."""
+    """The leader of partitions sends AlterPartition."""
     name, index = world.partition()
     found = world.ours.partition(name, index)
     leader = world.broker() if found is None or world.chance(0.03) else found.leader

@@ -34,7 +34,7 @@ class World:
     """The rng, and ours as it is now. racks: of its brokers. repeats: whether a request may name a thing twice.
 
     careful: whether to leave out values that lead to a known difference at once, so that the sequence goes on.
-    has_users: whether requests come from several users, which an authorizer tells apart.
+    has_users: whether requests come from several users, which an authorizer distinguishes.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class World:
         return Request(api_key, version, body, self.sender() if self.chance(others) else ADMIN)
 
     def sender(self) -> tuple[str, str]:
-        """Somebody who is no super user."""
+        """A principal that is no super user."""
         return (
             ("User", self.pick(USERS))
             if self.chance(0.9)
@@ -76,7 +76,7 @@ class World:
         )
 
     def secure(self, request: Request) -> Request:
-        """The request from a user who has proved who it is, mostly."""
+        """The request, mostly from an authenticated user."""
         request = replace(request, protocol=self.pick(PROTOCOLS), forwarded=self.chance(0.15))
         if not self.has_users and self.chance(0.9):
             request = replace(request, principal=("User", self.pick(USERS)))

@@ -71,7 +71,7 @@ def config_of(start: Start) -> RaftConfig:
 
 
 def batch(base_offset: int, epoch: int, count: int) -> bytes:
-    """A batch of the records that sequences are made of: what is in a record tells its epoch and its offset."""
+    """A batch of the records that sequences are made of: a record contains its epoch and its offset."""
     values = [record(epoch, base_offset + place) for place in range(count)]
     return build_batch(values, base_offset=base_offset, leader_epoch=epoch, timestamp_ms=PAST_MS)
 

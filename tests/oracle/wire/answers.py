@@ -7,7 +7,7 @@ after these rules:
 2. The node's own port is a word, as a number and in texts.
 3. Of `TIMES` only the sign is compared: they are of the moment.
 4. `SECRETS` are random; their lengths are compared.
-5. The features' epoch of ApiVersions: stock tells the offset of the last change of a feature that it has published,
+5. The features' epoch of ApiVersions: stock returns the offset of the last change of a feature that it has published,
    ours that of the last committed record.
 6. Arrays whose order in Kafka is that of a hash map: `UNORDERED` in `tests/oracle/compare.py`.
 7. Of the batches in a Fetch offsets, epochs and attributes are compared: times and incarnations differ. The bytes of

@@ -36,7 +36,7 @@ class Names:
         self.epochs: dict[bytes, bytes] = {}
 
     def learn(self, request: Any, answer: Any) -> None:
-        """Take what the answer to a request tells."""
+        """Learn the names in the answer to a request."""
         match type(request).__name__:
             case "CreateTopicsRequest":
                 for topic in answer.topics:

@@ -46,7 +46,7 @@ each_loop = pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "uvloop"])
 
 
 class Sending:
-    """Channels, and what they told."""
+    """Channels, and the inputs that they made."""
 
     def __init__(self, client_id: str = "raft-client-9") -> None:
         self.inputs: list[Any] = []

@@ -236,7 +236,7 @@ def test_renegotiation_is_refused(loop):
 
 
 class Raw:
-    """The loop's transport, which writes to a client in memory. calls: what else it was told."""
+    """The loop's transport, which writes to a client in memory. calls: the other calls."""
 
     def __init__(self, client_reads: ssl.MemoryBIO) -> None:
         self.calls: list[str] = []

@@ -151,7 +151,7 @@ def test_both_sides_log_why_and_no_secret(loop, mechanism, said):
     run_on(loop, test())
 
 
-def test_a_channel_with_sasl_tells_a_listener_without_it(loop):
+def test_a_channel_with_sasl_recognises_a_listener_without_it(loop):
     async def test():
         inputs, notes = [], []
         async with Serving() as serving:

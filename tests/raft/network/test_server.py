@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from raft.network.connection import TURN_REQUESTS, WAITING_MAX, BufferedConnection, Connection
-from raft.network.server import TURN_BYTES_MAX
+from raft.network.connection import REQUESTS_PER_ITERATION, WAITING_MAX, BufferedConnection, Connection
+from raft.network.server import ITERATION_BYTES_MAX
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
@@ -103,7 +103,7 @@ def test_a_client_with_very_many_requests_does_not_delay_others(loop: Loop) -> N
 
             assert [correlation(await client.frame()) for _ in range(500)] == list(range(500))
             steps = [after - before for before, after in pairwise(counts)]
-            assert max(steps) <= 2 * TURN_REQUESTS  # the steps of the loop, and those of reading
+            assert max(steps) <= 2 * REQUESTS_PER_ITERATION  # the steps of the loop, and those of reading
             client.close()
 
     run_on(loop, test())
@@ -281,7 +281,7 @@ def test_answers_that_take_longer_leave_before_a_bad_frame_closes_the_connection
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
-            count = 2 * TURN_REQUESTS
+            count = 2 * REQUESTS_PER_ITERATION
             requests = b"".join(request_frame(describe_quorum(), 2, number) for number in range(count))
             await client.write(requests + bad + request_frame(describe_quorum(), 2, count))
             await until(lambda: len(serving.requests) == count)
@@ -494,12 +494,12 @@ def test_large_answers_take_many_iterations_of_the_loop_and_small_ones_go_first(
             taken.clear()
             light_connection, *others = serving.server.connections.values()
 
-            for connection in others:  # all in one turn, as if all had been ready at once
+            for connection in others:  # all in one iteration, as if all had been ready at once
                 connection.data_received(FETCH)
             at_once = len(taken)
             light_connection.data_received(request_frame(describe_quorum(), 2, 9))
 
-            assert at_once == TURN_BYTES_MAX // large
+            assert at_once == ITERATION_BYTES_MAX // large
             assert taken[at_once:] == ["describe"]
             for client in many:
                 assert len(await client.frame()) > large

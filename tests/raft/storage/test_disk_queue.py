@@ -131,7 +131,7 @@ def test_the_flush_thread_runs_jobs_in_order_on_its_own() -> None:
 
 
 def test_no_operation_is_lost_between_the_threads() -> None:
-    """Points are added while the flush thread runs: the last one told is the last one added."""
+    """Points are added while the flush thread runs: the last one reported is the last one added."""
     disk, (a,) = disk_with("a")
     synced: list[int] = []
     thread = FlushThread()

@@ -414,7 +414,7 @@ def test_a_directory_of_another_topic_is_refused() -> None:
     assert disk.tree() == before
 
 
-# What is committed, as our own file tells it.
+# The committed offset of our own file.
 
 
 def lived(*, close: bool = True, committed: int = 3000, **limits: int) -> Disk:
@@ -562,7 +562,7 @@ def test_a_damaged_prefix_file_is_ignored_with_a_note() -> None:
 def test_the_known_committed_offset_never_decreases() -> None:
     disk = lived()
     for _ in range(2):
-        open_storage(disk).close()  # without having heard of a high watermark
+        open_storage(disk).close()  # without having learned a high watermark
 
     assert prefix_of(disk).end_offset == 3000
 

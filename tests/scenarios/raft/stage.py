@@ -51,7 +51,7 @@ class Stage:
         self.actors: dict[int, Actor] = {}
         self.disks: dict[int, tuple[Recovered, list[tuple[int, int, int, bytes]], dict[SnapshotId, bytes]]] = {}
         self.transit: list[tuple[int, int, int, Any]] = []  # from, to, connection, Send or response
-        self.asked: dict[int, tuple[int, effects.Send]] = {}  # connection -> who asked, what
+        self.asked: dict[int, tuple[int, effects.Send]] = {}  # connection -> requester, request
         self.connections = 0
         self.links: dict[tuple[int, int], int] = {}
         self.lines: list[str] = []
@@ -66,7 +66,7 @@ class Stage:
     # Setting the stage
 
     def do_voters(self, *ids: str) -> None:
-        """Voters 1 2 3: who votes."""
+        """Voters 1 2 3: the voter set."""
         self.voters = static_voters(*map(int, ids))
 
     def do_set(self, name: str, value: str) -> None:

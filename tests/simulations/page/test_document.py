@@ -129,7 +129,7 @@ def test_a_write_takes_effect_between_its_call_and_its_answer() -> None:
     acknowledged = sum(len(entry) - 4 for entry in entries if entry[1] == DEED and entry[3] == "acknowledges")
     assert len(answered) == acknowledged > 5
     assert all(each.point is not None and each.begin <= each.point <= (each.end or 0) for each in answered)
-    assert any(each.end is None for each in found), "who writes to a leader that is cut off waits"
+    assert any(each.end is None for each in found), "writes to a leader that is cut off get no answer"
 
 
 def test_concurrent_operations_do_not_overlap() -> None:

@@ -40,7 +40,7 @@ def test_removing_committed_records_is_detected() -> None:
     follower = followers(run)[0]
     recovered: Any = run.watch._on_recovered[0]
     logs = recovered.__self__
-    logs._committed_up_to[follower.node.id] = 0  # it was never told that they are
+    logs._committed_up_to[follower.node.id] = 0  # it was not notified that they are
 
     with pytest.raises(Violation, match="S06"):
         run.watch.performs(follower, Truncate(99, 2))

@@ -1,4 +1,4 @@
-"""The HTTP port over TLS and with tokens: who may call, a certificate that is renewed, and handshakes that stall."""
+"""The HTTP port over TLS and with tokens: allowed clients, a certificate that is renewed, and handshakes that stall."""
 
 from __future__ import annotations
 

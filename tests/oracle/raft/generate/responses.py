@@ -26,7 +26,7 @@ def waiting(world: World) -> list[int]:
 
 
 def fail(world: World) -> Fail:
-    """No answer: the connection is lost, the peer is of another version or does not prove who it is."""
+    """No answer: the connection is lost, the peer is of another version or not authenticated."""
     rng = world.rng
     peer = _peer(world)
     errors = (BROKER_NOT_AVAILABLE, BROKER_NOT_AVAILABLE, NETWORK_EXCEPTION, UNSUPPORTED_VERSION)
