@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import NamedTuple
 
 from controller.config.values.addresses import parse_address
-from controller.ctl.node_views import ANSWER_BYTES_MAX
-from controller.ctl.probe import ANYWHERE
+from controller.config.values.definition import ConfigError
+from controller.ctl.http_page import ANYWHERE, HttpPage
 from controller.ctl.quorum import CONTROLLERS, describe_request
 from controller.tools.connection import Connection
 from records.errors import ApiError, error_name
@@ -18,8 +17,7 @@ from records.wire import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from controller.ctl.http_page import Caller
     from controller.ctl.quorum import Address, Known
 
 BROKER = 4
@@ -29,7 +27,7 @@ ASK_S = 0.9
 
 
 class NodeStatus(NamedTuple):
-    """What a node says of itself. None: unknown.
+    """A node's own view. None: unknown.
 
     error: why it does not answer, or is not ready; lasts_ms: for how long.
     """
@@ -44,15 +42,15 @@ class NodeStatus(NamedTuple):
     lasts_ms: int | None = None
 
 
-def ask_all(addresses: list[Address], known: dict[Address, Known]) -> list[NodeStatus]:
-    """The status of each node, in the order of the addresses. known: from a configuration file."""
+def ask_all(addresses: list[Address], known: dict[Address, Known], caller: Caller) -> list[NodeStatus]:
+    """The status of each node, in the order of the addresses. known: from a configuration file; caller: for HTTP."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max(1, len(addresses))) as threads:
-        return list(threads.map(lambda address: ask(address, known.get(address)), addresses))
+        return list(threads.map(lambda address: ask(address, known.get(address), caller), addresses))
 
 
-def ask(address: Address, known: Known | None = None) -> NodeStatus:
+def ask(address: Address, known: Known | None, caller: Caller) -> NodeStatus:
     """The status of one node, from its Kafka listener and, where it has one, its HTTP port."""
     host, port = address
     status = NodeStatus(f"{host}:{port}", None if known is None else known.node_id)
@@ -70,10 +68,8 @@ def ask(address: Address, known: Known | None = None) -> NodeStatus:
             return status._replace(error=str(error) or type(error).__name__)
     if http is None:
         return status
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-        # A port on all addresses of the node is reached at the address that answered.
-        return _with_own_view(status, _quorum_view((host if http[0] in ANYWHERE else http[0], http[1])))
-    return status
+    # A port on all addresses of the node is reached at the address that answered.
+    return _with_own_view(status, HttpPage((host if http[0] in ANYWHERE else http[0], http[1]), caller, ASK_S))
 
 
 def _with_refusal(status: NodeStatus, connection: Connection) -> NodeStatus:
@@ -106,32 +102,22 @@ def _http_address(connection: Connection, node_id: int) -> Address | None:
     return None
 
 
-def _quorum_view(address: tuple[str, int]) -> dict[str, Any]:
-    """Raises OSError, ValueError."""
-    from http.client import HTTPConnection, HTTPException
-
-    connection = HTTPConnection(*address, timeout=ASK_S)
+def _with_own_view(status: NodeStatus, page: HttpPage) -> NodeStatus:
+    """With what the node's HTTP port answers; with the reason where it refuses or its certificate is not accepted."""
     try:
-        connection.request("GET", "/quorum")
-        found = json.loads(connection.getresponse().read(ANSWER_BYTES_MAX))
-    except HTTPException as error:
-        raise OSError(repr(error)) from None
+        view = page.view()
+    except (ConnectionRefusedError, TimeoutError, LookupError):
+        return status  # no HTTP port, or not ours: a voter on another host is only assumed to use the same port
+    except (OSError, ConfigError) as error:
+        reason = str(error) or type(error).__name__
+        return status._replace(error=f"{status.error}; its HTTP port: {reason}" if status.error else reason)
     finally:
-        connection.close()
-    if not isinstance(found, dict):
-        raise TypeError("/quorum does not answer with an object")
-    return found
-
-
-def _with_own_view(status: NodeStatus, view: dict[str, Any]) -> NodeStatus:
-    """Raises LookupError, TypeError for a view of another form."""
-    failed = [check["reason"] for check in view["checks"] if not check["ok"]]
-    problems = view["problems"]
+        page.close()
     return status._replace(
-        role=view["node"]["role"],
-        epoch=view["quorum"]["epoch"],
-        leader_id=view["quorum"]["leader_id"],
-        end_offset=view["log"]["end_offset"],
-        error=failed[0] if failed else None,
-        lasts_ms=max((problem["lasts_ms"] for problem in problems), default=None),
+        role=view.role,
+        epoch=view.epoch,
+        leader_id=None if view.leader_id < 0 else view.leader_id,
+        end_offset=view.end_offset,
+        error=view.not_ready or None,
+        lasts_ms=view.lasts_ms,
     )

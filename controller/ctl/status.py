@@ -6,7 +6,9 @@ import argparse
 import json
 import sys
 
+from controller.config.file import read_config
 from controller.config.values.definition import ConfigError
+from controller.ctl.http_page import add_caller_options, caller_of
 from controller.ctl.node_status import ASK_S, ask_all
 from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, known_nodes, look_in_parallel
 
@@ -39,9 +41,12 @@ def run(arguments: list[str]) -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--field", choices=(*FIELDS, "voters"), help="print only this value, for scripts")
+    add_caller_options(parser, "the HTTP port")
     options = parser.parse_args(arguments)
     try:
-        addresses, known = addresses_of(options), known_nodes(options)
+        addresses, known, caller = addresses_of(options), known_nodes(options), caller_of(options)
+        if options.config is not None:
+            caller = caller.or_of(read_config(options.config))
         view = look_in_parallel(addresses, "kraftctl-status", ASK_S)
     except (ConfigError, OSError) as error:
         print(f"kraftctl status: {error}", file=sys.stderr)
@@ -50,7 +55,7 @@ def run(arguments: list[str]) -> int:
         if options.field:
             print(f"kraftctl status: no leader: {error}", file=sys.stderr)
         else:
-            _show_nodes(ask_all(addresses, known), as_json=options.json)
+            _show_nodes(ask_all(addresses, known, caller), as_json=options.json)
         return 2
     said = as_json(view)
     if options.json:

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from controller.ctl.http_page import NodeView
     from controller.ctl.local_quorum import LocalQuorum
-    from controller.ctl.node_views import NodeView
     from controller.ctl.stock_brokers import StockBrokers
 
     Views = dict[int, NodeView]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,8 @@ from tests.controller.server.processes import CLUSTER_ID, free_port, free_ports_
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+TLS = Path(__file__).parents[2] / "data" / "tls"
 
 
 @pytest.fixture(name="quorum", scope="module")
@@ -108,6 +110,37 @@ def test_a_voter_without_a_majority_shows_its_own_view(tmp_path: Path, capsys: p
         "address": f"127.0.0.1:{first + 1}", "node_id": 2, "role": None, "epoch": None, "leader_id": None,
         "end_offset": None, "error": "[Errno 111] Connection refused", "lasts_ms": None,
     }  # fmt: skip
+
+
+def test_a_view_is_read_over_https_with_a_token(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = free_ports_in_a_row(3)
+    token = tmp_path / "tokens"
+    token.write_text("0123456789abcdef")
+    keys = {
+        "controller_quorum_voters": f"1@127.0.0.1:{first},2@127.0.0.1:{first + 1}",
+        "kraft_http_listener": f"127.0.0.1:{first + 2}", "kraft_http_token_path": str(token),
+        "kraft_http_tls_certificate_path": str(TLS / "node.pem"), "kraft_http_tls_key_path": str(TLS / "node.key"),
+    }  # fmt: skip
+    by_file = ["status", "-c", str(tmp_path / "controller.properties"), "--json"]
+    (tmp_path / "wrong").write_text("fedcba9876543210")
+    with running(tmp_path, first, **keys):
+        found = []
+        for arguments in (
+            by_file,
+            [*by_file, "--ca", str(TLS / "ca.pem"), "--token", str(token)],
+            [*by_file, "--token", str(tmp_path / "wrong")],
+            [*by_file, "--ca", str(TLS / "foreign.pem")],
+            [*by_file, "--ca", str(TLS / "README.md")],
+        ):
+            code = main(arguments)
+            node = json.loads(capsys.readouterr().out)["nodes"][0]
+            found.append((code, node["role"] is not None, node["error"]))
+
+    assert [(code, is_read) for code, is_read, _ in found] == [(2, True)] * 2 + [(2, False)] * 3
+    assert all("no leader is known" in error for _, _, error in found[:2])
+    assert "answers /quorum with 401: " in found[2][2]
+    assert "certificate verify failed" in found[3][2]
+    assert "README.md cannot be used" in found[4][2]
 
 
 def test_field_without_a_leader_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:

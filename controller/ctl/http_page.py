@@ -1,0 +1,167 @@
+"""Reading a node's HTTP port, with TLS and a token where it needs them, and its own view of the quorum on `/quorum`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from controller.config.edges import HTTP
+from controller.config.values.definition import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from http.client import HTTPConnection
+    from typing import Any
+
+    from controller.config.node import NodeConfig
+
+OK = 200
+ANYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104 - a listener on all addresses is reached on loopback
+ANSWER_BYTES_MAX = 1 << 22
+
+
+class Caller(NamedTuple):
+    """How to call the port: files, None where there is none. ca: its authority; without one there is no TLS.
+
+    is_own: whether `ca` is the very certificate of the port, whose name does not matter then.
+    """
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    token: str | None = None
+    is_own: bool = False
+
+    def or_of(self, config: NodeConfig) -> Caller:
+        """The same, with what is not given from the configuration of the node."""
+        found = self
+        if found.ca is None:
+            found = found._replace(ca=config.text(HTTP.certificate), is_own=True)
+        if found.certificate is None and config.text(HTTP.client_ca) is not None:
+            found = found._replace(certificate=config.text(HTTP.certificate), key=config.text(HTTP.key))
+        return found if found.token is not None else found._replace(token=config.text(HTTP.token))
+
+    def connect(self, host: str, port: int, seconds: float) -> HTTPConnection:
+        """Raises OSError for files that cannot be used."""
+        from http.client import HTTPConnection, HTTPSConnection
+
+        if self.ca is None:
+            return HTTPConnection(host, port, timeout=seconds)
+        import ssl
+
+        try:
+            context = ssl.create_default_context(cafile=self.ca)
+            # The port's own certificate is trusted as it is; and as in Java, so is whatever is in the file.
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+            context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+            context.check_hostname = not self.is_own
+            if self.certificate is not None:
+                context.load_cert_chain(self.certificate, self.key, password="")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or getattr(error, "reason", None) or type(error).__name__
+            files = ", ".join(path for path in (self.ca, self.certificate, self.key) if path is not None)
+            raise OSError(f"the certificates in {files} cannot be used: {reason}") from None
+        return HTTPSConnection(host, port, timeout=seconds, context=context)
+
+    def headers(self) -> dict[str, str]:
+        """Raises OSError, and ConfigError for a file without a token."""
+        if self.token is None:
+            return {}
+        lines = Path(self.token).read_text(errors="replace").split()
+        if not lines:
+            raise ConfigError(f"{self.token} has no token")
+        return {"Authorization": f"Bearer {lines[0]}"}
+
+
+def add_caller_options(parser: argparse.ArgumentParser, port: str) -> None:
+    """The files for TLS and the token. port: what the help calls the HTTP port."""
+    parser.add_argument("--ca", metavar="FILE", help=f"PEM: {port}'s authority (default: its own certificate)")
+    parser.add_argument("--certificate", metavar="FILE", help=f"PEM: a client certificate (default: {port}'s own)")
+    parser.add_argument("--key", metavar="FILE", help="PEM: its private key, if it is not in the same file")
+    parser.add_argument("--token", metavar="FILE", help=f"a file with a bearer token (default: {port}'s own)")
+
+
+def caller_of(options: argparse.Namespace) -> Caller:
+    return Caller(options.ca, options.certificate, options.key, options.token)
+
+
+class NodeView(NamedTuple):
+    """A node's own view. leader_id: -1 if it knows none; high_watermark: -1 if unknown.
+
+    not_ready: the reason, empty when the node is ready; lasts_ms: for how long its oldest problem lasts, None without.
+    """
+
+    cluster_id: str
+    role: str
+    is_active: bool
+    leader_id: int
+    epoch: int
+    high_watermark: int
+    end_offset: int
+    not_ready: str
+    lasts_ms: int | None
+
+
+class HttpPage:
+    """A node's HTTP port, read over one connection, which is kept. seconds: for each answer."""
+
+    def __init__(self, address: tuple[str, int], caller: Caller, seconds: float) -> None:
+        host, port = address
+        self._host = "localhost" if host in ANYWHERE else host
+        self._port = port
+        self._caller = caller
+        self._seconds = seconds
+        self._connection: HTTPConnection | None = None
+
+    def get(self, path: str) -> tuple[int, str]:
+        """The status and the text of an answer. Raises OSError, and ConfigError for a file without a token."""
+        from http.client import HTTPException
+
+        if self._connection is None:
+            self._connection = self._caller.connect(self._host, self._port, self._seconds)
+        try:
+            self._connection.request("GET", path, headers=self._caller.headers())
+            answer = self._connection.getresponse()
+            return answer.status, answer.read(ANSWER_BYTES_MAX).decode(errors="replace")
+        except HTTPException as error:
+            self.close()
+            raise OSError(f"{self._host}:{self._port} does not answer {path} with HTTP: {error!r}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def view(self) -> NodeView:
+        """The node's own view. Raises OSError, ConfigError, and LookupError for an answer that is none of `/quorum`."""
+        status, found = self.get("/quorum")
+        if status != OK:
+            raise OSError(f"{self._host}:{self._port} answers /quorum with {status}: {found.strip()}")
+        try:
+            return _parsed(json.loads(found))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise LookupError(f"/quorum of {self._host}:{self._port}: {error!r}") from None
+
+    def close(self) -> None:
+        """Close the connection; the next request opens a new one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.close()
+
+
+def _parsed(answer: dict[str, Any]) -> NodeView:
+    node, quorum = answer["node"], answer["quorum"]
+    failed = [check["reason"] for check in answer["checks"] if not check["ok"]]
+    return NodeView(
+        cluster_id=node["cluster_id"],
+        role=node["role"],
+        is_active=node["is_active_controller"],
+        leader_id=-1 if quorum["leader_id"] is None else quorum["leader_id"],
+        epoch=quorum["epoch"],
+        high_watermark=-1 if quorum["high_watermark"] is None else quorum["high_watermark"],
+        end_offset=answer["log"]["end_offset"],
+        not_ready=failed[0] if failed else "",
+        lasts_ms=max((problem["lasts_ms"] for problem in answer["problems"]), default=None),
+    )
