@@ -137,7 +137,7 @@ def test_a_node_is_formatted_and_shown(installed: Installed, tmp_path: Path) -> 
 
 def test_a_quorum_of_three_runs_and_its_log_is_read(installed: Installed, tmp_path: Path) -> None:
     port = free_ports_in_a_row(3)
-    command = [str(installed.bin / "kraftctl"), "up", "--data", str(tmp_path), "--port", str(port)]
+    command = [str(installed.bin / "kraftctl"), "up", "--dir", str(tmp_path), "--port", str(port)]
 
     with subprocess.Popen(
         command, cwd=installed.directory, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -15,8 +15,8 @@ from controller.ctl.node_views import NodeViews, leader_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from controller.ctl.http_page import NodeView
     from controller.ctl.local_quorum import Exit
-    from controller.ctl.node_views import NodeView
     from controller.ctl.stock_brokers import StockBrokers
     from controller.ctl.up_screen import Screen
 
@@ -40,12 +40,7 @@ def run(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--dir",
-        "--data",
-        dest="directory",
-        default="data",
-        metavar="DIR",
-        help="directory of the data (default: ./data)",
+        "--dir", dest="directory", default="data", metavar="DIR", help="directory of the data (default: ./data)"
     )
     parser.add_argument("--nodes", type=int, choices=(1, 3, 5), help="number of controllers (default: 3)")
     parser.add_argument(
