@@ -5,15 +5,15 @@ The texts are Kafka's own: `keys/documentation.tsv` says where they come from.
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import cache
 
 from controller.config.resources import ResourceType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-FILE = Path(__file__).parent / "keys" / "documentation.tsv"
 _KINDS = {
     "server": ResourceType.BROKER,
     "topic": ResourceType.TOPIC,
@@ -22,10 +22,18 @@ _KINDS = {
 }
 
 
+def documentation_file() -> Path:
+    """Where the texts are."""
+    from pathlib import Path  # 0.6 MiB with what it imports, and few nodes are ever asked for a text
+
+    return Path(__file__).parent / "keys" / "documentation.tsv"
+
+
+@cache
 def read_documentation() -> Mapping[ResourceType, Mapping[str, str]]:
     """Type of resource -> key -> text, for every key that Kafka 4.3.1 defines, internal ones too."""
     found: dict[ResourceType, dict[str, str]] = {kind: {} for kind in _KINDS.values()}
-    for line in FILE.read_text(encoding="utf-8").splitlines():
+    for line in documentation_file().read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             kind, name, text = line.split("\t")
             found[_KINDS[kind]][name] = _unescaped(text)

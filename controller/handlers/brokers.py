@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from controller.features.levels import KRAFT_VERSION, METADATA_VERSION
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT, register_broker_version
 from controller.handlers.partitions import leader_and_isr_changes
 from controller.handlers.registrations import endpoints, features
 from controller.interface.results import Result
+from controller.state.partitions.sets import union
 from records.errors import ApiError, Error
 from records.messages.brokers import BrokerRegistrationResponse, UnregisterBrokerResponse
 from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
@@ -139,7 +138,7 @@ def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list
     partitions = state.partitions
     if not state.elr_enabled or is_clean:
         return leader_and_isr_changes(state, env, partitions.in_isr(broker_id), removed=broker_id)
-    rows = np.union1d(partitions.in_isr(broker_id), partitions.in_elr(broker_id))
+    rows = union(partitions.in_isr(broker_id), partitions.in_elr(broker_id))
     return leader_and_isr_changes(state, env, rows, lost_data=broker_id)
 
 
@@ -149,7 +148,7 @@ def unregister_broker(state: State, _context: RequestContext, request: Unregiste
     broker = state.brokers.get(broker_id)
     if broker is None:
         raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f"Broker ID {broker_id} is not currently registered")
-    rows = np.union1d(state.partitions.in_isr(broker_id), state.partitions.in_elr(broker_id))
+    rows = union(state.partitions.in_isr(broker_id), state.partitions.in_elr(broker_id))
     records = leader_and_isr_changes(state, env, rows, removed=broker_id)
     records.append((UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch), 0))
     response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message="")

@@ -140,7 +140,7 @@ class Describer:
         self.state = state
         self.env = env
         self.with_synonyms = with_synonyms
-        self.documentation = env.documentation if with_documentation else {}
+        self.documentation = env.documentation() if with_documentation else {}
         configs = state.configs
         node = configs.get((ResourceType.BROKER, str(env.node_id)), {})
         cluster = configs.get((ResourceType.BROKER, ""), {})

@@ -10,14 +10,13 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from controller.features.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
 from controller.handlers.partitions import leader_and_isr_changes
 from controller.interface.effects import Noted
 from controller.interface.refusals import refused
 from controller.interface.results import NOTHING_PENDING, Result
 from controller.interface.sessions import NO_OFFSET
+from controller.state.partitions.sets import without
 from controller.state.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UNFENCE
 from records.errors import ApiError, Error
 from records.messages.brokers import BrokerHeartbeatResponse
@@ -206,7 +205,7 @@ def unfenced(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ())
     """
     rows = state.partitions.leaderless()
     for directory in gone:
-        rows = np.setdiff1d(rows, state.partitions.in_directory(directory))
+        rows = without(rows, state.partitions.in_directory(directory))
     return [
         (registration_change(broker, fenced=UNFENCE), 0),
         *leader_and_isr_changes(state, env, rows, added=broker.broker_id),
@@ -231,7 +230,7 @@ def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes
     for directory in gone:
         rows = state.partitions.in_directory(directory)
         if has_left:
-            rows = np.setdiff1d(rows, state.partitions.in_isr(broker.broker_id))
+            rows = without(rows, state.partitions.in_isr(broker.broker_id))
         records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
     # A broker without an online directory reports an empty list, which means "no change"; it is about to stop.
     left = tuple(directory for directory in broker.directories if directory not in gone)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from controller.interface.policies import Policies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from random import Random
 
     from controller.interface.access import Access
@@ -31,7 +31,7 @@ class Env:
     loggers: of this node; None where none can be changed. topic_defaults: what `controller.handlers.topics` keeps.
     access: the authorizer; None where everything is allowed. token_secrets: kept by
     `controller.handlers.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
-    documentation: type of config resource -> key -> text, for DescribeConfigs.
+    documentation: returns type of config resource -> key -> text, for DescribeConfigs.
     """
 
     cluster_id: str
@@ -54,7 +54,7 @@ class Env:
     policies: Policies = field(default_factory=Policies)
     token_secrets: Any = None
     mutation_buckets: dict[tuple[str, str], Any] = field(default_factory=dict)
-    documentation: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
+    documentation: Callable[[], Mapping[Any, Mapping[str, str]]] = dict
 
     @property
     def is_active(self) -> bool:

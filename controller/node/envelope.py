@@ -7,7 +7,7 @@ sent it to this node, and wraps the response.
 from __future__ import annotations
 
 from dataclasses import replace
-from ipaddress import IPv6Address
+from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS
@@ -127,8 +127,8 @@ def host_text(peer: str) -> str:
     if ":" not in host:
         return host
     try:
-        return address_text(IPv6Address(host.strip("[]").partition("%")[0]).packed)
-    except ValueError:
+        return address_text(inet_pton(AF_INET6, host.strip("[]").partition("%")[0]))
+    except (OSError, ValueError):
         return host
 
 

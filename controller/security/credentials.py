@@ -7,10 +7,8 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from controller.handlers.delegation_tokens import Secrets
-from controller.offline.formatting import FormatError
 from controller.security.watched_file import WatchedFile
 from controller.state.tables.scram import MECHANISMS
-from controller.tools.scram_arguments import scram_record
 from raft.network.mechanisms import ITERATIONS_MIN, Credential, credential_of_password, encoded
 
 if TYPE_CHECKING:
@@ -87,6 +85,9 @@ def parse_credentials(data: bytes) -> ByUser:
 
     Raises ValueError, with the number of the line, and nothing of what is in it.
     """
+    from controller.offline.formatting import FormatError
+    from controller.tools.scram_arguments import scram_record
+
     found = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -16,8 +16,6 @@ from controller.config.security_checks import (
     login_module,
 )
 from controller.interface.inputs import ANONYMOUS, Principal
-from controller.security.credentials import Credentials
-from raft.network.mechanisms import HASHES, PlainClient, PlainServer, ScramClient, ScramServer
 from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from controller.config.node import NodeConfig
     from controller.security.bearer import Surroundings
     from controller.security.contexts import Contexts
+    from controller.security.credentials import Credentials
     from controller.security.refreshed import Refreshed
     from controller.state.state import State
     from raft.network.mechanisms import ClientMechanism, ServerMechanism
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 class Security:
     """The security of all listeners of a node, which share the stores of each.
 
-    Nothing of TLS is imported when all of them are PLAINTEXT.
+    Nothing of TLS or SASL is imported when all of them are PLAINTEXT.
     """
 
     def __init__(
@@ -54,7 +53,8 @@ class Security:
         """
         self._config = config
         self._now, self._note, self._wall_ms = now, note, wall_ms
-        self._credentials = Credentials(config, state, now, note)
+        self._state = state
+        self._credentials: Credentials | None = None
         self._contexts: dict[str, Contexts] = {}
         self._opened: list[Refreshed[Any]] = []
         self._listeners = {
@@ -128,6 +128,8 @@ class Security:
         )
 
     def _server_mechanism(self, values: ListenerValues, name: str) -> Callable[[], ServerMechanism]:
+        from raft.network.mechanisms import HASHES, PlainServer, ScramServer
+
         module = login_module(values, name, "sasl.enabled.mechanisms")
         if name == PLAIN:
             passwords = plain_passwords(module)
@@ -142,7 +144,15 @@ class Security:
 
             return gss_server(values, module)
         assert name in HASHES
-        return lambda: ScramServer(name, lambda user, is_token: self._credentials.find(name, user, is_token))
+        find = self._scram_credentials().find
+        return lambda: ScramServer(name, lambda user, is_token: find(name, user, is_token))
+
+    def _scram_credentials(self) -> Credentials:
+        from controller.security.credentials import Credentials
+
+        if self._credentials is None:
+            self._credentials = Credentials(self._config, self._state, self._now, self._note)
+        return self._credentials
 
     def _client_mechanism(
         self, values: ListenerValues, name: str, module: Module
@@ -170,6 +180,8 @@ def plain_passwords(module: Module) -> Mapping[str, str]:
 
 def client_mechanism(name: str, module: Module) -> Callable[[], ClientMechanism]:
     """What makes one exchange of a client that has a password."""
+    from raft.network.mechanisms import PlainClient, ScramClient
+
     user, password = module.options["username"], module.options["password"]
     if name == PLAIN:
         return lambda: PlainClient(user, password)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -76,6 +75,8 @@ class Renewal(Generic[Value]):
             self._on_renewed()
 
     def _stamp(self) -> Stamp:
+        from pathlib import Path  # 0.6 MiB with what it imports, which a node without such files does not need
+
         found = []
         for path in self._paths:
             try:

@@ -175,7 +175,7 @@ def build(
         loggers=node.log.loggers,
         access=access_of(config),
         policies=policies_of(config, node.log),
-        documentation=read_documentation(),
+        documentation=read_documentation,
     )
     features = supported_features(config.flag("unstable.feature.versions.enable"))
     registration = OwnRegistration(

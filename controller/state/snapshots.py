@@ -9,6 +9,7 @@ import numpy as np
 
 from controller.features.record_versions import partition_version
 from controller.state.partitions.columns import MIGRATING, NO_TOPIC, NOBODY, POSITIONS_MAX
+from controller.state.partitions.sets import distinct
 from controller.state.partitions.uncommon_fields import COMMON
 from controller.state.records_of import SECTIONS, partition_at, partitions
 from records.batch import seal
@@ -85,7 +86,7 @@ def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:
             is_uncommon |= column[rows] > MIGRATING
     shapes = np.where(is_uncommon, -1, replica_count * (POSITIONS_MAX + 1) + isr_count)
     parts: list[Encoded | bytes] = []
-    for shape in np.unique(shapes).tolist():
+    for shape in distinct(shapes).tolist():
         chosen = rows[shapes == shape]
         if shape < 0:
             parts += [encode_record(partition_at(view, row), version) for row in chosen.tolist()]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from raft.network.connection import address_text, write_pieces
 from raft.network.link import Link, open_tls_link
-from raft.network.sasl_login import SaslLogin
 from raft.network.versions import common_version, ranges_of
 from records.codec import decode_prefix, encode_parts
 from records.errors import Error
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from raft.config import Endpoint
+    from raft.network.sasl_login import SaslLogin
     from raft.network.security import ClientSecurity
 
 BACKOFF_MS = 50  # reconnect.backoff.ms
@@ -330,6 +330,8 @@ class Channel:
 
     def _begin_sasl(self) -> None:
         """Authenticate, or authenticate again, on the present connection."""
+        from raft.network.sasl_login import SaslLogin  # a channel without SASL does not need it
+
         assert self._security is not None
         assert self._security.mechanism is not None
         assert self.versions is not None

@@ -13,7 +13,6 @@ from raft.network.connection import BufferedConnection, Connection, address_text
 from raft.network.framer import FRAME_BYTES_MAX
 from raft.network.handshakes import HANDSHAKE_S_MAX, Handshakes
 from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
-from raft.network.sasl_gate import SaslGate
 from raft.network.security import NoteLimit
 
 if TYPE_CHECKING:
@@ -183,6 +182,8 @@ class Server:
         if tls is not None and security.identity_of is not None:
             connection.identity = security.identity_of(tls.session)
         if security.sasl is not None:
+            from raft.network.sasl_gate import SaslGate  # a server without SASL does not need it
+
             connection.identity = None
             connection.limit_frames(min(security.sasl.bytes_max, self._request_bytes_max))
             connection.gate = SaslGate(

@@ -28,6 +28,8 @@ def hash_order(names: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[s
     Names in one bucket are in the order in which they were added.
     """
     distinct = list(dict.fromkeys(names))
+    if len(distinct) < 2:
+        return distinct
     return _by_bucket(distinct, [hash_code(name) for name in distinct], capacity)
 
 

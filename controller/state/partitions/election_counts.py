@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from controller.state.partitions.partition import RECOVERING
+from controller.state.partitions.sets import distinct
 from controller.state.partitions.uncommon_fields import COMMON
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def count_elections(state: State, group: Group) -> None:
     columns = state.partitions.columns
     numbers = columns.uncommon[group.rows]
     count = 0
-    for number in np.unique(numbers).tolist():
+    for number in distinct(numbers).tolist():
         elr = columns.uncommon_values.values[number].elr if number != COMMON else ()
         if elr:
             count += int(np.isin(leader[numbers == number], elr).sum())

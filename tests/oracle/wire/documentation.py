@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from controller.config.documentation import FILE
+from controller.config.documentation import documentation_file
 from tests.interop.stock import Stock
 
 PROGRAM = Path(__file__).with_name("Documentation.java")
@@ -27,4 +27,4 @@ def documentation() -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(documentation())
+    documentation_file().write_text(documentation())
