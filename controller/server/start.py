@@ -67,6 +67,8 @@ COLLECT_S = 10.0
 # Halves the number of Fetches of a busy quorum; the state of a standby is at most this much older.
 HIGH_WATERMARK_DELAY_MS = 5
 LARGEST_BYTES = 4 << 20
+# Names that are looked up at a time: half of these threads. They are started with the first lookup, and idle otherwise.
+LOOKUP_THREADS = 64
 
 
 class StartRefused(Exception):
@@ -372,6 +374,9 @@ def run_node(config: NodeConfig, log: Log) -> int:
     """Run one node until it stops; the exit code: 0 after a signal, 1 after a failure. Raises StartRefused."""
     if sys.platform == "win32":
         return asyncio.run(serve(config, log))
+    # libuv looks names up on half of its threads, 2 of 4 by default. A lookup without an answer takes a thread for half
+    # a minute or longer, and each peer may have several: peers of other names would not be connected meanwhile.
+    os.environ.setdefault("UV_THREADPOOL_SIZE", str(LOOKUP_THREADS))
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
