@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 after SIGTERM or SIGINT; 1 with one line on stderr if the node cannot start or continue."""
+    """Exit code 0 after SIGTERM or SIGINT; 1 with one line on stderr if the node cannot start or continue.
+
+    With --check: 0 if the configuration can be served, warnings on stderr.
+    """
     parser = argparse.ArgumentParser(prog="kraftctl start", description=__doc__)
     parser.add_argument("-c", "--config", required=True, metavar="FILE", help="a stock controller.properties")
     parser.add_argument(
         "--override", action="append", default=[], metavar="KEY=VALUE", help="override a key of the file (repeatable)"
     )
+    parser.add_argument("--check", action="store_true", help="read the configuration, print its problems, and end")
     options = parser.parse_args(arguments)
     for pair in options.override:
         if not pair.partition("=")[0].strip() or "=" not in pair:
@@ -34,6 +38,11 @@ def run(arguments: list[str]) -> int:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         print(f"kraftctl start: {options.config}: {reason}", file=sys.stderr)
         return 1
+    if options.check:
+        for warning in config.warnings:
+            print(f"{options.config}: {warning}", file=sys.stderr)
+        print(f"{options.config}: node {config.node_id} can run with this configuration")
+        return 0
     return start(config, "kraftctl start")
 
 

@@ -69,6 +69,25 @@ def test_an_override_without_a_value_is_refused(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "kraftctl start: --override node.id: KEY=VALUE is expected\n")
 
 
+@pytest.mark.parametrize(
+    ("changes", "code", "text"),
+    [
+        ({}, 0, "node 1 can run with this configuration"),
+        ({"authorizer_class_name": "com.example.Authorizer"}, 1, "authorizer.class.name"),
+    ],
+)
+def test_a_configuration_is_checked_without_a_start(
+    tmp_path: Path, changes: dict[str, str | None], code: int, text: str
+) -> None:
+    properties = write_properties(tmp_path, free_port(), **changes)
+    command = [*start_command(properties), "--check"]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+    assert done.returncode == code
+    assert text in (done.stderr if code else done.stdout)
+
+
 def test_a_directory_of_another_node_is_refused(tmp_path: Path) -> None:
     format_directory(write_properties(tmp_path, free_port()))
     other = write_properties(tmp_path, free_port(), node_id="2", controller_quorum_voters=f"2@127.0.0.1:{free_port()}")
