@@ -79,6 +79,7 @@ chaos: setup
 bench: setup
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.security
+	$(BIN)/python -m tests.benchmarks.availability
 
 $(CHECKERS)/.ready: requirements/deploy.txt
 	$(PYTHON) -m venv $(CHECKERS)
