@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check pythons format clean
+.PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs pythons format clean
 
 setup: $(READY)
 
@@ -95,6 +95,10 @@ dist: setup $(CHECKERS)/.ready
 	rm -rf build dist
 	$(BIN)/python -c 'import setuptools.build_meta as b; b.build_sdist("dist"); b.build_wheel("dist")'
 	$(CHECKERS)/bin/twine check --strict dist/*
+
+# The pages that are made from the code's own tables; a test says when they are not current.
+docs: setup
+	$(BIN)/python -m controller.config.reference
 
 # The bill of materials of the image, from the lock that the Dockerfile installs: CycloneDX, the same bytes each time.
 sbom: $(CHECKERS)/.ready

@@ -62,7 +62,7 @@ done
 left=$voters
 while [ -n "$left" ]; do
     # Ask each time: leadership may have moved meanwhile.
-    leader=$(field leader)
+    leader=$(field leader_id)
     next=''
     for node in $left; do
         if [ "$node" != "$leader" ]; then
@@ -83,4 +83,4 @@ while [ -n "$left" ]; do
     left=${left% }
     echo "node $next: restarted, caught up to offset $committed"
 done
-echo "done; node $(field leader) leads"
+echo "done; node $(field leader_id) leads"

@@ -36,6 +36,7 @@ TESTED_BY = {
     "controller.config.java_pattern": "controller/config/test_resources.py",
     "controller.config.keys.client_metrics": "controller/config/test_keys.py",
     "controller.config.keys.dynamic": "controller/config/test_dynamic.py",
+    "controller.config.keys.effects": "controller/config/test_reference.py",
     "controller.config.keys.group": "controller/config/test_keys.py",
     "controller.config.keys.own": "controller/config/test_keys.py",
     "controller.config.keys.server": "controller/config/test_keys.py",

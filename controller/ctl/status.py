@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # A voter that has not fetched from the leader for this time is missing.
 SILENT_MS = 10_000
-FIELDS = ("cluster", "leader", "epoch", "high_watermark")
+FIELDS = ("cluster_id", "leader_id", "epoch", "high_watermark")
 
 
 def run(arguments: list[str]) -> int:
@@ -82,7 +82,7 @@ def missing(view: View) -> list[int]:
 
 def _show_nodes(nodes: list[NodeStatus], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"leader": None, "nodes": [node._asdict() for node in nodes]}))
+        print(json.dumps({"leader_id": None, "nodes": [node._asdict() for node in nodes]}))
         return
     rows: list[tuple[str, ...]] = [("node", "address", "role", "epoch", "leader", "log end", "last error")]
     for node in nodes:
@@ -99,10 +99,10 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def as_json(view: View) -> dict[str, Any]:
-    """The view as JSON. lag: records, null if unknown. *_ms_ago: by the leader's clock."""
+    """The view as JSON. lag: records, null if unknown. *_ago_ms: by the leader's clock."""
     return {
-        "cluster": view.cluster_id,
-        "leader": view.leader_id,
+        "cluster_id": view.cluster_id,
+        "leader_id": view.leader_id,
         "epoch": view.epoch,
         "high_watermark": view.high_watermark,
         "end_offset": view.end_offset,
@@ -117,11 +117,11 @@ def _replica(view: View, member: Member) -> dict[str, Any]:
     return {
         "id": member.id,
         "role": "leader" if is_leader else "follower" if member.id in view.voters else "observer",
-        "directory": member.directory_id or None,
+        "directory_id": member.directory_id or None,
         "end_offset": member.end_offset if member.end_offset >= 0 else None,
         "lag": view.lag(member),
-        "fetched_ms_ago": None if is_leader else _since(now_ms, member.last_fetch_ms),
-        "caught_up_ms_ago": _since(now_ms, member.caught_up_ms),
+        "fetched_ago_ms": None if is_leader else _since(now_ms, member.last_fetch_ms),
+        "caught_up_ago_ms": _since(now_ms, member.caught_up_ms),
     }
 
 
@@ -140,7 +140,7 @@ def table(view: View) -> list[str]:
     rows: list[tuple[str, ...]] = [("node", "role", "log end", "lag", "last fetch", "directory")]
     for kind in ("voters", "observers"):
         for replica in as_json(view)[kind]:
-            ago = replica["fetched_ms_ago"]
+            ago = replica["fetched_ago_ms"]
             rows.append(
                 (
                     str(replica["id"]),
@@ -148,7 +148,7 @@ def table(view: View) -> list[str]:
                     _text(replica["end_offset"]),
                     _text(replica["lag"]),
                     "-" if ago is None else f"{ago} ms ago",
-                    replica["directory"] or "-",
+                    replica["directory_id"] or "-",
                 )
             )
     first = (

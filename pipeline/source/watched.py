@@ -52,14 +52,14 @@ class Watch(NamedTuple):
                 status = client.status()
         except WatchFailed as error:
             raise WatchEnded(str(error)) from None
-        cluster_id = status["clusterId"]
+        cluster_id = status["cluster_id"]
         begin = progress.get(cluster_id, {}).get("offset", 0)
-        if begin < status["logStartOffset"]:
+        if begin < status["log_start_offset"]:
             raise WatchEnded(
-                f"cluster {cluster_id}: offset {begin} is needed, but the log begins at {status['logStartOffset']}; "
+                f"cluster {cluster_id}: offset {begin} is needed, but the log begins at {status['log_start_offset']}; "
                 "use the option quorum to read the records before it from a snapshot"
             )
-        end = max(status["watchEndOffset"], begin)
+        end = max(status["watch_end_offset"], begin)
         parts: list[Any] = [
             WatchRange(self, cluster_id, start, min(start + OFFSETS_PER_RANGE, end))
             for start in range(begin, end, OFFSETS_PER_RANGE)

@@ -48,7 +48,7 @@ ORDER_FREE = {"all", "any", "bool", "frozenset", "len", "max", "min", "set", "so
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
     "controller.config.documentation", "controller.config.environment", "controller.config.file",
-    "controller.node.file_descriptors",
+    "controller.config.keys.effects", "controller.config.reference", "controller.node.file_descriptors",
     "controller.security", "controller.node.log_events", "controller.node.logs", "controller.node.problems",
     "controller.server", "raft.network.bearer", "raft.storage.bootstrap", "raft.storage.directory_lock",
     "raft.storage.flusher", "raft.storage.meta_properties",

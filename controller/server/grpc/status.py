@@ -1,58 +1,67 @@
-"""The quorum in the view of this node, also without a leader; keys are those of DescribeQuorum, and some others."""
+"""The quorum in the view of this node, also without a leader; keys are those of `/quorum`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.server.http.probes import role_name
-from raft.describe import replica_state
+from controller.server.http.probes import known_leader, role_name
+from controller.server.http.quorum import UNKNOWN, addresses, key_view
 from raft.roles import Leader
-from records.json_form import to_json
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
     from controller.node.node import Node
-    from raft.config import Voter
+    from raft.leader_state import Progress
     from raft.replica import Replica
-
-# Of DescribeQuorumResponse: the first with directory ids.
-VERSION = 2
 
 
 def status_of(node: Node) -> dict[str, Any]:
     """The response of `Status` (docs/watch.md). Only the leader knows the offsets of other replicas."""
     replica, state = node.replica, node.controller.state
-    leader_id = replica.leader_id
+    leader_id = known_leader(replica)
+    progress = replica.role.state.voters if isinstance(replica.role, Leader) else {}
+    now_ms = node.now_ms()
     return {
-        "clusterId": node.controller.env.cluster_id,
-        "nodeId": replica.key.id,
-        "directoryId": uuid_text(replica.key.directory_id),
+        "cluster_id": node.controller.env.cluster_id,
+        "node_id": replica.key.id,
+        "directory_id": uuid_text(replica.key.directory_id),
         "role": role_name(replica),
-        "isActiveController": node.controller.is_active,
-        "leaderId": -1 if leader_id is None else leader_id,
-        "leaderEpoch": replica.epoch,
-        "highWatermark": -1 if replica.high_watermark is None else replica.high_watermark,
-        "logStartOffset": replica.log.start,
-        "logEndOffset": replica.log.end,
-        "watchEndOffset": state.stable_end_offset,
-        "metadataVersion": state.metadata_version,
-        "voters": [_voter(voter) for voter in replica.voters],
-        **_progress(replica, node.now_ms()),
+        "is_active_controller": node.controller.is_active,
+        "leader_id": leader_id,
+        "epoch": replica.epoch,
+        "high_watermark": replica.high_watermark,
+        "log_start_offset": replica.log.start,
+        "log_end_offset": replica.log.end,
+        "watch_end_offset": state.stable_end_offset,
+        "metadata_version": state.metadata_version,
+        "voters": [
+            {
+                **key_view(voter.key),
+                "endpoints": addresses(voter.endpoints),
+                "is_leader": voter.key.id == leader_id,
+                **(_progress(replica, progress[voter.key.id], now_ms) if voter.key.id in progress else {}),
+            }
+            for voter in replica.voters
+        ],
+        "observers": _observers(replica, now_ms),
     }
 
 
-def _voter(voter: Voter) -> dict[str, Any]:
-    listeners = [{"name": end.listener, "host": end.host, "port": end.port} for end in voter.endpoints]
-    return {"replicaId": voter.key.id, "replicaDirectoryId": uuid_text(voter.key.directory_id), "listeners": listeners}
+def _observers(replica: Replica, now_ms: int) -> list[dict[str, Any]]:
+    if not isinstance(replica.role, Leader):
+        return []
+    found = replica.role.state.observers
+    return [{**key_view(key), **_progress(replica, found[key], now_ms)} for key in sorted(found)]
 
 
-def _progress(replica: Replica, now_ms: int) -> dict[str, Any]:
-    role = replica.role
-    if not isinstance(role, Leader):
-        return {}
-    voters = [role.state.voters[voter_id] for voter_id in sorted(role.state.voters)]
-    observers = [role.state.observers[key] for key in sorted(role.state.observers)]
+def _progress(replica: Replica, progress: Progress, now_ms: int) -> dict[str, Any]:
+    """The progress of a replica, which the leader knows from its fetches; its own is that of its log."""
+    if progress.key.id == replica.key.id:
+        return {"end_offset": replica.log.end, "lag": 0, "fetched_ago_ms": None, "caught_up_ago_ms": 0}
+    end_offset = None if progress.end_offset == UNKNOWN else progress.end_offset
     return {
-        name: [to_json(replica_state(replica, progress, VERSION, now_ms), VERSION) for progress in found]
-        for name, found in (("currentVoters", voters), ("observers", observers))
+        "end_offset": end_offset,
+        "lag": None if end_offset is None else max(replica.log.end - end_offset, 0),
+        "fetched_ago_ms": None if progress.fetched_ms == UNKNOWN else now_ms - progress.fetched_ms,
+        "caught_up_ago_ms": None if progress.caught_up_ms == UNKNOWN else now_ms - progress.caught_up_ms,
     }

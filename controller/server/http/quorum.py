@@ -125,8 +125,8 @@ def _voters(reading: Reading) -> list[dict[str, Any]]:
     found = []
     for voter in replica.voters:
         view = {
-            **_key(voter.key),
-            "endpoints": _addresses(voter.endpoints),
+            **key_view(voter.key),
+            "endpoints": addresses(voter.endpoints),
             "is_leader": voter.key.id == known_leader(replica),
         }
         if voter.key.id == replica.key.id:
@@ -142,7 +142,7 @@ def _observers(reading: Reading) -> list[dict[str, Any]]:
     if not isinstance(role, Leader):
         return []
     observers = role.state.observers
-    return [{**_key(key), **_progress(reading, observers[key])} for key in sorted(observers)[:SHOWN_MAX]]
+    return [{**key_view(key), **_progress(reading, observers[key])} for key in sorted(observers)[:SHOWN_MAX]]
 
 
 def _progress(reading: Reading, progress: Progress | None) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def _partitions(reading: Reading, rows: Rows) -> dict[str, Any]:
             {
                 "topic": partitions.topic_at(row).name,
                 "partition": partitions.partition_id_at(row),
-                "leader": partition.leader,
+                "leader_id": partition.leader,
                 "replicas": list(partition.replicas),
                 "isr": list(partition.isr),
                 "elr": list(partition.elr),
@@ -190,9 +190,9 @@ def _partitions(reading: Reading, rows: Rows) -> dict[str, Any]:
     return {"count": len(rows), "shown": shown}
 
 
-def _key(key: ReplicaKey) -> dict[str, Any]:
+def key_view(key: ReplicaKey) -> dict[str, Any]:
     return {"id": key.id, "directory_id": None if key.directory_id == ZERO_UUID else uuid_text(key.directory_id)}
 
 
-def _addresses(endpoints: tuple[Endpoint, ...]) -> list[str]:
+def addresses(endpoints: tuple[Endpoint, ...]) -> list[str]:
     return [f"{end.listener}://{end.host}:{end.port}" for end in endpoints]

@@ -49,13 +49,13 @@ def test_json_has_every_voter(quorum: tuple[int, Path], capsys: pytest.CaptureFi
     assert code == 0
     assert found.pop("high_watermark") <= end
     assert found == {
-        "cluster": CLUSTER_ID,
-        "leader": 1,
+        "cluster_id": CLUSTER_ID,
+        "leader_id": 1,
         "epoch": 1,
         "voters": [
             {
-                "id": 1, "role": "leader", "directory": None, "end_offset": end, "lag": 0, "fetched_ms_ago": None,
-                "caught_up_ms_ago": 0,
+                "id": 1, "role": "leader", "directory_id": None, "end_offset": end, "lag": 0, "fetched_ago_ms": None,
+                "caught_up_ago_ms": 0,
             }
         ],
         "observers": [],
@@ -63,7 +63,7 @@ def test_json_has_every_voter(quorum: tuple[int, Path], capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("leader", "1"), ("epoch", "1"), ("voters", "1"), ("cluster", CLUSTER_ID)]
+    ("field", "value"), [("leader_id", "1"), ("epoch", "1"), ("voters", "1"), ("cluster_id", CLUSTER_ID)]
 )
 def test_field_prints_one_value(
     quorum: tuple[int, Path], capsys: pytest.CaptureFixture[str], field: str, value: str
@@ -144,7 +144,7 @@ def test_a_view_is_read_over_https_with_a_token(tmp_path: Path, capsys: pytest.C
 
 
 def test_field_without_a_leader_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["status", "--bootstrap-controller", f"127.0.0.1:{free_port()}", "--field", "leader"])
+    code = main(["status", "--bootstrap-controller", f"127.0.0.1:{free_port()}", "--field", "leader_id"])
 
     said = capsys.readouterr()
     assert (code, said.out) == (2, "")

@@ -57,7 +57,7 @@ def test_a_client_in_the_allow_list_may_watch(node: Served) -> None:
 
     with Client([node.target], tls=files("watcher")) as client:
         assert values_of(client.watch(0), "A0")[-1] == "A0"
-        assert client.status()["nodeId"] == 1
+        assert client.status()["node_id"] == 1
 
 
 def test_a_client_outside_the_allow_list_is_refused_with_its_names(node: Served) -> None:
@@ -147,9 +147,9 @@ def test_a_call_needs_a_token_where_the_port_has_tokens(tmp_path: Path) -> None:
         node.put("A0")
         with Client([target], token_file=str(tokens)) as client:
             assert values_of(client.watch(0), "A0")[-1] == "A0"
-            assert client.status()["nodeId"] == 1
+            assert client.status()["node_id"] == 1
             tokens.write_text("old-token-of-the-port\n")
-            assert client.status()["nodeId"] == 1  # the file is read for each call, on both sides
+            assert client.status()["node_id"] == 1  # the file is read for each call, on both sides
         refused = []
         for file in (None, str(other)):
             with Client([target], token_file=file) as client:

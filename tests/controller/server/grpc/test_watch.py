@@ -158,12 +158,16 @@ def test_status_returns_the_view_of_the_quorum(node: Served, client: Client) -> 
 
     status = client.status()
 
-    assert (status["clusterId"], status["nodeId"], status["leaderId"]) == (CLUSTER_ID, 1, 1)
-    assert status["isActiveController"] is True
-    assert status["watchEndOffset"] == status["highWatermark"] <= status["logEndOffset"]
-    assert [voter["listeners"] for voter in status["voters"]] == [
-        [{"name": "CONTROLLER", "host": "127.0.0.1", "port": node.port}]
-    ]
+    assert (status["cluster_id"], status["node_id"], status["leader_id"]) == (CLUSTER_ID, 1, 1)
+    assert status["is_active_controller"] is True
+    assert status["watch_end_offset"] == status["high_watermark"] <= status["log_end_offset"]
+    assert status["voters"] == [
+        {
+            "id": 1, "directory_id": None, "endpoints": [f"CONTROLLER://127.0.0.1:{node.port}"], "is_leader": True,
+            "end_offset": status["log_end_offset"], "lag": 0, "fetched_ago_ms": None, "caught_up_ago_ms": 0,
+        }
+    ]  # fmt: skip
+    assert status["observers"] == []
 
 
 @pytest.mark.parametrize(
@@ -217,7 +221,7 @@ def test_streams_above_the_limit_are_refused_until_one_ends(node: Served, client
 
 
 def test_the_stream_of_a_slow_watcher_ends_with_its_resume_offset(node: Served, client: Client) -> None:
-    start = client.status()["watchEndOffset"]
+    start = client.status()["watch_end_offset"]
     values = [f"H{number}".ljust(20_000, "x") for number in range(60)]
     narrow = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 65_535)]
     with grpc.insecure_channel(node.target, narrow) as channel:

@@ -1,0 +1,118 @@
+"""What each key of a node's file does on our controller: rows for `docs/configuration.md`, not imported by a node."""
+
+from __future__ import annotations
+
+# Our own keys: what the value means, and what follows from it.
+OWN_TEXTS = {
+    "kraft.pre.vote.on.lost.connection": "If the connection to the leader is lost, and the leader's machine refuses a"
+    " new one, the node requests pre-votes at once. If false, it waits for `controller.quorum.fetch.timeout.ms`.",
+    "kraft.first.election.timeout.ms": "A voter that starts and knows no leader waits for one to two times this long"
+    " (ms) before it requests pre-votes. 0: at once.",
+    "kraft.log.format": "The format of the log lines on stderr: `console` for people, `json` for one JSON object a line"
+    " ([logs.md](logs.md)).",
+    "kraft.log.level": "The level of the root logger until it is changed at run time.",
+    "kraft.http.listener": "The address (`HOST:PORT`) of probes, metrics and the status page. Not set: the port is"
+    " off, and takes no memory.",
+    "kraft.http.tls.certificate.path": "A PEM file with the certificate of the HTTP port and its intermediate"
+    " certificates. A renewed file is used for new connections without a restart.",
+    "kraft.http.tls.key.path": "A PEM file with the private key of that certificate.",
+    "kraft.http.tls.client.ca.path": "A PEM file with the authorities that sign clients' certificates. If it is set, a"
+    " client must have a certificate, and `kraft.http.allow` must list one of its names.",
+    "kraft.http.allow": "The names of clients that may send requests, as in their certificates: `CN=…`, `DNS=…`,"
+    " `URI=…`, `EMAIL=…`, `IP=…`; `*` allows every certificate of the authority.",
+    "kraft.http.token.path": "A file of bearer tokens, one a line. A request must have one of them; probes without one"
+    " get a short answer. A renewed file is used without a restart.",
+    "kraft.http.connections.max": "The most connections at a time, those of open pages included. One more closes the"
+    " connection that has been idle for longest.",
+    "kraft.jaas.config.path": "The JAAS file, as `-Djava.security.auth.login.config=` in `KAFKA_OPTS` of a stock node."
+    " It applies where no key has a login module. It is read when the node starts.",
+    "kraft.scram.credentials.path": "A file of SCRAM credentials, for controllers that authenticate to each other"
+    " before they have the log ([security.md](security.md)). A renewed file is used without a restart.",
+    "kraft.grpc.listener": "The address (`HOST:PORT`) of the watch service ([watch.md](watch.md)); it needs the extra"
+    " `grpc`. Not set: the service is off.",
+    "kraft.grpc.tls.certificate.path": "As `kraft.http.tls.certificate.path`, for the watch service.",
+    "kraft.grpc.tls.key.path": "As `kraft.http.tls.key.path`, for the watch service.",
+    "kraft.grpc.tls.client.ca.path": "As `kraft.http.tls.client.ca.path`, for the watch service.",
+    "kraft.grpc.allow": "As `kraft.http.allow`, for the watch service.",
+    "kraft.grpc.token.path": "A file of bearer tokens, one a line. A call must have one of them; the health service"
+    " needs none.",
+    "kraft.grpc.watchers.max": "The most streams of Watch and Snapshot at a time. One more is refused with"
+    " RESOURCE_EXHAUSTED.",
+    "kraft.grpc.write.timeout.ms": "How long a message may wait for a client that does not read. Then the stream ends"
+    " with the offset to continue from.",
+}  # fmt: skip
+
+# Keys that the configuration takes and that Kafka does not define: they are those of the authorizer.
+OF_THE_AUTHORIZER = {
+    "super.users": "Principals that may do everything, separated by semicolons: `User:admin;User:CN=c1`.",
+    "allow.everyone.if.no.acl.found": "Whether an operation on a resource without any ACL is allowed. Default: false.",
+}
+
+# Stock's keys that change what this node does.
+IN_USE = frozenset({
+    "advertised.listeners", "alter.config.policy.class.name", "authorizer.class.name", "auto.leader.rebalance.enable",
+    "broker.heartbeat.interval.ms", "broker.id", "broker.session.timeout.ms", "config.providers",
+    "connection.failed.authentication.delay.ms", "connections.max.idle.ms", "connections.max.reauth.ms",
+    "controller.listener.names", "controller.quorum.append.linger.ms", "controller.quorum.auto.join.enable",
+    "controller.quorum.bootstrap.servers", "controller.quorum.election.backoff.max.ms",
+    "controller.quorum.election.timeout.ms", "controller.quorum.fetch.max.bytes",
+    "controller.quorum.fetch.snapshot.max.bytes", "controller.quorum.fetch.timeout.ms",
+    "controller.quorum.request.timeout.ms", "controller.quorum.retry.backoff.ms", "controller.quorum.voters",
+    "controller.quota.window.num", "controller.quota.window.size.seconds", "create.topic.policy.class.name",
+    "default.replication.factor", "delegation.token.expiry.check.interval.ms", "delegation.token.expiry.time.ms",
+    "delegation.token.max.lifetime.ms", "delegation.token.secret.key", "delete.topic.enable", "early.start.listeners",
+    "fetch.max.bytes", "internal.metadata.max.batch.size.in.bytes", "leader.imbalance.check.interval.seconds",
+    "listener.security.protocol.map", "listeners", "log.dir", "log.dirs", "max.connections", "metadata.log.dir",
+    "metadata.log.max.record.bytes.between.snapshots", "metadata.log.max.snapshot.interval.ms",
+    "metadata.log.segment.bytes", "metadata.log.segment.ms", "metadata.max.idle.interval.ms",
+    "metadata.max.retention.bytes", "metadata.max.retention.ms", "min.insync.replicas", "node.id", "num.partitions",
+    "process.roles", "remote.log.storage.system.enable", "request.timeout.ms", "sasl.enabled.mechanisms",
+    "sasl.jaas.config", "sasl.kerberos.principal.to.local.rules", "sasl.kerberos.service.name",
+    "sasl.login.connect.timeout.ms", "sasl.login.read.timeout.ms", "sasl.login.refresh.buffer.seconds",
+    "sasl.login.refresh.min.period.seconds", "sasl.login.refresh.window.factor", "sasl.login.refresh.window.jitter",
+    "sasl.login.retry.backoff.ms", "sasl.mechanism.controller.protocol",
+    "sasl.oauthbearer.client.credentials.client.id", "sasl.oauthbearer.client.credentials.client.secret",
+    "sasl.oauthbearer.clock.skew.seconds", "sasl.oauthbearer.expected.audience", "sasl.oauthbearer.expected.issuer",
+    "sasl.oauthbearer.jwks.endpoint.refresh.ms", "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+    "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", "sasl.oauthbearer.jwks.endpoint.url",
+    "sasl.oauthbearer.scope", "sasl.oauthbearer.scope.claim.name", "sasl.oauthbearer.sub.claim.name",
+    "sasl.oauthbearer.token.endpoint.url", "sasl.server.max.receive.size", "socket.request.max.bytes",
+    "ssl.cipher.suites", "ssl.client.auth", "ssl.enabled.protocols", "ssl.endpoint.identification.algorithm",
+    "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location",
+    "ssl.keystore.password", "ssl.keystore.type", "ssl.principal.mapping.rules", "ssl.protocol",
+    "ssl.truststore.certificates", "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
+    "unclean.leader.election.enable", "unclean.leader.election.interval.ms", "unstable.feature.versions.enable",
+})  # fmt: skip
+
+# Stock's keys that name Java code, or a login that is not served: checked in served.py, security_checks.py and
+# bearer_checks.py of `controller/config`.
+REFUSED = {
+    "client.quota.callback.class": "Set: refused.",
+    "principal.builder.class": "Any class but the default is refused.",
+    "sasl.client.callback.handler.class": "Any class but those that Kafka's OAUTHBEARER has is refused.",
+    "sasl.login.callback.handler.class": "Any class but those that Kafka's OAUTHBEARER has is refused.",
+    "sasl.login.class": "Set: refused.",
+    "sasl.oauthbearer.assertion.claim.iss": "Set: refused; the login uses the client credentials.",
+    "sasl.oauthbearer.assertion.file": "Set: refused; the login uses the client credentials.",
+    "sasl.oauthbearer.jwt.retriever.class": "Any class but Kafka's own is refused.",
+    "sasl.oauthbearer.jwt.validator.class": "Any class but Kafka's own is refused.",
+    "sasl.server.callback.handler.class": "Any class but those that Kafka's OAUTHBEARER has is refused.",
+    "ssl.engine.factory.class": "Set: refused.",
+    "ssl.provider": "Set: refused.",
+    "ssl.secure.random.implementation": "Set: refused.",
+}
+
+# Where this node differs from what stock's documentation of the key says.
+NOTES = {
+    "alter.config.policy.class.name": "A class of your own in Python: `python:module:attribute`. Java classes are"
+    " refused.",
+    "authorizer.class.name": "`org.apache.kafka.metadata.authorizer.StandardAuthorizer`, or a class of your own in"
+    " Python: `python:module:attribute`. Other Java classes are refused.",
+    "controller.quorum.append.linger.ms": "Not set: 0 here, because the node commits in groups by itself; 25 in stock.",
+    "create.topic.policy.class.name": "A class of your own in Python: `python:module:attribute`. Java classes are"
+    " refused.",
+    "max.connections": "Here also limited by the number of open files that the process may have.",
+    "process.roles": "Only `controller` is accepted here.",
+    "sasl.login.retry.backoff.ms": "At least 100 ms here.",
+    "socket.request.max.bytes": "At most 4 MiB here.",
+}  # fmt: skip
