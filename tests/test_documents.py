@@ -1,0 +1,297 @@
+"""The examples of README.md and docs/: properties are parsed, shell is checked, and what can run runs on a real quorum.
+
+`tests/interop/test_security_page.py` runs the examples of docs/security.md with a secured quorum.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+import yaml
+
+from controller.config.keys import effects, own, server
+from controller.config.unknown_keys import unknown_keys
+from records.properties import parse_properties
+from tests.controller.server.processes import free_ports_in_a_row, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+BIN = Path(sys.executable).parent
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+
+# The programs of this project: each command line of one is compared with what the program's --help says.
+OURS = {"kraftctl", "kafka-storage", "kafka-dump-log", "kafka-metadata-shell", "kraft-pipeline"}
+# Other programs that the examples call, by where they come from. What is in none of the two is an error.
+OTHERS = set(
+    """
+    [ alias apt-get awk bash cat chmod cp curl docker echo export fio git grep grpcurl helm install java journalctl kill
+    kubectl ls make mvn openssl pip pipx printf python python3 rm ruff sed seq set setpriv sort source ssh sudo
+    systemctl tail useradd uv wait pytest
+    kafka-configs kafka-configs.sh kafka-features kafka-metadata-quorum kafka-topics stock
+    """.split()  # noqa: SIM905 - a list of words
+)
+
+# Blocks that are no example, by page and first words, with the reason.
+NO_EXAMPLE = {
+    ("kip-4-proposal.md", "kraftctl topic alter TOPIC"): "a synopsis",
+    ("README.md", "make test  "): "a list of targets with what each does",
+    ("security.md", "KafkaServer {"): "a JAAS file; tests/interop/test_security_page.py runs it",
+    ("security.md", "security.protocol="): "a client's properties; tests/interop/test_security_page.py runs it",
+}
+
+# Commands on a live quorum, and why those that do not run here do not.
+NOT_RUN = {
+    "kraftctl topic": "needs brokers; tests/interop/test_topic_alter.py runs it",
+    "kraftctl start": "runs until it is ended; the quorum of this test is started by it",
+    "kraftctl up": "runs until it is ended; tests/controller/ctl/test_up.py runs it",
+}
+# The help of a tool that Kafka has too is stock's, and lists stock's options alone; the last test runs these.
+NOT_IN_HELP = {"kafka-metadata-shell": {"--controllers", "--directory", "--config"}}
+QUORUM = re.compile(r"\bc1:9093(,c2:9093(,c3:9093)?)?\b|\b127\.0\.0\.1:19091\b|\blocalhost:9093\b")
+
+
+class Block(NamedTuple):
+    """One example. page: its file; line: of its first line, from 1."""
+
+    page: str
+    line: int
+    text: str
+
+    @property
+    def kind(self) -> str:
+        lines = [line for line in self.text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        first = lines[0] if lines else ""
+        if re.match(r"(from|import|class|def|with|async) .*", first) or self.text.startswith("```python"):
+            return "python"
+        if re.match(r"[a-z_]+:( |$)", first):
+            return "yaml"
+        if re.match(r"[a-z][a-z0-9.-]*\.[a-z0-9.-]*=", first) or re.match(r"process\.roles=", first):
+            return "properties"
+        return "shell"
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+@cache
+def blocks() -> list[Block]:
+    """Every example: fenced, or indented by at least four after an empty line."""
+    found = []
+    for page in PAGES:
+        lines = page.read_text("utf-8").splitlines()
+        number = 0
+        while number < len(lines):
+            begin, line = number, lines[number]
+            number += 1
+            if line.strip().startswith("```"):
+                while not lines[number].strip().startswith("```"):
+                    number += 1
+                body = lines[begin + 1 : number]
+                number += 1
+                language = line.strip()[3:]
+                if language in {"", "python", "sh", "properties", "yaml"}:
+                    found.append(Block(page.name, begin + 2, "\n".join(body)))
+            elif re.match(r" {4,}[^ ]", line) and (begin == 0 or not lines[begin - 1].strip()):
+                indent = len(line) - len(line.lstrip())
+                while number < len(lines) and (not lines[number].strip() or lines[number].startswith(" " * indent)):
+                    number += 1
+                whole = Block(page.name, begin + 1, "\n".join(each[indent:] for each in lines[begin:number]).rstrip())
+                found += [whole] if whole.kind == "python" else paragraphs(whole)
+    return [block for block in found if not is_excused(block)]
+
+
+def paragraphs(block: Block) -> list[Block]:
+    """The parts of an example that empty lines separate: properties may follow commands."""
+    found, begin, lines = [], 0, block.text.split("\n")
+    for number, line in enumerate([*lines, ""]):
+        if not line.strip():
+            if begin < number:
+                found.append(Block(block.page, block.line + begin, "\n".join(lines[begin:number])))
+            begin = number + 1
+    return found
+
+
+def is_excused(block: Block) -> bool:
+    return any(block.page == page and block.text.lstrip().startswith(begin) for page, begin in NO_EXAMPLE)
+
+
+def of_kind(kind: str) -> list[Block]:
+    return [block for block in blocks() if block.kind == kind]
+
+
+def commands(block: Block) -> Iterator[list[str]]:
+    """The words of each simple command of a shell block; what a here-document holds is left out."""
+    text = re.sub(r"<<-?'?(\w+)'?\n.*?\n\s*\1\n", "\n", block.text + "\n", flags=re.DOTALL)
+    text = re.sub(r"\b\w+=\$\([^()]*\)", "", text.replace("\\\n", " "))
+    for line in text.splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars="|&;")
+        words.whitespace_split = True
+        words.commenters = "#"
+        command: list[str] = []
+        for word in words:
+            if set(word) <= set("|&;"):
+                yield command
+                command = []
+            else:
+                command.append(word)
+        yield command
+
+
+def programs(block: Block) -> Iterator[list[str]]:
+    """Commands without variables set before them; a command substitution counts as a command too."""
+    inner = re.findall(r"\$\(([^()]*)\)", block.text)
+    for one in (block, *(Block(block.page, block.line, text) for text in inner)):
+        for words in commands(one):
+            while words and re.match(r"\w+=", words[0]):
+                words = words[1:]
+            if words and words[0] == "(":
+                words = words[1:]
+            if words:
+                yield [Path(words[0]).name, *words[1:]]
+
+
+def our_commands() -> list[tuple[str, list[str]]]:
+    return [(str(block), words) for block in of_kind("shell") for words in programs(block) if words[0] in OURS]
+
+
+@cache
+def help_of(*words: str) -> str:
+    done = subprocess.run([str(BIN / words[0]), *words[1:], "--help"], capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def verb(words: list[str]) -> list[str]:
+    """The program with its verbs: what stands before the first option or argument."""
+    verbs = {"kraftctl": 1, "kafka-storage": 1, "kraft-pipeline": 1}.get(words[0], 0)
+    return words[: 1 + verbs + (words[1:3] == ["topic", "alter"])]
+
+
+def test_there_are_examples_of_each_kind() -> None:
+    assert {kind: len(of_kind(kind)) > 0 for kind in ("properties", "shell", "python", "yaml")} == {
+        "properties": True, "shell": True, "python": True, "yaml": True,
+    }  # fmt: skip
+
+
+def test_each_exception_has_a_block() -> None:
+    texts = [(page.name, page.read_text("utf-8")) for page in PAGES]
+
+    assert [key for key in NO_EXAMPLE if not any(key[0] == name and key[1] in text for name, text in texts)] == []
+
+
+@pytest.mark.parametrize("block", of_kind("properties"), ids=str)
+def test_properties_have_known_keys_and_valid_values(block: Block) -> None:
+    found = parse_properties(block.text.encode())
+    found = {key: text for key, text in found.items() if not key.startswith("naming.")}  # a plug-in's own
+
+    for name, text in found.items():
+        base = re.sub(r"^listener\.name\.[^.]+\.", "", name)
+        key = server.KEYS.get(base) or own.KEYS.get(base)
+        if key is not None and "${" not in text:
+            key.parse(text)
+    assert unknown_keys(found) == []
+    assert found or block.text.count("\n") == 0
+    assert effects.OWN_TEXTS.keys() >= {key for key in found if key.startswith(own.PREFIX)}
+
+
+@pytest.mark.parametrize("block", of_kind("python"), ids=str)
+def test_python_compiles(block: Block) -> None:
+    ast.parse(block.text)
+
+
+@pytest.mark.parametrize("block", of_kind("yaml"), ids=str)
+def test_yaml_parses(block: Block) -> None:
+    assert yaml.safe_load(block.text)
+
+
+@pytest.mark.parametrize("block", of_kind("shell"), ids=str)
+def test_shell_has_a_valid_syntax_and_known_programs(block: Block) -> None:
+    done = subprocess.run(["bash", "-n"], input=block.text, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    unknown = {
+        words[0]
+        for words in programs(block)
+        if words[0] not in OURS | OTHERS and not (ROOT / "deploy" / words[0]).is_file()
+    }
+    assert unknown == set()
+
+
+def test_make_has_each_target_and_each_file_of_the_project_is_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    wrong = [
+        f"{block}: make {word}"
+        for block in of_kind("shell")
+        for words in programs(block)
+        if words[0] == "make"
+        for word in words[1:]
+        if word not in targets
+    ]
+    files = [
+        f"{block}: {word}"
+        for block in of_kind("shell")
+        for words in programs(block)
+        for word in words
+        if re.match(r"(deploy|docs|tests|requirements)/[\w./-]+$", word)
+        and not (ROOT / word).exists()
+        and "/mine" not in word
+    ]
+
+    assert (wrong, files) == ([], [])
+
+
+def test_our_programs_have_each_verb_and_option() -> None:
+    wrong = []
+    for where, words in our_commands():
+        begin = verb(words)
+        text = help_of(*begin)
+        known = set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", text)) | NOT_IN_HELP.get(words[0], set())
+        if "usage" not in text.lower():
+            wrong.append(f"{where}: {' '.join(begin)}: {text.splitlines()[:1]}")
+        options = [word.partition("=")[0] for word in words[len(begin) :] if re.match(r"--?[a-zA-Z]", word)]
+        wrong += [f"{where}: {' '.join(begin)} {option}" for option in options if option not in known]
+
+    assert wrong == []
+
+
+def on_a_quorum() -> list[str]:
+    """The commands of the examples that read a live quorum of controllers, each once."""
+    found = {
+        shlex.join(words)
+        for _where, words in our_commands()
+        if any(QUORUM.search(word) or word == "/etc/kafka/controller.properties" for word in words)
+        and " ".join(words[:2]) not in NOT_RUN
+        and words[:2] != ["kafka-storage", "format"]
+        and words[0] != "kraft-pipeline"
+    }
+    return sorted(found)
+
+
+def test_the_commands_of_the_examples_run_on_a_live_quorum(tmp_path: Path) -> None:
+    port = free_ports_in_a_row(2)
+    properties = tmp_path / "controller.properties"
+    wrong = []
+    with running(tmp_path, port, kraft_http_listener=f"127.0.0.1:{port + 1}"):
+        subprocess.run([BIN / "kraftctl", "wait", "-c", properties, "--timeout", "30"], check=True, capture_output=True)
+        for line in on_a_quorum():
+            text = QUORUM.sub(f"127.0.0.1:{port}", line).replace("/etc/kafka/controller.properties", str(properties))
+            words = shlex.split(re.sub(r"--node \d", "--node 1", text))
+            done = subprocess.run(
+                [BIN / words[0], *words[1:]], capture_output=True, text=True, check=False, timeout=60,
+                env={**os.environ, "COLUMNS": "120"},
+            )  # fmt: skip
+            if done.returncode != 0:
+                wrong.append((line, done.returncode, done.stdout[-300:] + done.stderr[-300:]))
+
+    assert len(on_a_quorum()) >= 8
+    assert wrong == []
