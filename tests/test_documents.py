@@ -38,7 +38,8 @@ OTHERS = set(
     [ alias apt-get awk bash cat chmod cp curl docker echo export fio git grep grpcurl helm install java journalctl kill
     kubectl ls make mvn openssl pip pipx printf python python3 rm ruff sed seq set setpriv sort source ssh sudo
     systemctl tail useradd uv wait pytest
-    kafka-configs kafka-configs.sh kafka-features kafka-metadata-quorum kafka-topics stock
+    kafka-configs kafka-configs.sh kafka-features kafka-features.sh kafka-metadata-quorum kafka-metadata-quorum.sh
+    kafka-topics stock
     """.split()  # noqa: SIM905 - a list of words
 )
 
@@ -181,6 +182,25 @@ def test_there_are_examples_of_each_kind() -> None:
     assert {kind: len(of_kind(kind)) > 0 for kind in ("properties", "shell", "python", "yaml")} == {
         "properties": True, "shell": True, "python": True, "yaml": True,
     }  # fmt: skip
+
+
+def test_the_index_lists_each_document() -> None:
+    text = (ROOT / "docs" / "README.md").read_text("utf-8")
+
+    assert [
+        page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md" and f"({page.name})" not in text
+    ] == []
+
+
+def test_each_link_to_a_file_leads_to_one() -> None:
+    wrong = [
+        f"{page.name}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", re.sub(r"<a [^>]*>", "", page.read_text("utf-8")))
+        if not re.match(r"https?:", target) and not (page.parent / target).exists()
+    ]
+
+    assert wrong == []
 
 
 def test_each_exception_has_a_block() -> None:
