@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
 
 class Watched(Quorum):
-    """A quorum with an HTTP port on each node. http_ports: by node."""
+    """A quorum with an HTTP port on each node. http_ports: by node; own: settings of one node alone, by node."""
 
-    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, directory: Path, settings: dict[str, str] | None = None, own: dict[int, dict[str, str]] | None = None
+    ) -> None:
         super().__init__(directory, settings)
         self.http_ports = dict(zip(NODES, free_ports(len(NODES)), strict=True))
         for node, port in self.http_ports.items():
             with self._properties(node).open("a") as properties:
                 properties.write(f"kraft.http.listener=127.0.0.1:{port}\n")
+                properties.writelines(f"{key}={value}\n" for key, value in (own or {}).get(node, {}).items())
 
     def cut_off(self, node: int) -> None:
         """Drop all traffic between this node and the others."""
@@ -91,9 +94,11 @@ class Watched(Quorum):
 
 
 @contextmanager
-def watched(directory: Path, settings: dict[str, str] | None = None) -> Iterator[Watched]:
+def watched(
+    directory: Path, settings: dict[str, str] | None = None, own: dict[int, dict[str, str]] | None = None
+) -> Iterator[Watched]:
     """Three ready nodes; they are stopped when the block ends."""
-    quorum = Watched(directory, settings)
+    quorum = Watched(directory, settings, own)
     try:
         for node in NODES:
             quorum.start(node)

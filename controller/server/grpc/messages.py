@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgpack
 
+from controller.server.grpc.bodies import BadBody, read_body
 from controller.server.grpc.filters import Filter
 
 if TYPE_CHECKING:
@@ -23,14 +24,19 @@ class BadRequest(ValueError):
 
 class Asked:
     """A request. from_offset: None for the image first; cluster_id: None for any cluster; allow_stale: whether a node
-    without contact to the quorum may serve it.
+    without contact to the quorum may serve it; form: of the request, and so of the responses.
     """
 
-    __slots__ = ("allow_stale", "cluster_id", "filter", "from_offset")
+    __slots__ = ("allow_stale", "cluster_id", "filter", "form", "from_offset")
 
     def __init__(self, body: bytes, keys: Sequence[str]) -> None:
         """keys: those of this method. Raises BadRequest, BadFilter."""
-        asked = _read(body)
+        try:
+            self.form, asked = read_body(body)
+        except BadBody as error:
+            raise BadRequest(str(error)) from None
+        if not isinstance(asked, dict):
+            raise BadRequest(f"the request is {_shown(asked)}; it must be a map")
         unknown = [key for key in asked if key not in keys]
         if unknown:
             raise BadRequest(f"the request has {_shown(unknown[0])}; known keys: {', '.join(keys)}")
@@ -40,19 +46,6 @@ class Asked:
         self.cluster_id: str | None = _checked(asked, "cluster_id", str, "a string, or nil")
         self.allow_stale: bool = bool(_checked(asked, "allow_stale", bool, "true, false or nil"))
         self.filter = Filter(asked.get("filter"))
-
-
-def _read(body: bytes) -> dict[str, Any]:
-    if not body:
-        return {}
-    try:
-        # Each limit is the size of the body, so no length in it can make the decoder allocate more memory.
-        asked = msgpack.unpackb(body, raw=False, strict_map_key=True)
-    except (ValueError, msgpack.exceptions.UnpackException) as error:
-        raise BadRequest(f"the request is not msgpack: {error}") from None
-    if not isinstance(asked, dict):
-        raise BadRequest(f"the request is {_shown(asked)}; it must be a map")
-    return asked
 
 
 def _checked(asked: dict[str, Any], key: str, kind: type, accepted: str) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import grpc
 import msgpack
 
+from controller.server.grpc.bodies import Form, in_form
 from controller.server.grpc.callers import authorization_of, names_of
 from controller.server.grpc.changes import Changes, Compacted, InAborted
 from controller.server.grpc.filters import BadFilter
@@ -79,9 +80,8 @@ class Metadata:
 
     async def status(self, body: bytes, context: Context) -> bytes:
         await self._admit(context)
-        await self._read(body, context, ("cluster_id",))
-        found: bytes = msgpack.packb(status_of(self._node))
-        return found
+        asked = await self._read(body, context, ("cluster_id",))
+        return in_form(asked.form, msgpack.packb(status_of(self._node)))
 
     async def snapshot(self, body: bytes, context: Context) -> None:
         await self._admit(context)
@@ -160,7 +160,7 @@ class Metadata:
                 if passed or not more:
                     fields = {"kind": "image", "next_offset": end_offset, "more": more}
                     try:
-                        await self._write(context, message(fields, passed))
+                        await self._write(context, asked.form, message(fields, passed))
                     except Stalled as error:
                         await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
                 await self._check_going(context, asked, None)
@@ -182,10 +182,12 @@ class Metadata:
                     passed = [one.packed for one in chunk.changes if wanted.passes(one.type, one.tree)]
                     position, is_within = chunk.end, chunk.more
                     if passed or (is_open and not is_within):
-                        await self._write(context, self._message("changes", position, passed, more=is_within))
+                        await self._write(
+                            context, asked.form, self._message("changes", position, passed, more=is_within)
+                        )
                         sent_s, is_open = loop.time(), is_within
                 if not is_within and loop.time() - sent_s >= POSITION_S:
-                    await self._write(context, self._message("position", position, []))
+                    await self._write(context, asked.form, self._message("position", position, []))
                     sent_s = loop.time()
             except Compacted as error:
                 reason = f"{error}: read the image, and watch from its next_offset"
@@ -223,12 +225,12 @@ class Metadata:
         fields = {"kind": kind, "next_offset": position, "more": more, "end_offset": self._changes.end_offset}
         return message(fields, changes)
 
-    async def _write(self, context: Context, body: bytes) -> None:
+    async def _write(self, context: Context, form: Form, body: bytes) -> None:
         """Raises Stalled."""
         try:
             # Not `wait_for`, which before Python 3.12 can lose a cancellation by the client.
             async with asyncio.timeout(self._limits.write_s_max):
-                await context.write(body)
+                await context.write(in_form(form, body))
         except TimeoutError:
             raise Stalled(f"the client has not read for {self._limits.write_s_max:g} s") from None
         await asyncio.sleep(PACE_S * self.watchers)

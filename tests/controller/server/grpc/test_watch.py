@@ -14,6 +14,7 @@ import grpc
 import msgpack
 import pytest
 
+from controller.server.grpc.bodies import Form, in_form, read_body
 from controller.server.grpc.port import HEALTH_STREAMS_MAX
 from controller.tools.connection import Connection
 from kraft_quorum.client import Client, Update, WatchFailed
@@ -168,6 +169,28 @@ def test_status_returns_the_view_of_the_quorum(node: Served, client: Client) -> 
         }
     ]  # fmt: skip
     assert status["observers"] == []
+
+
+@pytest.mark.parametrize("form", [Form.JSON, Form.MSGPACK])
+def test_a_body_of_protobuf_gets_the_same_answers_in_its_own_form(node: Served, client: Client, form: Form) -> None:
+    begin = client.status()["watch_end_offset"]
+    node.put("F1", key=f"f1.{form.name.lower()}")
+    expected = next(iter(client.watch(begin)))
+
+    def asked(value: dict[str, Any]) -> bytes:
+        return in_form(form, msgpack.packb(value))
+
+    with grpc.insecure_channel(node.target) as channel:
+        status = read_body(channel.unary_unary("/kraft.v1.Metadata/Status")(asked({}), timeout=10))
+        stream = channel.unary_stream("/kraft.v1.Metadata/Watch")(asked({"from_offset": begin}), timeout=10)
+        told = read_body(next(iter(stream)))
+        images = [read_body(one) for one in channel.unary_stream("/kraft.v1.Metadata/Snapshot")(asked({}), timeout=10)]
+        stream.cancel()
+
+    assert (status[0], status[1]["cluster_id"]) == (form, CLUSTER_ID)
+    assert (told[0], told[1]["changes"], told[1]["next_offset"]) == (form, expected.changes, expected.next_offset)
+    assert [found for found, _ in images] == [form] * len(images)
+    assert not images[-1][1]["more"]
 
 
 @pytest.mark.parametrize(
