@@ -82,6 +82,11 @@ def test_the_page_shows_the_quorum_the_brokers_and_unhealthy_partitions(page: Br
     lacking = {row.split("\t")[0] for row in page.text("#under tbody").split("\n")}
     assert lacking == {"archive-0", "orders-1", "orders-2"}
     assert "controller_active" in page.text("#events")
+    assert page.text("#leaders tbody").split("\t")[1:2] == [f"node {leader}"]
+    assert page.value("document.querySelectorAll('#bar div').length >= 1") is True
+    assert re.search(r"metadata.version\n\d+ \(\d\.\d-IV\d\)", page.text("#node"))
+    # The nodes of this quorum share a host: their pages are on other ports, which a node does not know.
+    assert page.value("document.querySelectorAll('#voters a').length") == 0
     assert page.troubles() == []
 
 
@@ -99,6 +104,7 @@ def test_the_page_of_a_cut_off_leader_says_so_and_recovers_without_a_reload(page
     new = quorum.await_leader()
 
     assert "Failed: joined." in page.text("#status")
+    assert "no leader is known" in page.text("#cause"), "the cause in words"
     assert page.text("#voters tbody").count("\n") == 2, "all voters are still listed"
     assert page.text("#h-offline") == "Offline partitions: 1"
     open_node(page, quorum, new)
@@ -110,6 +116,16 @@ def test_the_page_of_a_cut_off_leader_says_so_and_recovers_without_a_reload(page
     page.await_text("#status", f"node {new} leads")
     assert "Ready." in page.text("#status")
     assert page.troubles() == []
+
+
+def test_the_page_links_to_the_pages_of_nodes_on_other_hosts(page: Browser, quorum: Watched) -> None:
+    open_node(page, quorum, quorum.await_leader())
+    page.await_text("#status", "Ready")
+
+    voters = "[{id: 1, endpoints: ['C://c1:9093']}, {id: 2, endpoints: ['C://c2:9093']}, {id: 3, endpoints: ['C://fd00::3:9093']}]"
+    links = page.value(f"pages({voters}, 1); [...document.querySelectorAll('#voters a')].map((one) => one.hostname)")
+
+    assert links == ["c2", "[fd00::3]"]
 
 
 def test_the_page_loads_nothing_from_other_hosts(page: Browser, quorum: Watched) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.keys import own, server
+from controller.features.levels import metadata_version
 from controller.server.http.probes import known_leader, ready, role_name
 from raft.roles import Follower, Leader
 from records.release import KAFKA_VERSION, VERSION
@@ -61,6 +62,7 @@ def quorum_view(reading: Reading, problems: Sequence[Shown] = ()) -> dict[str, A
             "stable_end_offset": reading.state.stable_end_offset,
             "behind_records": reading.behind(),
             "metadata_version": reading.state.metadata_version,
+            "metadata_version_name": _level_name(reading.state.metadata_version),
             "features": dict(sorted(reading.state.features.items())),
         },
         "checks": [
@@ -188,6 +190,14 @@ def _partitions(reading: Reading, rows: Rows) -> dict[str, Any]:
             }
         )
     return {"count": len(rows), "shown": shown}
+
+
+def _level_name(level: int) -> str | None:
+    """`4.3-IV0` for 30; None for a level that no release knows."""
+    try:
+        return metadata_version(level).name
+    except ValueError:
+        return None
 
 
 def key_view(key: ReplicaKey) -> dict[str, Any]:

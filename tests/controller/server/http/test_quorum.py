@@ -29,6 +29,7 @@ def test_a_leader_shows_the_offset_of_each_voter() -> None:
         (3, False, end, 0, 70),
     ]
     assert (view["quorum"]["epoch"], view["quorum"]["high_watermark"]) == (2, end)
+    assert (view["state"]["metadata_version"], view["state"]["metadata_version_name"]) == (30, "4.3-IV0")
 
 
 def test_a_follower_shows_its_own_lag_and_not_that_of_others() -> None:
