@@ -94,6 +94,7 @@ deploy-check: setup $(CHECKERS)/.ready
 dist: setup $(CHECKERS)/.ready
 	rm -rf build dist
 	$(BIN)/python -c 'import setuptools.build_meta as b; b.build_sdist("dist"); b.build_wheel("dist")'
+	$(BIN)/python -m deploy.client.build dist
 	$(CHECKERS)/bin/twine check --strict dist/*
 
 # The pages that are made from the code's own tables; a test says when they are not current.

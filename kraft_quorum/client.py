@@ -8,7 +8,8 @@
             if not update.more:
                 save(update.next_offset)
 
-It needs `pip install 'kraft-quorum[grpc]'` and no other module of this project.
+It needs `pip install 'kraft-quorum[grpc]'` and no other module of this project; alone, it is `pip install
+kraft-quorum-client`, as `kraft_quorum_client`. `kraft_quorum.aio` is the same for asyncio.
 """
 
 from __future__ import annotations
@@ -83,6 +84,41 @@ class WatchFailed(Exception):
         super().__init__(f"{target}: {self.code.name}: {error.details()}")
 
 
+class Progress:
+    """How far a watch has come, and what is to follow from the end of a stream; the same for both clients.
+
+    whole: where a new stream continues; None: with the image. It moves when a batch, transaction or image is complete.
+    """
+
+    def __init__(self, from_offset: int | None) -> None:
+        self.whole = self._delivered = from_offset
+        self._is_open = False
+
+    def take(self, update: Update) -> Update | None:
+        """The update as it is to be delivered; None if nothing in it is new."""
+        if update.kind == "changes" and self._delivered is not None:
+            # After an end in the middle of a batch, its first changes are sent again.
+            update = update._replace(changes=[one for one in update.changes if one["offset"] >= self._delivered])
+        is_new = update.kind != "changes" or bool(update.changes) or (self._is_open and not update.more)
+        if is_new:
+            self._is_open = update.more
+        return update if is_new else None
+
+    def passed(self, update: Update) -> None:
+        """The update was delivered, or left out."""
+        if not update.more:
+            self.whole = update.next_offset
+        self._delivered = max(update.next_offset, self._delivered or 0)
+
+    def ended(self, code: grpc.StatusCode) -> bool:
+        """A stream ended with a code that a retry may change. Whether the watch begins anew, with the image."""
+        if code in GONE:
+            self.whole, self._is_open = None, False
+        if self.whole is None:
+            self._delivered = None
+        return code in GONE
+
+
 class Client:
     """Calls one of several nodes of a quorum, and the next one if the call fails.
 
@@ -124,7 +160,7 @@ class Client:
         for attempt in range(len(self._targets)):
             try:
                 call = self._open().unary_unary(f"/{SERVICE}/Status", msgpack.packb, msgpack.unpackb)
-                found: dict[str, Any] = call(self._request, timeout=timeout_s, metadata=self._metadata())
+                found: dict[str, Any] = call(self._request, timeout=timeout_s, metadata=metadata_of(self._token_file))
             except grpc.RpcError as error:
                 if error.code() in FINAL or attempt + 1 == len(self._targets):
                     raise WatchFailed(self.target, error) from None
@@ -154,37 +190,26 @@ class Client:
         wanted: the filter. allow_stale: also use a node that is cut off from the quorum. patience_s: how long to retry
         while no node answers; None for no limit. Raises WatchFailed.
         """
-        whole = delivered = from_offset
-        is_open = False
+        progress = Progress(from_offset)
         backoff_s, since_s = BACKOFF_S_MIN, time.monotonic()
         while True:
-            request = {**self._request, "from_offset": whole, "filter": wanted, "allow_stale": allow_stale}
+            request = {**self._request, "from_offset": progress.whole, "filter": wanted, "allow_stale": allow_stale}
             try:
                 for update in self._updates("Watch", request):
                     backoff_s, since_s = BACKOFF_S_MIN, time.monotonic()
-                    if update.kind == "changes" and delivered is not None:
-                        # After an end in the middle of a batch, its first changes are sent again.
-                        update = update._replace(changes=[one for one in update.changes if one["offset"] >= delivered])
-                    if update.kind != "changes" or update.changes or (is_open and not update.more):
-                        is_open = update.more
-                        yield update
-                    if not update.more:
-                        whole = update.next_offset
-                    delivered = max(update.next_offset, delivered or 0)
+                    delivered = progress.take(update)
+                    if delivered is not None:
+                        yield delivered
+                    progress.passed(update)
                 raise AssertionError("a watch does not end by itself")
             except (grpc.RpcError, ValueError) as error:
                 if self._closed.is_set():
                     return
                 if not isinstance(error, grpc.RpcError):
                     raise
-                if error.code() in FINAL:
+                is_late = patience_s is not None and time.monotonic() - since_s > patience_s
+                if error.code() in FINAL or (not progress.ended(error.code()) and is_late):
                     raise WatchFailed(self.target, error) from None
-                if error.code() in GONE:
-                    whole, is_open = None, False
-                elif patience_s is not None and time.monotonic() - since_s > patience_s:
-                    raise WatchFailed(self.target, error) from None
-            if whole is None:
-                delivered = None
             self._move_on()
             if self._closed.wait(backoff_s * random.uniform(0.5, 1.0)):
                 return
@@ -192,34 +217,22 @@ class Client:
 
     def _updates(self, method: str, request: dict[str, Any]) -> Iterator[Update]:
         call = self._open().unary_stream(f"/{SERVICE}/{method}", msgpack.packb, msgpack.unpackb)(
-            request, metadata=self._metadata()
+            request, metadata=metadata_of(self._token_file)
         )
         begins = True
         try:
             for message in call:
-                kind = message["kind"]
-                yield Update(
-                    kind, message["changes"], message["next_offset"], message["more"], begins and kind == "image"
-                )
+                yield update_of(message, begins=begins)
                 begins = False
         finally:
             call.cancel()
-
-    def _metadata(self) -> list[tuple[str, str]]:
-        """The token as gRPC sends it. Raises OSError, and ValueError for a file without one."""
-        if self._token_file is None:
-            return []
-        lines = Path(self._token_file).read_text().split()
-        if not lines:
-            raise ValueError(f"{self._token_file} has no token")
-        return [("authorization", f"Bearer {lines[0]}")]
 
     def _open(self) -> grpc.Channel:
         if self._channel is None:
             if self._tls is None:
                 self._channel = grpc.insecure_channel(self.target, OPTIONS)
             else:
-                self._channel = grpc.secure_channel(self.target, _credentials(self._tls), OPTIONS)
+                self._channel = grpc.secure_channel(self.target, credentials_of(self._tls), OPTIONS)
         return self._channel
 
     def _drop(self) -> None:
@@ -233,7 +246,24 @@ class Client:
         self.target = self._targets[(self._targets.index(self.target) + 1) % len(self._targets)]
 
 
-def _credentials(files: Files) -> grpc.ChannelCredentials:
+def update_of(message: dict[str, Any], *, begins: bool) -> Update:
+    """A message of a stream. begins: whether it is the first."""
+    kind = message["kind"]
+    return Update(kind, message["changes"], message["next_offset"], message["more"], begins and kind == "image")
+
+
+def metadata_of(token_file: str | None) -> list[tuple[str, str]]:
+    """The token as gRPC sends it. Raises OSError, and ValueError for a file without one."""
+    if token_file is None:
+        return []
+    lines = Path(token_file).read_text().split()
+    if not lines:
+        raise ValueError(f"{token_file} has no token")
+    return [("authorization", f"Bearer {lines[0]}")]
+
+
+def credentials_of(files: Files) -> grpc.ChannelCredentials:
+    """The PEM files as gRPC takes them. Raises OSError."""
     return grpc.ssl_channel_credentials(
         Path(files.ca).read_bytes(),
         None if files.key is None else Path(files.key).read_bytes(),
