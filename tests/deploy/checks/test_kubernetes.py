@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -163,3 +164,26 @@ def test_the_pod_meets_the_restricted_standard(found: dict[str, Any]) -> None:
         "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
     }  # fmt: skip
     assert found["Namespace"]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+@pytest.mark.parametrize("component", ["pod-monitor", "service-monitor"])
+def test_a_monitor_selects_the_controllers_and_gives_them_the_job_of_the_alerts(tmp_path: Path, component: str) -> None:
+    shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
+    overlay = tmp_path / "kubernetes" / "overlays" / "production"
+    kustomization = overlay / "kustomization.yaml"
+    kustomization.write_text(kustomization.read_text() + f"components: [../../components/{component}]\n")
+    alerts = (KUBERNETES.parent / "prometheus" / "alerts.yaml").read_text()
+
+    found = by_kind(rendered(overlay))
+    of_pods = component == "pod-monitor"
+    monitor = found["PodMonitor" if of_pods else "ServiceMonitor"]
+    endpoint = monitor["spec"]["podMetricsEndpoints" if of_pods else "endpoints"][0]
+    template, service = found["StatefulSet"]["spec"]["template"], found["Service"]
+    ports = template["spec"]["containers"][0]["ports"] if of_pods else service["spec"]["ports"]
+    job = next(rule["replacement"] for rule in endpoint["relabelings"] if rule["targetLabel"] == "job")
+
+    assert monitor["metadata"].get("namespace") == found["StatefulSet"]["metadata"].get("namespace")
+    selected = (template if of_pods else service)["metadata"]["labels"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= selected.items()
+    assert endpoint["port"] in {port["name"] for port in ports}
+    assert set(re.findall(r'job="([^"]*)"', alerts)) == {job}
