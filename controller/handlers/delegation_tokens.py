@@ -23,6 +23,8 @@ from records.metadata.security import DelegationTokenRecord, RemoveDelegationTok
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
     from controller.state.state import State
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
         ExpireDelegationTokenRequest,
         RenewDelegationTokenRequest,
     )
+
+    Change = tuple[Error, int, DelegationTokenRecord | RemoveDelegationTokenRecord | None]
 
 # metadata.version 3.6-IV2.
 TOKEN_LEVEL = 14
@@ -184,18 +188,15 @@ def renewed(code: Error, expiry_ms: int) -> RenewDelegationTokenResponse:
 
 def renew_token(state: State, context: RequestContext, request: RenewDelegationTokenRequest, env: Env) -> Result:
     """RenewDelegationToken: by its owner or one of its renewers, up to its greatest lifetime."""
-    refusal = renew_refusal(state, context, request, env)
-    if refusal is not None:
-        return at_once(refusal)
-    rests_on = max(state.features.last_change(), state.tokens.last_change())
-    token, code = usable_token(state, context, request.hmac, env, checks_expiry=True)
-    if token is None:
-        return Result(renewed(code, 0), rests_on=rests_on)
-    lifetime_ms = env.settings.delegation_token_expiry_time_ms
-    if request.renew_period_ms > 0:
-        lifetime_ms = min(lifetime_ms, request.renew_period_ms)
-    expiration = min(token.max_timestamp, env.wall_ms + lifetime_ms)
-    return Result(renewed(Error.NONE, expiration), [(token_record(token, expiration), 0)])
+
+    def renewal(token: DelegationToken) -> Change:
+        lifetime_ms = env.settings.delegation_token_expiry_time_ms
+        if request.renew_period_ms > 0:
+            lifetime_ms = min(lifetime_ms, request.renew_period_ms)
+        expiration = min(token.max_timestamp, env.wall_ms + lifetime_ms)
+        return Error.NONE, expiration, token_record(token, expiration)
+
+    return _changed(state, context, request, env, renewed, renewal, checks_expiry=True)
 
 
 def expire_refusal(
@@ -211,20 +212,36 @@ def expired(code: Error, expiry_ms: int) -> ExpireDelegationTokenResponse:
 
 def expire_token(state: State, context: RequestContext, request: ExpireDelegationTokenRequest, env: Env) -> Result:
     """ExpireDelegationToken: after a period from now, at most its greatest lifetime; a negative period removes it."""
-    refusal = expire_refusal(state, context, request, env)
-    if refusal is not None:
-        return at_once(refusal)
+
+    def expiry(token: DelegationToken) -> Change:
+        if request.expiry_time_period_ms < 0:
+            return Error.NONE, env.wall_ms, RemoveDelegationTokenRecord(token_id=token.token_id)
+        if is_expired(token, env.wall_ms):
+            return Error.DELEGATION_TOKEN_EXPIRED, 0, None
+        expiration = min(token.max_timestamp, env.wall_ms + request.expiry_time_period_ms)
+        return Error.NONE, expiration, token_record(token, expiration)
+
+    return _changed(state, context, request, env, expired, expiry, checks_expiry=False)
+
+
+def _changed(
+    state: State, context: RequestContext, request: Any, env: Env, response: Callable[[Error, int], Any],
+    change: Callable[[DelegationToken], Change], *, checks_expiry: bool,
+) -> Result:  # fmt: skip
+    """What Renew and Expire share: the checks, then the change of a token that the sender may change.
+
+    response: of an error and an expiry. change: an error, the new expiry, and the record, None with an error.
+    """
+    if not may_use_tokens(context):
+        return at_once(response(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, NO_TIME))
     rests_on = max(state.features.last_change(), state.tokens.last_change())
-    token, code = usable_token(state, context, request.hmac, env, checks_expiry=False)
+    token, code = usable_token(state, context, request.hmac, env, checks_expiry=checks_expiry)
     if token is None:
-        return Result(expired(code, 0), rests_on=rests_on)
-    if request.expiry_time_period_ms < 0:
-        record = RemoveDelegationTokenRecord(token_id=token.token_id)
-        return Result(expired(Error.NONE, env.wall_ms), [(record, 0)])
-    if is_expired(token, env.wall_ms):
-        return Result(expired(Error.DELEGATION_TOKEN_EXPIRED, 0), rests_on=rests_on)
-    expiration = min(token.max_timestamp, env.wall_ms + request.expiry_time_period_ms)
-    return Result(expired(Error.NONE, expiration), [(token_record(token, expiration), 0)])
+        return Result(response(code, 0), rests_on=rests_on)
+    code, expiry_ms, record = change(token)
+    if record is None:
+        return Result(response(code, expiry_ms), rests_on=rests_on)
+    return Result(response(code, expiry_ms), [(record, 0)])
 
 
 def wrong_for_tokens(state: State, env: Env) -> Error | None:
