@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from raft.change_stages import (
     abort,
     is_refused_here,
-    refusal_before_change,
+    refusal_of_change,
     reply,
+    requested_key,
     reserve,
-    uncommitted_voters,
 )
 from raft.config import ReplicaKey, Voter
 from raft.java_texts import endpoints_text, key_text, keys_text
@@ -20,7 +20,6 @@ from raft.voter_change import VoterChange
 from raft.voters import endpoint_of, read_endpoints
 from records.errors import Error, error_name
 from records.messages.versions import ApiVersionsRequest
-from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
@@ -39,11 +38,10 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     if is_refused_here(replica, requested):
         return
     assert isinstance(role, Leader), "others refuse"
-    key = ReplicaKey(request.voter_id, request.voter_directory_id)
     endpoints = read_endpoints(request.listeners)
     endpoint = endpoint_of(endpoints, replica.config.listener)
-    if key.id < 0 or key.directory_id == ZERO_UUID:
-        reply(replica, requested, Error.INVALID_REQUEST, "Add voter request didn't include a valid voter")
+    key = requested_key(replica, requested, "Add")
+    if key is None:
         return
     if endpoint is None:
         text = (
@@ -65,15 +63,9 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
 
 
 def _refusal(replica: Replica, role: Leader, key: ReplicaKey) -> tuple[Error, str] | None:
-    refusal = refusal_before_change(replica, role)
+    refusal = refusal_of_change(replica, role, "adding")
     if refusal is not None:
         return refusal
-    if replica.kraft_version < 1:
-        text = f"Cluster doesn't support adding voter because the kraft.version feature is {replica.kraft_version}"
-        return Error.UNSUPPORTED_VERSION, text
-    uncommitted = uncommitted_voters(replica)
-    if uncommitted is not None:
-        return Error.REQUEST_TIMED_OUT, uncommitted
     voters = replica.voters
     if voters.get(key.id) is not None:
         keys = keys_text(voter.key for voter in voters)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from raft.discovery import unexpected
 from raft.roles import Follower
 from raft.update_voter import restart_timer, send_to_leader
+from raft.voters import write_endpoints
 from records.errors import Error
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 
@@ -41,10 +42,7 @@ def send_if_due(replica: Replica, role: Follower, now_ms: int) -> None:
             timeout_ms=config.request_timeout_ms,
             voter_id=replica.key.id,
             voter_directory_id=replica.key.directory_id,
-            listeners=tuple(
-                AddRaftVoterRequest.Listener(name=each.listener, host=each.host, port=each.port)
-                for each in config.endpoints
-            ),
+            listeners=write_endpoints(AddRaftVoterRequest.Listener, config.endpoints),
             ack_when_committed=False,
         )
     send_to_leader(replica, role, request, now_ms)

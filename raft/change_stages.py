@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none
+from raft.config import ReplicaKey
 from raft.effects import Reply, ReserveOffsets
 from raft.limits import NEVER
 from raft.roles import Leader
@@ -23,6 +24,7 @@ from records.messages.voters import (
     UpdateRaftVoterRequest,
     UpdateRaftVoterResponse,
 )
+from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
@@ -49,6 +51,21 @@ def refusal_before_change(replica: Replica, role: Leader) -> tuple[Error, str] |
             "Request timed out waiting for leader to establish HWM and fence previous voter changes",
         )
     return None
+
+
+def refusal_of_change(replica: Replica, role: Leader, verb: str) -> tuple[Error, str] | None:
+    """Why no voter can be added or removed now, in the order of Kafka's checks; None where one can.
+
+    verb: `adding` or `removing`, for the text.
+    """
+    refusal = refusal_before_change(replica, role)
+    if refusal is not None:
+        return refusal
+    if replica.kraft_version < 1:
+        text = f"Cluster doesn't support {verb} voter because the kraft.version feature is {replica.kraft_version}"
+        return Error.UNSUPPORTED_VERSION, text
+    uncommitted = uncommitted_voters(replica)
+    return None if uncommitted is None else (Error.REQUEST_TIMED_OUT, uncommitted)
 
 
 def uncommitted_voters(replica: Replica) -> str | None:
@@ -156,6 +173,16 @@ def reply(replica: Replica, requested: Requested, error: Error, text: str | None
         kind = AddRaftVoterResponse if isinstance(request, AddRaftVoterRequest) else RemoveRaftVoterResponse
         response = kind(throttle_time_ms=0, error_code=error, error_message=text)
     replica.emit(Reply(requested.source, response))
+
+
+def requested_key(replica: Replica, requested: Requested, verb: str) -> ReplicaKey | None:
+    """The voter that a request names; None where it names none, which is answered. verb: `Add` or `Remove`."""
+    request = requested.request
+    key = ReplicaKey(request.voter_id, request.voter_directory_id)
+    if key.id < 0 or key.directory_id == ZERO_UUID:
+        reply(replica, requested, Error.INVALID_REQUEST, f"{verb} voter request didn't include a valid voter")
+        return None
+    return key
 
 
 def is_refused_here(replica: Replica, requested: Requested) -> bool:

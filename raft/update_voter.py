@@ -12,7 +12,7 @@ from raft.discovery import LeaderReport, is_reachable, take_answer, unexpected
 from raft.fetch_request import quorum_timeout
 from raft.roles import Follower, Leader
 from raft.voter_change import VoterChange
-from raft.voters import read_endpoints
+from raft.voters import read_endpoints, write_endpoints
 from records.errors import Error
 from records.messages.voters import UpdateRaftVoterRequest
 from records.uuids import ZERO_UUID
@@ -117,10 +117,7 @@ def _build(replica: Replica) -> UpdateRaftVoterRequest:
         current_leader_epoch=replica.epoch,
         voter_id=replica.key.id,
         voter_directory_id=replica.key.directory_id,
-        listeners=tuple(
-            UpdateRaftVoterRequest.Listener(name=each.listener, host=each.host, port=each.port)
-            for each in config.endpoints
-        ),
+        listeners=write_endpoints(UpdateRaftVoterRequest.Listener, config.endpoints),
         kraft_version_feature=UpdateRaftVoterRequest.KRaftVersionFeature(
             min_supported_version=config.kraft_versions[0], max_supported_version=config.kraft_versions[1]
         ),

@@ -11,7 +11,7 @@ from records.control_batch import KRAFT_VERSION, KRAFT_VOTERS, control_type, dec
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from records.batch import Batch
 
@@ -117,6 +117,11 @@ def read_endpoints(items: Iterable[object]) -> tuple[Endpoint, ...]:
     return tuple(found.values())
 
 
+def write_endpoints(item: Callable[..., T], endpoints: Iterable[Endpoint]) -> tuple[T, ...]:
+    """The endpoints for a message, as `read_endpoints` reads them. item: the class of its items."""
+    return tuple(item(name=each.listener, host=each.host, port=each.port) for each in endpoints)
+
+
 def read_voters(record: VotersRecord) -> VoterSet:
     """The voter set of a KRAFT_VOTERS record. Raises ValueError where an id comes twice."""
     return VoterSet(
@@ -144,10 +149,7 @@ def voters_record(voters: VoterSet) -> VotersRecord:
             VotersRecord.Voter(
                 voter_id=voter.key.id,
                 voter_directory_id=voter.key.directory_id,
-                endpoints=tuple(
-                    VotersRecord.Voter.Endpoint(name=end.listener, host=end.host, port=end.port)
-                    for end in voter.endpoints
-                ),
+                endpoints=write_endpoints(VotersRecord.Voter.Endpoint, voter.endpoints),
                 kraft_version_feature=VotersRecord.Voter.KRaftVersionFeature(
                     min_supported_version=voter.kraft_versions[0], max_supported_version=voter.kraft_versions[1]
                 ),
