@@ -173,7 +173,7 @@ def float_of(values: ListenerValues, key: str) -> float:
 
 
 def provider_context(url: str, options: dict[str, str]) -> ssl.SSLContext | None:
-    """The TLS context for a URL; None without TLS. Raises StoreError."""
+    """The TLS context for a URL; None without TLS. Raises FileError."""
     return context_of(options) if url.lower().startswith("https:") else None
 
 

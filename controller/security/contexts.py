@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.security_checks import store_type
 from controller.security.ciphers import open_ssl_name
-from controller.security.keystores import StoreError, key_pair, pem, read_store, trusted
+from controller.security.files import FileError, read_bounded
+from controller.security.keystores import key_pair, pem, trusted
 from controller.security.renewal import Renewal
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Contexts:
     def __init__(
         self, values: ListenerValues, now: Callable[[], float], note: Callable[[str, dict[str, Any]], None]
     ) -> None:
-        """now: a clock, in s; note: takes events for the log. Raises StoreError."""
+        """now: a clock, in s; note: takes events for the log. Raises FileError."""
         self._values = values
         self._paths = [
             path
@@ -58,7 +59,7 @@ class Contexts:
             raise ValueError(f"cipher suite {found[0]} is not in ssl.cipher.suites")
 
     def _make(self) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-        """Raises StoreError."""
+        """Raises FileError."""
         values = self._values
         server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.verify_mode = _CLIENT_AUTH[values.text("ssl.client.auth") or "none"]
@@ -84,11 +85,11 @@ class Contexts:
                 try:
                     context.set_ciphers(":".join(old))
                 except ssl.SSLError:
-                    raise StoreError("ssl.cipher.suites names no cipher suite that OpenSSL has") from None
+                    raise FileError("ssl.cipher.suites names no cipher suite that OpenSSL has") from None
             allowed = {"TLSv1.3" if is_new else "TLSv1.2" for is_new in are_new}
             enabled = tuple(name for name in enabled if name in allowed)
             if not enabled:
-                raise StoreError("ssl.cipher.suites has none for a version of ssl.enabled.protocols")
+                raise FileError("ssl.cipher.suites has none for a version of ssl.enabled.protocols")
         numbers = [_VERSIONS[name] for name in enabled]
         context.minimum_version, context.maximum_version = min(numbers), max(numbers)
 
@@ -103,7 +104,7 @@ class Contexts:
             ).encode()
             kind, password = "PEM", ""
         else:
-            where, data = path, read_store(path)
+            where, data = path, read_bounded(path)
             kind, password = store_type(values, "keystore"), values.text("ssl.keystore.password") or ""
         pair = key_pair(data, where, kind, password, key_password)
         with held(pair.pem) as name:
@@ -113,7 +114,7 @@ class Contexts:
                     context.load_cert_chain(name, password=pair.password or "")
             except (ssl.SSLError, OSError, ValueError) as error:
                 reason = getattr(error, "reason", None) or type(error).__name__
-                raise StoreError(f"{where} has no private key with its certificate, or is wrong: {reason}") from None
+                raise FileError(f"{where} has no private key with its certificate, or is wrong: {reason}") from None
 
     def _load_trust(self, server: ssl.SSLContext, client: ssl.SSLContext) -> None:
         values = self._values
@@ -127,16 +128,16 @@ class Contexts:
         if path is None:
             text = unfolded(inline or "")
         elif kind == "PEM":
-            text = read_store(path).decode("latin-1")
+            text = read_bounded(path).decode("latin-1")
         else:
-            found = trusted(read_store(path), path, values.text("ssl.truststore.password"))
+            found = trusted(read_bounded(path), path, values.text("ssl.truststore.password"))
             text = b"".join(pem("CERTIFICATE", each) for each in found).decode()
         for context in (server, client):
             try:
                 context.load_verify_locations(cadata=text.encode("ascii", "replace").decode())
             except (ssl.SSLError, ValueError) as error:
                 reason = getattr(error, "reason", None) or type(error).__name__
-                raise StoreError(f"{where} holds no certificates: {reason}") from None
+                raise FileError(f"{where} holds no certificates: {reason}") from None
 
 
 def unfolded(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.config.edges import ANYONE
 from controller.security.contexts import held
-from controller.security.keystores import StoreError
+from controller.security.files import FileError, read_bounded
 from controller.security.renewal import Renewal
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class EdgeSecurity:
     """
 
     def __init__(self, config: NodeConfig, edge: Edge, *, now: Callable[[], float], note: Note) -> None:
-        """now: a clock, in s; note: writes a log event, from any thread. Raises StoreError."""
+        """now: a clock, in s; note: writes a log event, from any thread. Raises FileError."""
         self.listener = edge.listener
         self.allowed = frozenset(config.list(edge.allow))
         self._now, self._note = now, note
@@ -114,22 +114,22 @@ class EdgeSecurity:
 
 
 def read_pems(paths: PemPaths) -> Pems:
-    """The content of the files, checked to match. Raises StoreError; its text contains no key."""
-    pems = Pems(
-        _read(paths.chain), _read(paths.key), None if paths.client_ca is None else _read(paths.client_ca)
-    )  # fmt: skip
+    """The content of the files, checked to match. Raises FileError; its text contains no key."""
+    chain, key = (read_bounded(path, FILE_BYTES_MAX) for path in (paths.chain, paths.key))
+    client_ca = None if paths.client_ca is None else read_bounded(paths.client_ca, FILE_BYTES_MAX)
+    pems = Pems(chain, key, client_ca)
     try:
         _load_key(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pems)
     except (ssl.SSLError, OSError, ValueError) as error:
-        raise StoreError(f"{paths.chain} does not match the key in {paths.key}: {_reason(error)}") from None
+        raise FileError(f"{paths.chain} does not match the key in {paths.key}: {_reason(error)}") from None
     if pems.client_ca is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
             context.load_verify_locations(cadata=pems.client_ca.decode("ascii"))
         except (ssl.SSLError, ValueError) as error:
-            raise StoreError(f"{paths.client_ca} holds no certificates: {_reason(error)}") from None
+            raise FileError(f"{paths.client_ca} holds no certificates: {_reason(error)}") from None
         if not context.get_ca_certs():
-            raise StoreError(f"{paths.client_ca} holds no certificate of an authority")
+            raise FileError(f"{paths.client_ca} holds no certificate of an authority")
     return pems
 
 
@@ -163,34 +163,21 @@ def names_of_session(session: ssl.SSLObject) -> list[str]:
 
 
 def read_tokens(path: str) -> tuple[bytes, ...]:
-    """The tokens in a file, one a line; empty lines do not count. Raises StoreError, whose text has none of them."""
+    """The tokens in a file, one a line; empty lines do not count. Raises FileError, whose text has none of them."""
     tokens = []
-    for number, line in enumerate(_read(path).splitlines(), 1):
+    for number, line in enumerate(read_bounded(path, FILE_BYTES_MAX).splitlines(), 1):
         token = line.strip()
         if not token:
             continue
         if not TOKEN_BYTES_MIN <= len(token) <= TOKEN_BYTES_MAX or _TOKEN.fullmatch(token) is None:
-            raise StoreError(
+            raise FileError(
                 f"{path}, line {number}: a token has {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX} letters, digits or -._~+/, "
                 "and may end with ="
             )
         tokens.append(token)
     if not 1 <= len(tokens) <= TOKENS_MAX:
-        raise StoreError(f"{path} has {len(tokens)} tokens, not 1 to {TOKENS_MAX}, each on a line of its own")
+        raise FileError(f"{path} has {len(tokens)} tokens, not 1 to {TOKENS_MAX}, each on a line of its own")
     return tuple(tokens)
-
-
-def _read(path: str) -> bytes:
-    from pathlib import Path  # 0.6 MiB with what it imports, which a node without such files does not need
-
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}") from None
-    if len(data) > FILE_BYTES_MAX:
-        raise StoreError(f"{path} has more than {FILE_BYTES_MAX} bytes")
-    return data
 
 
 def _reason(error: Exception) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
-from controller.security.keystores import StoreError, pem, read_store, trusted
+from controller.security.files import FileError, read_bounded
+from controller.security.keystores import pem, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,7 @@ def _read(response: Any, url: str, deadline: float) -> bytes:
 def context_of(options: Mapping[str, str]) -> ssl.SSLContext:
     """The TLS context for a provider: `ssl.truststore.*` among the options of the login module, else the system's.
 
-    Raises StoreError.
+    Raises FileError.
     """
     context = ssl.create_default_context()
     path, kind = options.get("ssl.truststore.location"), options.get("ssl.truststore.type", "JKS").upper()
@@ -88,12 +89,12 @@ def context_of(options: Mapping[str, str]) -> ssl.SSLContext:
     if path is None:
         text = inline or ""
     elif kind == "PEM":
-        text = read_store(path).decode("latin-1")
+        text = read_bounded(path).decode("latin-1")
     else:
-        found = trusted(read_store(path), path, options.get("ssl.truststore.password"))
+        found = trusted(read_bounded(path), path, options.get("ssl.truststore.password"))
         text = b"".join(pem("CERTIFICATE", each) for each in found).decode()
     try:
         context.load_verify_locations(cadata=text.encode("ascii", "replace").decode())
     except (ssl.SSLError, ValueError):
-        raise StoreError(f"{where} holds no certificates") from None
+        raise FileError(f"{where} holds no certificates") from None
     return context

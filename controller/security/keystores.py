@@ -7,14 +7,11 @@ import hmac
 from base64 import encodebytes
 from typing import NamedTuple
 
-FILE_BYTES_MAX = 4 << 20
+from controller.security.files import FileError
+
 _JKS, _JCEKS = b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce"
 _JKS_SALT = b"Mighty Aphrodite"  # stands in the format
 _SUN_PROTECTION = bytes.fromhex("060a2b060104012a02110101")  # the object identifier of JKS's key protection
-
-
-class StoreError(ValueError):
-    """A store cannot be used; the text names it, and holds nothing secret."""
 
 
 class KeyPair(NamedTuple):
@@ -27,38 +24,24 @@ class KeyPair(NamedTuple):
         return "KeyPair([hidden])"
 
 
-def read_store(path: str) -> bytes:
-    """The content of a file. Raises StoreError."""
-    from pathlib import Path  # 0.6 MiB with what it imports, which a node without such files does not need
-
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}") from None
-    if len(data) > FILE_BYTES_MAX:
-        raise StoreError(f"{path} has more than {FILE_BYTES_MAX} bytes")
-    return data
-
-
 def key_pair(data: bytes, path: str, kind: str, password: str, key_password: str | None) -> KeyPair:
-    """The first private key of a store, with its certificates. kind: PEM, JKS or PKCS12. Raises StoreError."""
+    """The first private key of a store, with its certificates. kind: PEM, JKS or PKCS12. Raises FileError."""
     if kind == "PEM":
         return KeyPair(data, key_password)
     if data.startswith(_JKS):
         keys, _ = read_jks(data, path, password, key_password or password)
         if not keys:
-            raise StoreError(f"{path} holds no private key")
+            raise FileError(f"{path} holds no private key")
         key, chain = keys[0]
         return KeyPair(pem("PRIVATE KEY", key) + b"".join(pem("CERTIFICATE", each) for each in chain), None)
     found, certificates = read_pkcs12(data, path, password)
     if found is None:
-        raise StoreError(f"{path} holds no private key")
+        raise FileError(f"{path} holds no private key")
     return KeyPair(pem("PRIVATE KEY", found) + b"".join(pem("CERTIFICATE", each) for each in certificates), None)
 
 
 def trusted(data: bytes, path: str, password: str | None) -> list[bytes]:
-    """The certificates of a JKS or PKCS12 truststore, in DER. Raises StoreError."""
+    """The certificates of a JKS or PKCS12 truststore, in DER. Raises FileError."""
     if data.startswith(_JKS):
         keys, certificates = read_jks(data, path, password, None)
         return certificates + [chain[0] for _, chain in keys if chain]
@@ -70,21 +53,21 @@ def pem(label: str, data: bytes) -> bytes:
 
 
 def read_pkcs12(data: bytes, path: str, password: str | None) -> tuple[bytes | None, list[bytes]]:
-    """The private key, and all certificates beginning with its own. Raises StoreError."""
+    """The private key, and all certificates beginning with its own. Raises FileError."""
     if data.startswith(_JCEKS):
-        raise StoreError(f"{path} is of type JCEKS; use keytool -importkeystore -deststoretype pkcs12")
+        raise FileError(f"{path} is of type JCEKS; use keytool -importkeystore -deststoretype pkcs12")
     if data[:1] != b"\x30":
-        raise StoreError(f"{path} is neither a JKS nor a PKCS12 store; for PEM set its type to PEM")
+        raise FileError(f"{path} is neither a JKS nor a PKCS12 store; for PEM set its type to PEM")
     try:
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
     except ModuleNotFoundError:
-        raise StoreError(
+        raise FileError(
             f"{path} is a PKCS12 store, which needs a package: pip install 'kraft-quorum[security]'; or use PEM"
         ) from None
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except ValueError:
-        raise StoreError(f"{path} cannot be opened: the password is wrong or the file is damaged") from None
+        raise FileError(f"{path} cannot be opened: the password is wrong or the file is damaged") from None
     found = [store.cert.certificate] if store.cert is not None else []
     found += [each.certificate for each in store.additional_certs]
     key = None
@@ -99,17 +82,17 @@ def read_jks(
     """The keys with their chains, and the trusted certificates, in DER.
 
     password: checks the whole file, None where it is not checked; key_password: None where keys are left out.
-    Raises StoreError.
+    Raises FileError.
     """
     if password is not None:
         expected = hashlib.sha1(password.encode("utf-16-be") + _JKS_SALT + data[:-20]).digest()  # noqa: S324
         if not hmac.compare_digest(expected, data[-20:]):
-            raise StoreError(f"{path} cannot be opened: the password is wrong or the file is damaged")
+            raise FileError(f"{path} cannot be opened: the password is wrong or the file is damaged")
     reader = _Reader(data, path)
     reader.skip(4)
     version, count = reader.number(), reader.number()
     if version not in {1, 2}:
-        raise StoreError(f"{path} is a JKS store of version {version}")
+        raise FileError(f"{path} is a JKS store of version {version}")
     keys: list[tuple[bytes, list[bytes]]] = []
     certificates = []
     for _ in range(count):
@@ -123,7 +106,7 @@ def read_jks(
         elif tag == 2:
             certificates.append(reader.certificate(version))
         else:
-            raise StoreError(f"{path} is damaged")
+            raise FileError(f"{path} is damaged")
     return keys, certificates
 
 
@@ -134,7 +117,7 @@ class _Reader:
     def _take(self, size: int) -> bytes:
         found = self._data[self._at : self._at + size]
         if len(found) != size:
-            raise StoreError(f"{self._path} is cut off")
+            raise FileError(f"{self._path} is cut off")
         self._at += size
         return found
 
@@ -157,14 +140,14 @@ class _Reader:
 
 
 def unprotected(protected: bytes, password: str, path: str) -> bytes:
-    """A key as PKCS8, from the form in which JKS protects it. Raises StoreError."""
+    """A key as PKCS8, from the form in which JKS protects it. Raises FileError."""
     at = protected.find(_SUN_PROTECTION)
     if not 0 <= at < 16:
-        raise StoreError(f"{path} protects its key in a way that is not known; use PKCS12 or PEM")
+        raise FileError(f"{path} protects its key in a way that is not known; use PKCS12 or PEM")
     at += len(_SUN_PROTECTION)
     at += 2 if protected[at : at + 2] == b"\x05\x00" else 0  # no parameters
     if protected[at : at + 1] != b"\x04":
-        raise StoreError(f"{path} is damaged")
+        raise FileError(f"{path} is damaged")
     at += 2 if protected[at + 1] < 0x80 else 2 + (protected[at + 1] & 0x7F)
     sealed = protected[at:]
     salt, hidden, check = sealed[:20], sealed[20:-20], sealed[-20:]
@@ -176,5 +159,5 @@ def unprotected(protected: bytes, password: str, path: str) -> bytes:
         stream += block
     key = bytes(a ^ b for a, b in zip(hidden, stream, strict=False))
     if not hmac.compare_digest(hashlib.sha1(secret + key).digest(), check):  # noqa: S324
-        raise StoreError(f"{path}: the key cannot be opened: ssl.key.password is wrong")
+        raise FileError(f"{path}: the key cannot be opened: ssl.key.password is wrong")
     return key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from controller.security.keystores import StoreError
+from controller.security.files import FileError, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,10 +31,10 @@ class Renewal(Generic[Value]):
         refused: Callable[[str], None],
         pause_s: float = 0.0,
     ) -> None:
-        """make: reads the files, raises StoreError. now: a clock, in s; pause_s: the least time between two looks.
+        """make: reads the files, raises FileError. now: a clock, in s; pause_s: the least time between two looks.
 
         renewed: called when a new value is in use; refused: with the reason, when new files cannot be used. Raises
-        StoreError.
+        FileError.
         """
         self._paths = tuple(paths)
         self._make = make
@@ -64,7 +64,7 @@ class Renewal(Generic[Value]):
             if self._stamp() != stamp:
                 self._seen = ()  # being written: look again next time
                 return
-        except StoreError as error:
+        except FileError as error:
             if str(error) != self._refused:  # once, not for each of many connections
                 self._refused = str(error)
                 self._on_refused(str(error))
@@ -75,13 +75,4 @@ class Renewal(Generic[Value]):
             self._on_renewed()
 
     def _stamp(self) -> Stamp:
-        from pathlib import Path  # 0.6 MiB with what it imports, which a node without such files does not need
-
-        found = []
-        for path in self._paths:
-            try:
-                status = Path(path).stat()
-            except OSError as error:
-                raise StoreError(f"{path}: {error.strerror}") from None
-            found.append((status.st_mtime_ns, status.st_ino, status.st_size))
-        return tuple(found)
+        return tuple(stamp_of(path) for path in self._paths)

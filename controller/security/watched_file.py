@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from controller.security.files import FileError, read_bounded, stamp_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 CHECK_S = 1.0  # the file is looked at when it is used, at most once in this time
-FILE_BYTES_MAX = 4 << 20
 
 T = TypeVar("T")
-
-
-class FileError(ValueError):
-    """A file cannot be used; the text names it, and holds nothing secret."""
 
 
 class WatchedFile(Generic[T]):
@@ -38,7 +35,7 @@ class WatchedFile(Generic[T]):
         self._now = now
         self._note = note
         self._refused = ""
-        self._seen = self._stamp()
+        self._seen = stamp_of(self._path)
         self._checked_at = now()
         self._value = self._made()
 
@@ -48,10 +45,10 @@ class WatchedFile(Generic[T]):
             return self._value
         self._checked_at = self._now()
         try:
-            stamp = self._stamp()
+            stamp = stamp_of(self._path)
             if stamp != self._seen:
                 made = self._made()
-                if self._stamp() == stamp:  # else it is being written, and the next call sees to it
+                if stamp_of(self._path) == stamp:  # else it is being written, and the next call sees to it
                     self._seen, self._value, self._refused = stamp, made, ""
                     self._note("security_file_renewed", {"file": self._path})
         except FileError as error:
@@ -60,15 +57,6 @@ class WatchedFile(Generic[T]):
                 self._note("security_file_refused", {"file": self._path, "reason": str(error)})
         return self._value
 
-    def _stamp(self) -> tuple[int, int, int]:
-        from pathlib import Path  # 0.6 MiB with what it imports, which a node without such files does not need
-
-        try:
-            status = Path(self._path).stat()
-        except (OSError, ValueError) as error:
-            raise FileError(f"{self._path}: {getattr(error, 'strerror', None) or error}") from None
-        return status.st_mtime_ns, status.st_ino, status.st_size
-
     def _made(self) -> T:
         try:
             return self._parse(read_bounded(self._path))
@@ -76,17 +64,3 @@ class WatchedFile(Generic[T]):
             raise
         except ValueError as error:
             raise FileError(f"{self._path}: {error}") from None
-
-
-def read_bounded(path: str) -> bytes:
-    """The content of a file. Raises FileError."""
-    from pathlib import Path  # 0.6 MiB with what it imports, which a node without such files does not need
-
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
-    except (OSError, ValueError) as error:
-        raise FileError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if len(data) > FILE_BYTES_MAX:
-        raise FileError(f"{path} has more than {FILE_BYTES_MAX} bytes")
-    return data

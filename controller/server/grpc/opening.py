@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from controller.config.edges import GRPC
 from controller.config.values.addresses import parse_address
 from controller.security.edges import EdgeSecurity
-from controller.security.keystores import StoreError
+from controller.security.files import FileError
 from controller.server.grpc.metadata import Limits
 from controller.server.grpc.port import GrpcPort
 
@@ -34,7 +34,7 @@ async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:
 
     try:
         security = EdgeSecurity(config, GRPC, now=loop.time, note=note_from_any_thread)
-    except StoreError as error:
+    except FileError as error:
         raise OSError(f"{GRPC.listener}: {error}") from None
     port = GrpcPort(limits, security, note)
     _give_back()

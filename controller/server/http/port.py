@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from controller.config.edges import HTTP
 from controller.config.values.addresses import parse_address
 from controller.security.edges import EdgeSecurity, names_of_session
-from controller.security.keystores import StoreError
+from controller.security.files import FileError
 from controller.server.http.answers import Answer, as_json, text
 from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
@@ -74,7 +74,7 @@ class HttpPort:
             self._security = EdgeSecurity(
                 config, HTTP, now=loop.time, note=lambda name, fields: log(name, **fields)
             )  # fmt: skip
-        except StoreError as error:
+        except FileError as error:
             raise OSError(f"{HTTP.listener}: {error}") from None
         handshakes_max = max(config.number("kraft.http.connections.max") // 4, HANDSHAKES_MIN)
         self._handshakes = Handshakes(loop, handshakes_max, self._note)

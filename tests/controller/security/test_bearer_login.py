@@ -19,8 +19,9 @@ from controller.security.bearer_login import (
     parse_token_file,
 )
 from controller.security.bearer_tokens import UnsecuredTokens
+from controller.security.files import FileError
 from controller.security.http_fetch import FetchFailed
-from controller.security.watched_file import FileError, WatchedFile
+from controller.security.watched_file import WatchedFile
 from raft.network.mechanisms import SaslRefused
 from tests.controller.security.providers import Provider
 from tests.controller.security.signing import CLAIMS, NOW_S, signed, unsecured

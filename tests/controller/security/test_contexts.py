@@ -11,7 +11,7 @@ from controller.config.listener_values import ListenerValues
 from controller.config.node import NodeConfig
 from controller.security.ciphers import open_ssl_name
 from controller.security.contexts import CHECK_S, Contexts, unfolded
-from controller.security.keystores import StoreError
+from controller.security.files import FileError
 from tests.controller.config.test_security_checks import given
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 
@@ -127,7 +127,7 @@ def test_a_session_with_another_cipher_suite_is_refused(tmp_path):
     ],
 )
 def test_a_store_that_cannot_be_used_is_refused_in_one_line(tmp_path, changes, said):
-    with pytest.raises(StoreError) as error:
+    with pytest.raises(FileError) as error:
         Made(tmp_path, **changes)
 
     assert said in str(error.value)

@@ -10,7 +10,7 @@ import pytest
 
 from controller.config.node import NodeConfig
 from controller.security.credentials import Credentials, parse_credentials
-from controller.security.watched_file import FileError
+from controller.security.files import FileError
 from controller.state.tables.scram import ScramCredential
 from controller.state.tables.table import Table
 from controller.state.tables.tokens import DelegationToken

@@ -11,7 +11,7 @@ import pytest
 from controller.config.edges import HTTP
 from controller.config.node import NodeConfig
 from controller.security.edges import EdgeSecurity, PemPaths, read_pems, read_tokens
-from controller.security.keystores import StoreError
+from controller.security.files import FileError
 from tests.controller.config.test_edges import NODE
 
 TLS = Path(__file__).parents[2] / "data" / "tls"
@@ -55,7 +55,7 @@ def test_a_certificate_its_key_and_the_authority_are_read() -> None:
 def test_files_that_cannot_be_used_are_refused_by_name(chain: str, key: str, client_ca: str | None, text: str) -> None:
     given = paths(TLS / chain, TLS / key, None if client_ca is None else TLS / client_ca)
 
-    with pytest.raises(StoreError) as refused:
+    with pytest.raises(FileError) as refused:
         read_pems(given)
 
     assert text in str(refused.value)
@@ -108,7 +108,7 @@ def test_a_file_without_tokens_is_refused_and_none_is_shown(tmp_path: Path, text
     path = tmp_path / "tokens"
     path.write_text(text)
 
-    with pytest.raises(StoreError) as refused:
+    with pytest.raises(FileError) as refused:
         read_tokens(str(path))
 
     assert said in str(refused.value)

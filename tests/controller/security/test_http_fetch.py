@@ -11,8 +11,8 @@ from typing import Self
 
 import pytest
 
+from controller.security.files import FileError
 from controller.security.http_fetch import BYTES_MAX, FetchFailed, context_of, fetch
-from controller.security.keystores import StoreError
 from tests.controller.security.providers import Provider
 from tests.raft.network.certificates import authority, certificate, needs_openssl, server_context
 
@@ -91,7 +91,7 @@ def test_a_truststore_without_certificates_is_refused(tmp_path):
     path = tmp_path / "ca.pem"
     path.write_bytes(b64encode(b"x"))
 
-    with pytest.raises(StoreError, match="holds no certificates"):
+    with pytest.raises(FileError, match="holds no certificates"):
         context_of({"ssl.truststore.type": "PEM", "ssl.truststore.location": str(path)})
 
 

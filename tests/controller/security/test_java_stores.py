@@ -13,7 +13,7 @@ import pytest
 from controller.config.listener_values import ListenerValues
 from controller.config.node import NodeConfig
 from controller.security.contexts import Contexts
-from controller.security.keystores import StoreError
+from controller.security.files import FileError
 from tests.controller.config.test_security_checks import given
 
 if TYPE_CHECKING:
@@ -106,13 +106,13 @@ def test_a_store_is_of_the_format_that_is_in_it_as_in_java(tmp_path):
 @pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
 @pytest.mark.parametrize("key", ["ssl.keystore.password", "ssl.truststore.password"])
 def test_a_wrong_password_is_named_and_not_shown(tmp_path, kind, key):
-    with pytest.raises(StoreError, match="the password is wrong or the file is damaged") as error:
+    with pytest.raises(FileError, match="the password is wrong or the file is damaged") as error:
         Stores(tmp_path, kind).contexts(**{key: "wrong-pass"})
     assert "pass" not in str(error.value).replace("password", "")
 
 
 def test_a_wrong_password_of_the_key_is_named_and_not_shown(tmp_path):
-    with pytest.raises(StoreError, match="password") as error:
+    with pytest.raises(FileError, match="password") as error:
         Stores(tmp_path, "JKS").contexts(**{"ssl.key.password": "wrong-pass"})
     assert "wrong-pass" not in str(error.value)
 
@@ -126,5 +126,5 @@ def test_without_the_package_a_pkcs12_store_is_refused_and_jks_is_not(tmp_path, 
     monkeypatch.setitem(sys.modules, "cryptography", None)
 
     found["JKS"].contexts()
-    with pytest.raises(StoreError, match=r"needs a package: pip install 'kraft-quorum\[security\]'; or use PEM"):
+    with pytest.raises(FileError, match=r"needs a package: pip install 'kraft-quorum\[security\]'; or use PEM"):
         found["PKCS12"].contexts()

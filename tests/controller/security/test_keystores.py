@@ -6,17 +6,8 @@ import hashlib
 
 import pytest
 
-from controller.security.keystores import (
-    KeyPair,
-    StoreError,
-    key_pair,
-    pem,
-    read_jks,
-    read_pkcs12,
-    read_store,
-    trusted,
-    unprotected,
-)
+from controller.security.files import FileError, read_bounded
+from controller.security.keystores import KeyPair, key_pair, pem, read_jks, read_pkcs12, trusted, unprotected
 
 OID = bytes.fromhex("060a2b060104012a02110101")
 
@@ -78,7 +69,7 @@ def test_a_jks_store_gives_its_key_and_its_certificates():
     ],
 )
 def test_a_jks_store_that_cannot_be_used_is_named(data, password, key_password, said):
-    with pytest.raises(StoreError) as error:
+    with pytest.raises(FileError) as error:
         key_pair(data, "a.jks", "JKS", password, key_password)
 
     assert str(error.value).startswith("a.jks")
@@ -87,7 +78,7 @@ def test_a_jks_store_that_cannot_be_used_is_named(data, password, key_password, 
 
 
 def test_a_key_that_is_protected_in_another_way_is_refused():
-    with pytest.raises(StoreError, match="not known"):
+    with pytest.raises(FileError, match="not known"):
         unprotected(bytes(50), "hush", "a.jks")
 
 
@@ -96,13 +87,13 @@ def test_a_key_that_is_protected_in_another_way_is_refused():
     [(b"\xce\xce\xce\xce", "JCEKS"), (b"-----BEGIN", "for PEM set its type"), (b"", "neither")],
 )
 def test_what_is_neither_jks_nor_pkcs12_is_refused(data, said):
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(FileError, match=said):
         read_pkcs12(data, "a.p12", "hush")
 
 
 def test_a_file_that_is_missing_is_named(tmp_path):
-    with pytest.raises(StoreError, match="No such file"):
-        read_store(str(tmp_path / "none"))
+    with pytest.raises(FileError, match="No such file"):
+        read_bounded(str(tmp_path / "none"))
 
 
 def test_pem_keeps_the_password_of_its_key():

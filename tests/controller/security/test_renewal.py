@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.security.keystores import StoreError
+from controller.security.files import FileError
 from controller.security.renewal import Renewal
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Made:
         text = self.path.read_text()
         self.while_read()
         if not text.isdecimal():
-            raise StoreError(f"no number: {text}")
+            raise FileError(f"no number: {text}")
         return int(text)
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_written_while_it_is_read_is_read_again(tmp_path: Path) -
 
 
 def test_a_file_that_cannot_be_used_at_first_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="missing: No such file"):
+    with pytest.raises(FileError, match="missing: No such file"):
         Renewal(
             [str(tmp_path / "missing")], lambda: 1, now=lambda: 0.0, renewed=lambda: None, refused=lambda _: None
         )  # fmt: skip

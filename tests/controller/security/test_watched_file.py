@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from controller.security.watched_file import FileError, WatchedFile, read_bounded
+from controller.security.files import FileError, read_bounded
+from controller.security.watched_file import WatchedFile
 
 
 class Watching:
