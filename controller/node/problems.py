@@ -24,60 +24,47 @@ class Problem(NamedTuple):
     occurrences: int
 
 
-def _refused(fields: Mapping[str, Any]) -> str:
-    peer, error = fields.get("peer"), fields.get("error")
-    if error == "INCONSISTENT_CLUSTER_ID":
-        return (
-            f"node {peer} refuses this node: the two were formatted with different cluster ids. Compare cluster.id in "
-            "meta.properties of both, and format the wrong one again, or correct controller.quorum.voters"
-        )
-    return f"node {peer} refuses requests of this node with {error}"
-
-
-def _other_cluster(fields: Mapping[str, Any]) -> str:
-    return (
-        f"a node with the cluster id {fields.get('found')} sends requests to this node, whose cluster id is "
-        f"{fields.get('expected')}. Format the wrong one again, or correct controller.quorum.voters"
-    )
-
-
-def _other_key(fields: Mapping[str, Any]) -> str:
-    return (
-        f"node {fields.get('peer')} has another directory id than the voter set says: its disk was replaced, or its "
-        "address leads to another node. Restore the disk, or replace the voter"
-    )
-
-
-def _same_id(fields: Mapping[str, Any]) -> str:
-    return (
-        f"another process fetches with the id of this node ({fields.get('key')}): two nodes have the same node.id. "
-        "Give one of them another node.id and directory"
-    )
-
-
-def _voted_other(fields: Mapping[str, Any]) -> str:
-    return (
-        f"node {fields.get('candidate_id')} requests votes from a voter {fields.get('voter_id')} at the address of "
-        "this node, which is another one. Correct controller.quorum.voters there"
-    )
-
-
-def _inconsistent(fields: Mapping[str, Any]) -> str:
-    return (
-        f"node {fields.get('peer')} names another leader for the epoch than this node knows: two quorums are mixed, or "
-        "a log directory was restored from a copy"
-    )
-
-
-# By event: its text, from its fields.
-TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "peer_answered_error": _refused,
-    "peer_in_other_cluster": _other_cluster,
-    "peer_has_other_key": _other_key,
-    "fetch_from_own_id": _same_id,
-    "vote_for_other_key": _voted_other,
-    "peer_inconsistent": _inconsistent,
+# By event, of some events by error too: the text, with the fields of the event in braces.
+TEXTS = {
+    "peer_answered_error": "node {peer} refuses requests of this node with {error}",
+    "peer_answered_error INCONSISTENT_CLUSTER_ID": (
+        "node {peer} refuses this node: the two were formatted with different cluster ids. Compare cluster.id in "
+        "meta.properties of both, and format the wrong one again, or correct controller.quorum.voters"
+    ),
+    "peer_in_other_cluster": (
+        "a node with the cluster id {found} sends requests to this node, whose cluster id is {expected}. Format the "
+        "wrong one again, or correct controller.quorum.voters"
+    ),
+    "peer_has_other_key": (
+        "node {peer} has another directory id than the voter set says: its disk was replaced, or its address leads to "
+        "another node. Restore the disk, or replace the voter"
+    ),
+    "fetch_from_own_id": (
+        "another process fetches with the id of this node ({key}): two nodes have the same node.id. Give one of them "
+        "another node.id and directory"
+    ),
+    "vote_for_other_key": (
+        "node {candidate_id} requests votes from a voter {voter_id} at the address of this node, which is another "
+        "one. Correct controller.quorum.voters there"
+    ),
+    "peer_inconsistent": (
+        "node {peer} names another leader for the epoch than this node knows: two quorums are mixed, or a log "
+        "directory was restored from a copy"
+    ),
 }
+
+
+class _Fields(dict[str, Any]):
+    """The fields of an event; None for one that it does not have."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+def text_of(event: str, fields: Mapping[str, Any]) -> str | None:
+    """The text of a problem; None for an event that is no problem."""
+    form = TEXTS.get(f"{event} {fields.get('error')}") or TEXTS.get(event)
+    return None if form is None else form.format_map(_Fields(fields))
 
 
 class Problems:
@@ -93,12 +80,11 @@ class Problems:
 
         An event that is no problem is always logged.
         """
-        describe = TEXTS.get(event)
-        if describe is None:
+        text = text_of(event, fields)
+        if text is None:
             return True
         now_s = self._clock_s()
         self._forget(now_s)
-        text = describe(fields)
         known = self._known.get(text)
         if known is None:
             if len(self._known) >= KEPT_MAX:
