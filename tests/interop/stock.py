@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from controller.ctl.stock_brokers import fetch_jars
+
 HERE = Path(__file__).parent
 
 TOOLS = {
@@ -61,16 +63,7 @@ class Stock:
 
     def bring(self) -> None:
         """Fetch the jars (about 57 MB), once per version."""
-        done = self.jars / ".whole"
-        if done.exists():
-            return
-        self.jars.mkdir(parents=True, exist_ok=True)
-        subprocess.run(
-            ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), f"-Dkafka.version={self.version}",
-             "dependency:copy-dependencies", f"-DoutputDirectory={self.jars}"],
-            check=True,
-        )  # fmt: skip
-        done.touch()
+        fetch_jars((HERE / "pom.xml").read_text(), self.version, self.jars)
 
     def java(self, main: str, *args: str, heap: str, level: str, target: str) -> list[str]:
         """The command line of a class of Kafka's."""

@@ -13,6 +13,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from controller.ctl.stock_brokers import fetch_jars
 from records.frame import encode_record
 from tests.interop.stock import LOG4J2, cache
 from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
@@ -37,14 +38,7 @@ def built() -> str:
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     directory = cache() / f"oracle-{VERSION}"
     jars, output = directory / "jars", directory / digest
-    if not (jars / ".whole").exists():
-        jars.mkdir(parents=True, exist_ok=True)
-        subprocess.run(
-            ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), f"-Dkafka.version={VERSION}",
-             "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
-            check=True,
-        )  # fmt: skip
-        (jars / ".whole").touch()
+    fetch_jars((HERE / "pom.xml").read_text(), VERSION, jars)
     if not (output / ".whole").exists():
         files = [str(path) for path in sources if path.suffix == ".java"]
         subprocess.run(
