@@ -81,8 +81,8 @@ class Leading:
             is_well = self._run.is_replicating(each, key)
             falls_behind = self._rng.random() < self._run.lag
             # A leader may not know yet that a follower is fenced; the controller must refuse it.
-            is_let_in = each in known and not (known[each].fenced or known[each].leaving)
-            if each in known and not falls_behind and is_well and (is_let_in or self._rng.random() < 0.5):
+            is_active = each in known and not (known[each].fenced or known[each].leaving)
+            if each in known and not falls_behind and is_well and (is_active or self._rng.random() < 0.5):
                 wanted.append(each)
         if process.id not in known or set(wanted) == set(found.isr) or not process.directories.has(key):
             return None

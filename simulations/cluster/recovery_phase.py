@@ -127,11 +127,11 @@ class ClusterRecovery:
         run = self._run
         for process in run.ledger.running():
             run.watch.compare(process, "the calm")  # type: ignore[arg-type]
-        judged = run.watch.log_rules.image
+        committed = run.watch.log_rules.image
         for machine in run.brokers:
             assert machine.current is not None, "all have read the log"
             image = machine.current.image
-            if image.end_offset == judged.end_offset and not image.is_as(judged):
+            if image.end_offset == committed.end_offset and not image.is_as(committed):
                 raise Violation("C01", f"the image of broker {machine.id} differs from the log up to there")
 
     def _check_history(self) -> None:

@@ -105,11 +105,11 @@ def _print(count: int, living: Sequence[Found], found: Sequence[Found]) -> set[s
         if each.by:
             by[each.by] = by.get(each.by, 0) + 1
     killed = count - len(living)
-    judged = killed + len(left)
+    counted = killed + len(left)
     say(f"caught first by: {', '.join(f'{name} {n}' for name, n in sorted(by.items(), key=lambda item: -item[1]))}\n")
     say(f"verdicts on survivors: {', '.join(f'{word} {n}' for word, n in sorted(said.items())) or 'none'}\n")
     say(f"{sum(each.cpu_s for each in found):.0f} s of CPU; {count} mutants, {killed} caught; ")
-    say(f"{killed * 100 / max(1, judged):.1f} % of the {judged} that are not excused\n")
+    say(f"{killed * 100 / max(1, counted):.1f} % of the {counted} that are not excused\n")
     return left
 
 

@@ -25,7 +25,7 @@ CATCH_UP_MS = 15_000
 LOOK_MS = 25
 
 # For how long the leader must stay, while nodes outside of the core join and leave.
-PEACE_TIMEOUTS = 4
+STABLE_TIMEOUTS = 4
 
 WRITE_EVERY_MS = 100
 
@@ -85,7 +85,7 @@ class RecoveryPhase:
         self.committed_ms = self._wait("L02", "nothing is committed", lambda: self._commits(end), COMMIT_MS)
         end = run.ledger.history.end
         self.caught_up_ms = self._wait("L07", "not all catch up", lambda: self._all_have(end), CATCH_UP_MS)
-        self._stay_in_peace()
+        self._keep_the_leader()
         self._is_answered()
         self._is_confirmed()
 
@@ -190,7 +190,7 @@ class RecoveryPhase:
             world.run(world.now + LOOK_MS * MS, self._run.events_max)
         return (world.now - begin) // MS
 
-    def _stay_in_peace(self) -> None:
+    def _keep_the_leader(self) -> None:
         """The epoch stays, whatever nodes outside of the core do: a pre-vote does not disturb the leader (KIP-996)."""
         run = self._run
         config = self._core[0].config
@@ -199,14 +199,14 @@ class RecoveryPhase:
         epoch = leader.replica.epoch
         if run.plan.calm.quiet:
             run.clients.stop()
-        if self._may_be_let_in():
+        if self._may_elect_another():
             return
         known = max(
             (node.process.replica.epoch for node in run.nodes.values() if node.process is not None and
              node.process.is_listening), default=0,
         )  # fmt: skip
         kept = max(run.ledger.durable(node).election.epoch for node in run.nodes.values())
-        run.world.run(run.world.now + PEACE_TIMEOUTS * config.fetch_timeout_ms * MS, run.events_max)
+        run.world.run(run.world.now + STABLE_TIMEOUTS * config.fetch_timeout_ms * MS, run.events_max)
         if max(known, kept) > epoch or any(node.release == "3.9" for node in run.nodes.values()):
             return  # an outsider had raised its epoch before, or knows no pre-vote
         now = self._leader()
@@ -214,7 +214,7 @@ class RecoveryPhase:
             text = f"node {leader.node.id} led epoch {epoch} with a healthy majority; {self._state()}"
             raise Violation("L04", text)
 
-    def _may_be_let_in(self) -> bool:
+    def _may_elect_another(self) -> bool:
         """Whether an outsider is a candidate with a pre-vote of a core voter, which may grant it while leaderless."""
         ids = {node.id for node in self._core}
         roles = [

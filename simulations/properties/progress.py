@@ -37,7 +37,7 @@ ASKS_MAX = 100
 ANSWER_SLACK_MS = 1000
 
 
-class Reign:
+class Leadership:
     """One leadership, on its node's clock. until_ms: by its clock, when it must end unless a majority fetches.
 
     known: voters that fetched from it, or that it notified, since the last check.
@@ -59,7 +59,7 @@ class Progress:
     def __init__(self, ledger: Ledger, world: World) -> None:
         self._ledger = ledger
         self._world = world
-        self._reigns: dict[int, Reign] = {}  # by node id
+        self._leaderships: dict[int, Leadership] = {}  # by node id
         self._counted: dict[int, tuple[int, int]] = {}  # by node id: its life, and the steps of that until a second ago
         self._asks: dict[int, tuple[tuple[Any, ...], int]] = {}  # by node id: what it knew and asked, and how often
         self.performs = {do.Send: self._sends}
@@ -69,23 +69,23 @@ class Progress:
         world.after(SECOND, self._count_steps)
 
     def started(self, process: Process) -> None:
-        self._reigns.pop(process.node.id, None)
+        self._leaderships.pop(process.node.id, None)
 
     def became(self, process: Process, _was: Role | None, role: Role) -> None:
         node_id = process.node.id
         if not isinstance(role, Leader):
-            self._reigns.pop(node_id, None)
+            self._leaderships.pop(node_id, None)
             return
-        reign = self._reigns.get(node_id)
-        if reign is None or reign.epoch != role.epoch:
-            reign = self._reigns[node_id] = Reign(process, role.epoch, self._limit_ms(process))
-            self._look_later(reign)
-            self._know_later(reign)
+        leadership = self._leaderships.get(node_id)
+        if leadership is None or leadership.epoch != role.epoch:
+            leadership = self._leaderships[node_id] = Leadership(process, role.epoch, self._limit_ms(process))
+            self._look_later(leadership)
+            self._know_later(leadership)
 
-    def _know_later(self, reign: Reign) -> None:
-        process, config = reign.process, reign.process.replica.config
+    def _know_later(self, leadership: Leadership) -> None:
+        process, config = leadership.process, leadership.process.replica.config
         notified_ms = process.clock.ms(self._world.now) + 2 * config.request_timeout_ms + config.fetch_timeout_ms
-        self._world.at(process.clock.when(notified_ms), self._is_known, reign)
+        self._world.at(process.clock.when(notified_ms), self._is_known, leadership)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         replica = process.replica
@@ -100,48 +100,48 @@ class Progress:
             name = type(effect.request).__name__
             text = f"node {process.node.id} sent node {effect.peer} {count} times a {name} within a second"
             raise Violation("L11", f"{text}, and learned nothing new")
-        reign = self._reigns.get(process.node.id)
-        if reign is not None and type(effect.request) is BeginQuorumEpochRequest:
-            reign.known.add(effect.peer)
+        leadership = self._leaderships.get(process.node.id)
+        if leadership is not None and type(effect.request) is BeginQuorumEpochRequest:
+            leadership.known.add(effect.peer)
 
-    def _is_known(self, reign: Reign) -> None:
+    def _is_known(self, leadership: Leadership) -> None:
         """It leads for long enough to have notified every voter that does not fetch, in spite of timeouts."""
-        process = reign.process
-        if self._reigns.get(process.node.id) is not reign or not process.is_awake or process.clock.frozen:
+        process = leadership.process
+        if self._leaderships.get(process.node.id) is not leadership or not process.is_awake or process.clock.frozen:
             return
-        unknown = [voter_id for voter_id in self._ledger.voter_ids if voter_id not in reign.known]
+        unknown = [voter_id for voter_id in self._ledger.voter_ids if voter_id not in leadership.known]
         if unknown:
             raise Violation(
                 "L13",
-                f"node {process.node.id} leads epoch {reign.epoch}, without a BeginQuorumEpoch to nodes {unknown}",
+                f"node {process.node.id} leads epoch {leadership.epoch}, without a BeginQuorumEpoch to nodes {unknown}",
             )
-        reign.known = {process.node.id}
-        self._know_later(reign)
+        leadership.known = {process.node.id}
+        self._know_later(leadership)
 
     def _took_fetch(self, process: Process, frame: Frame, requested: Requested) -> None:
         """A voter fetches in the epoch of the leader."""
-        reign = self._reigns.get(process.node.id)
-        if reign is None or frame.gist[0] != reign.epoch:
+        leadership = self._leaderships.get(process.node.id)
+        if leadership is None or frame.gist[0] != leadership.epoch:
             return
         request = requested.request
         sender = request.replica_state.replica_id if frame.name == "Fetch" else request.replica_id
         if sender in self._ledger.voter_ids and sender != process.node.id:
-            reign.known.add(sender)
+            leadership.known.add(sender)
             if frame.name == "Fetch" and _has_parted(process, request):
                 return  # it learns where to truncate; its next Fetch counts
-            self._record_contact(process, reign, sender)
+            self._record_contact(process, leadership, sender)
 
     def _took_update(self, process: Process, frame: Frame, _requested: Requested) -> None:
         """A voter sends UpdateRaftVoter: it counts as a fetch, unless the leader cannot take it yet."""
-        reign = self._reigns.get(process.node.id)
-        if reign is not None and frame.gist[0] == reign.epoch and process.replica.high_watermark is not None:
-            self._record_contact(process, reign, frame.gist[1])
+        leadership = self._leaderships.get(process.node.id)
+        if leadership is not None and frame.gist[0] == leadership.epoch and process.replica.high_watermark is not None:
+            self._record_contact(process, leadership, frame.gist[1])
 
-    def _record_contact(self, process: Process, reign: Reign, sender: int) -> None:
-        reign.contacted.add(sender)
-        if len(reign.contacted) >= self._ledger.majority - 1:
-            reign.contacted.clear()
-            reign.until_ms = self._limit_ms(process)
+    def _record_contact(self, process: Process, leadership: Leadership, sender: int) -> None:
+        leadership.contacted.add(sender)
+        if len(leadership.contacted) >= self._ledger.majority - 1:
+            leadership.contacted.clear()
+            leadership.until_ms = self._limit_ms(process)
 
     def unanswered(self, process: Process, now: int) -> str | None:
         """A request that waits for its answer for too long; None if there is none."""
@@ -158,19 +158,19 @@ class Progress:
     def _limit_ms(self, process: Process) -> int:
         return process.clock.ms(self._world.now) + process.replica.config.fetch_timeout_ms * 3 // 2
 
-    def _look_later(self, reign: Reign) -> None:
-        when = reign.process.clock.when(reign.until_ms + SLACK_MS)
-        self._world.at(max(when, self._world.now + SLACK_MS * MS), self._look, reign)
+    def _look_later(self, leadership: Leadership) -> None:
+        when = leadership.process.clock.when(leadership.until_ms + SLACK_MS)
+        self._world.at(max(when, self._world.now + SLACK_MS * MS), self._look, leadership)
 
-    def _look(self, reign: Reign) -> None:
-        process = reign.process
-        if self._reigns.get(process.node.id) is not reign or self._ledger.majority == 1:
+    def _look(self, leadership: Leadership) -> None:
+        process = leadership.process
+        if self._leaderships.get(process.node.id) is not leadership or self._ledger.majority == 1:
             return
         now_ms = process.clock.ms(self._world.now)
-        if now_ms >= reign.until_ms + SLACK_MS and process.is_awake:
-            text = f"node {process.node.id} still leads epoch {reign.epoch}; no majority fetches, and since"
-            raise Violation("L03", f"{text} {now_ms - reign.until_ms} ms it should have stepped down")
-        self._look_later(reign)
+        if now_ms >= leadership.until_ms + SLACK_MS and process.is_awake:
+            text = f"node {process.node.id} still leads epoch {leadership.epoch}; no majority fetches, and since"
+            raise Violation("L03", f"{text} {now_ms - leadership.until_ms} ms it should have stepped down")
+        self._look_later(leadership)
 
     def _count_steps(self) -> None:
         for process in self._ledger.running():

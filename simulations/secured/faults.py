@@ -1,4 +1,4 @@
-"""Faults of the secured level: strangers connect, and all certificates are replaced."""
+"""Faults of the secured level: rogue clients connect, and all certificates are replaced."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALL_NODES = 0
 
 
 def intrude(run: Any, args: Args) -> bool:
-    """Strangers connect. whom: the id of a node, or ALL_NODES; manner: of MANNERS; times: how many, gap_ms: apart."""
+    """Rogue clients connect. whom: the id of a node, or ALL_NODES; manner: of MANNERS; times: how many; gap_ms."""
     rogue = RogueClient(run.network, FIRST_ID + len(run.rogue_hosts), run.stream("intruder", args["number"]))
     run.rogue_hosts.append(rogue)
     nodes = list(run.plan.ids) if args["whom"] == ALL_NODES else [args["whom"]]
@@ -57,7 +57,7 @@ KINDS: dict[str, Callable[[Any, Args], bool]] = {"intrude": intrude, "exchange":
 
 
 def draw_intrusion(rng: Random, plan: SecuredPlan) -> Fault:
-    """Strangers of one manner, at some time."""
+    """Rogue clients of one manner, at some time."""
     manner = pick(rng, WEIGHTS)
     many = manner in {"stall", "swell", "knock", "plain"}
     args = {

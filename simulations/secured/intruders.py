@@ -1,4 +1,4 @@
-"""Strangers: clients that are not authenticated, or that lack the rights for their requests.
+"""Rogue clients: those that are not authenticated, or that lack the rights for their requests.
 
 A manner is what a client does on its connection. Some requests would do harm if a node served them: a Vote with a very
 high epoch, an ACL that allows everything.
@@ -40,7 +40,7 @@ from simulations.secured.people import (
     NOBODYS_ISSUER,
     PASSWORDS,
     PLAIN,
-    STRANGERS,
+    ROGUE_USERS,
 )
 from simulations.secured.rights import (
     ALL,
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 CLUSTER_ID = "somewhere"
 FAR_EPOCH = 1_000_000
 SECOND_MS = 1000
-# Only strangers use these topics.
+# Only rogue clients use these topics.
 TOPICS = ("a", "alice", "alice-1", "alicia", "bob")
 HOSTS = (ANY, "10.0.3.134", "10.0.3.135", "10.9.9.9")
 TOKEN_VERSION, HANDSHAKE_VERSION = 2, 1
@@ -218,11 +218,11 @@ def _envelope(rng: Random) -> Any:
 
 
 def _forwarded(rng: Random, number: int) -> Any:
-    """A request of a stranger that a broker forwards."""
+    """A request of a rogue client that a broker forwards."""
     inner = pick(rng, (*FORWARDED, _allow_all, _update_features))(rng)
     api = APIS[schema_of(type(inner)).api_key or 0]
     return EnvelopeRequest(
-        request_data=request_bytes(inner, api.versions[1], number), request_principal=_named(pick(rng, STRANGERS)),
+        request_data=request_bytes(inner, api.versions[1], number), request_principal=_named(pick(rng, ROGUE_USERS)),
         client_host_address=bytes((10, 0, 3, pick(rng, (134, 135)))),
     )  # fmt: skip
 
@@ -284,7 +284,7 @@ def foreign(visit: Visit) -> None:
 
 def disorder(visit: Visit) -> None:
     """SASL requests in random order, and other requests between them."""
-    _greet(visit, identities(visit).certificate(pick(visit.rng, STRANGERS)))
+    _greet(visit, identities(visit).certificate(pick(visit.rng, ROGUE_USERS)))
     rng = visit.rng
     known = PlainClient(ALICE, PASSWORDS[ALICE]).first()
     for number in range(6):
@@ -323,13 +323,13 @@ def limited(visit: Visit) -> None:
 
 def spoofer(visit: Visit) -> None:
     """A user without CLUSTER_ACTION sends envelopes in the name of an administrator."""
-    log_in(visit, pick(visit.rng, STRANGERS))
+    log_in(visit, pick(visit.rng, ROGUE_USERS))
     for number in range(0 if identities(visit).is_open else 3):
         visit.write(ask(_envelope(visit.rng), number))
 
 
 def broker(visit: Visit) -> None:
-    """A broker forwards requests of strangers."""
+    """A broker forwards requests of rogue clients."""
     log_in(visit, MEMBER)
     for number in range(6):
         if not identities(visit).is_open:

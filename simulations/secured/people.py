@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ADMIN, ALICE, BOB, MALLORY = "admin", "alice", "bob", "mallory"
-STRANGERS = (ALICE, BOB, MALLORY)
+ROGUE_USERS = (ALICE, BOB, MALLORY)
 NODES = 9
 # The user of all brokers and clients of the cluster.
 MEMBER = "member"
 NEW_ISSUER, NOBODYS_ISSUER = "authority-2", "somebody"
 SUPER_USERS = frozenset((ADMIN, MEMBER, *(f"node-{number}" for number in range(1, NODES + 1))))
-NAMES = (*sorted(SUPER_USERS), *STRANGERS)
+NAMES = (*sorted(SUPER_USERS), *ROGUE_USERS)
 # The name of a trusted certificate that `check_session` refuses.
 BARRED = "barred"
 PASSWORDS = {name: f"password of {name}" for name in NAMES}
@@ -51,7 +51,7 @@ class Identities:
         """The present certificate of a user."""
         return Certificate(name, self.issuer)
 
-    def lets_in(self, certificate: Certificate | None) -> bool:
+    def accepts(self, certificate: Certificate | None) -> bool:
         """Whether a node completes the handshake of a client with this certificate; None: the client has none."""
         if certificate is None:
             return self.has_sasl

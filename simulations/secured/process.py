@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 class SecuredProcess(SocketProcess):
-    """A running controller. judge: of the world. strangers: unanswered requests of clients that are not super users, by
-    source; unauthenticated: connections without an authenticated client -> when that was first seen, in s.
+    """A running controller. judge: of the world. rogue_requests: unanswered requests of clients that are not super
+    users, by source; unauthenticated: connections without an authenticated client -> when that was first seen, in s.
     """
 
     network: Any
@@ -54,7 +54,7 @@ class SecuredProcess(SocketProcess):
         super().__init__(node, properties, begins_with, plan)
         self.judge = judge
         self.authorizer: WatchedAuthorizer
-        self.strangers: dict[Source, Any] = {}
+        self.rogue_requests: dict[Source, Any] = {}
         self.unauthenticated: dict[int, float] = {}
 
     def make_access(self, config: NodeConfig) -> Access:
@@ -82,7 +82,7 @@ class SecuredProcess(SocketProcess):
                 host, api_key = letter.address, letter.api_key
         if principal.name in SUPER_USERS or APIS[api_key].kind is Kind.LOCAL:
             return False
-        self.strangers[incoming.source] = incoming.message
+        self.rogue_requests[incoming.source] = incoming.message
         self.judge.taken(self, incoming.source, principal, host, api_key)
         return True
 
@@ -92,18 +92,18 @@ class SecuredProcess(SocketProcess):
         super().reach(prefix, cls)
 
     def stepped(self, name: str, event: Any, effects: list[Any]) -> None:
-        if type(event) is Requested and event.source in self.strangers:
+        if type(event) is Requested and event.source in self.rogue_requests:
             self.judge.reaches_raft(self, event.source)
         super().stepped(name, event, effects)
 
     def gone(self, number: int) -> None:
-        for source in [source for source in self.strangers if source.connection == number]:
-            del self.strangers[source]
+        for source in [source for source in self.rogue_requests if source.connection == number]:
+            del self.rogue_requests[source]
         super().gone(number)
 
     def is_of_stranger(self, event: Any) -> bool:
         """Whether an input is the request of a stranger."""
-        return type(event) is ControllerRequested and event.context.source in self.strangers
+        return type(event) is ControllerRequested and event.context.source in self.rogue_requests
 
 
 class SecuredServer(SocketServer):
@@ -124,17 +124,17 @@ class SecuredServer(SocketServer):
         connection = self.connections.get(source.connection)
         if connection is not None and connection.gate is not None:
             response = connection.gate.announced(response)
-        if source not in process.strangers:
+        if source not in process.rogue_requests:
             super().reply(source, response)
             return
         found: Any = process.connections.get(source.connection)
         if found is None:
-            del process.strangers[source]
+            del process.rogue_requests[source]
             return
         frame = found.requests[source.correlation]
         frame.response, frame.said = response, encode(response, frame.version)
         process.judge.replies(process, source, unsealed(frame.message, response))
-        del process.strangers[source]
+        del process.rogue_requests[source]
         Server.reply(self, source, response)
 
 

@@ -75,17 +75,17 @@ class SecuredWireRules(WireRules):
 
     def _begun(self, connection: TcpConnection) -> Authentication:
         identities = self._network.identities
-        certificate, is_let_in = None, True
+        certificate, is_accepted = None, True
         if identities.has_tls:
             try:
                 certificate = connection.client_end.tap.certificate()  # type: ignore[attr-defined]
             except ssl.SSLError:
-                is_let_in = False
+                is_accepted = False
             else:
-                is_let_in = identities.lets_in(certificate)
+                is_accepted = identities.accepts(certificate)
         principal = None if identities.has_sasl or certificate is None else Principal("User", certificate.name)
         found = Authentication(principal, self._network.reauth_ms)
-        if not is_let_in:
+        if not is_accepted:
             found.stage = Stage.OVER
         return found
 
@@ -170,7 +170,7 @@ class WatchedAuthorizer:
 
 
 class Judge:
-    """Checks what nodes do for strangers against the committed ACLs. rules: of the log; names: of topics, by id."""
+    """Checks what nodes do for rogue clients against the committed ACLs. rules: of the log; names: of topics, by id."""
 
     def __init__(self, rules: Rules, names: Mapping[bytes, str], *, by_default: bool) -> None:
         self.rules = rules
@@ -193,7 +193,7 @@ class Judge:
         return None if operation is None else Question(str(principal), host, operation, CLUSTER, CLUSTER_NAME)
 
     def taken(self, process: Any, key: Any, principal: Principal, host: str, api_key: int) -> None:
-        """A stranger's request has come to a node."""
+        """A rogue client's request has reached a node."""
         question = self.needs(principal, host, api_key)
         if question is not None and not self.may(process, question):
             offset = process.controller.state.stable_end_offset
@@ -208,7 +208,7 @@ class Judge:
             )
 
     def stepped(self, process: Any, context: RequestContext, request: Any, effects: Sequence[Any], asked: int) -> None:
-        """A controller has served a stranger's request. asked: the number of decisions in this step."""
+        """A controller has served a rogue client's request. asked: the number of decisions in this step."""
         has_written = any(type(each) is done.Append for each in effects)
         question = self.needs(context.principal, context.client_address, context.api_key)
         text = f"node {process.node.id} serves {context.principal} a {APIS[context.api_key][0]}"
@@ -222,7 +222,7 @@ class Judge:
     def _are_allowed(
         self, process: Any, context: RequestContext, effects: Sequence[Any], text: str
     ) -> None:  # fmt: skip
-        """The stranger is allowed each change that its request wrote."""
+        """The rogue client is authorized for each change that its request wrote."""
         made: set[str] = set()
         for effect in effects:
             for _, record in decoded(effect.data) if type(effect) is done.Append else ():

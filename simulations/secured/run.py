@@ -49,7 +49,7 @@ class SecuredNetwork(SocketNetwork):
 
 
 class SecuredWatch(SocketWatch):
-    """Checks the requests of strangers against their rights; the other properties do not apply to them."""
+    """Checks the requests of rogue clients against their permissions; the other properties do not apply to them."""
 
     judge: Judge
 

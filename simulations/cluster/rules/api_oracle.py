@@ -183,17 +183,21 @@ class CheckedWatch(ClusterWatch):
         """Compare a controller's state also with the image, which shares no code with it."""
         super().compare(process, after)
         state = process.controller.state
-        judged = self.log_rules.image
-        if state.loading or state.stable_end_offset != judged.end_offset or METADATA_VERSION not in judged.features:
+        committed = self.log_rules.image
+        if (
+            state.loading
+            or state.stable_end_offset != committed.end_offset
+            or METADATA_VERSION not in committed.features
+        ):
             return
         image = Image()
         for record, _ in records_of(stable_view(state)):
             image.apply(record)
-        if not image.is_as(judged):
+        if not image.is_as(committed):
             text = (
-                f"the state of node {process.node.id} after {after} is not what the log up to {judged.end_offset} says"
+                f"the state of node {process.node.id} after {after} differs from the log up to {committed.end_offset}"
             )
-            raise Violation("C01", f"{text}: {image.differs_from(judged)}")
+            raise Violation("C01", f"{text}: {image.differs_from(committed)}")
         self.periodic_work.compared(process)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:

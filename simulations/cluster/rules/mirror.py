@@ -84,10 +84,10 @@ class Mirror:
                     change = Change(self.image, after, record, lost, by_broker, *limits, self._properties)
                     change.log_rules(self.node_id)
                 self.image.apply(record)
-            let_in = {each.broker_id for each in operation if type(each) in _OF_BROKERS and _lets_in(each)}
+            unfenced = {each.broker_id for each in operation if type(each) in _OF_BROKERS and _unfences(each)}
             for broker_id in changed:
                 left = leads_nobody(self.image, broker_id)
-                if not left and broker_id in let_in:
+                if not left and broker_id in unfenced:
                     left = led_by_nobody(self.image, broker_id, self._properties)
                 if left:
                     text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica leads"
@@ -120,7 +120,7 @@ class Mirror:
         return BATCH_BYTES not in self._properties or self.image.features.get(METADATA_VERSION, 0) >= TRANSACTIONS_SINCE
 
 
-def _lets_in(record: Any) -> bool:
+def _unfences(record: Any) -> bool:
     """Whether the record unfences a broker."""
     return type(record) is BrokerRegistrationChangeRecord and record.fenced < 0
 

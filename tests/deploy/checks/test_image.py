@@ -41,7 +41,7 @@ def test_the_scripts_pass_their_linter() -> None:
 
 def test_copied_files_are_not_excluded_from_the_build_context() -> None:
     patterns = (ROOT / ".dockerignore").read_text().split()
-    let_in = [pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")]
+    included = [pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")]
 
     copied = [
         name
@@ -52,7 +52,7 @@ def test_copied_files_are_not_excluded_from_the_build_context() -> None:
 
     assert patterns[0] == "*"
     assert copied
-    assert [name for name in copied if not any(fnmatch(name, pattern) for pattern in let_in)] == []
+    assert [name for name in copied if not any(fnmatch(name, pattern) for pattern in included)] == []
     assert [name for name in copied if not (ROOT / name).exists()] == []
 
 

@@ -70,7 +70,7 @@ def test_a_leader_that_does_not_notify_a_voter_is_detected() -> None:
     run = lived(10)
     live(run, 300)
     found = leader(run)
-    reign = run.watch.progress._reigns[found.node.id]
+    reign = run.watch.progress._leaderships[found.node.id]
     reign.known.remove(followers(run)[0].node.id)
     run.watch._on_performs[Send].remove(run.watch.progress._sends)  # as if none were sent
     cut_off(run, followers(run)[0].node.id)
