@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from tests.controller.security.kerberos import REALM, Realm, needs_kerberos
 from tests.controller.security.test_gss import KRB5
-from tests.interop.cluster import OURS, STOCK, eventually
+from tests.interop.cluster import OURS, STOCK
 from tests.interop.secured import client_file
-from tests.interop.test_security import active, create, quorum, stop_the_leader
-from tests.interop.test_security_mechanisms import PREFIX, planned, said
+from tests.interop.test_security import create, quorum, stop_the_leader
+from tests.interop.test_security_mechanisms import PREFIX, running, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,15 +40,8 @@ def test_kerberos_between_our_controllers_a_stock_one_a_stock_broker_and_tools(
         admin = {"security.protocol": "SASL_PLAINTEXT", "sasl.kerberos.service.name": "kafka"} | {
             "sasl.jaas.config": jaas % (realm.keytab("admin"), "admin")
         }
-        found = planned(tmp_path, stock, [OURS, OURS, STOCK], settings, option)
-        try:
-            found.format()
-            found.start()
-            eventually(lambda: active(found), "an active controller")
-            create(found, "before")
+        with running(tmp_path, stock, [OURS, OURS, STOCK], settings, option) as found:
             assert "LeaderId" in quorum(found, client_file(tmp_path, admin))
             stop_the_leader(found)
             create(found, "after")
             assert "authentication_failed" not in said(found)
-        finally:
-            found.end()

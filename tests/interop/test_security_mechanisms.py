@@ -6,6 +6,7 @@ import json
 import socket
 import time
 from base64 import b64encode
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from raft.network.mechanisms import PlainClient
@@ -19,6 +20,7 @@ from tests.interop.stock import SMALL
 from tests.interop.test_security import active, await_level, create, quorum, stop_the_leader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
@@ -32,8 +34,9 @@ OAUTH = "org.apache.kafka.common.security.oauthbearer."
 ALLOWED = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 
 
-def planned(root: Path, stock: Stock, kinds: list[str], settings: dict[str, str], options: str) -> Cluster:
-    """Controllers and a broker whose processes of Java have these options."""
+@contextmanager
+def running(root: Path, stock: Stock, kinds: list[str], settings: dict[str, str], options: str) -> Iterator[Cluster]:
+    """Controllers, and a broker on which a topic was created; processes of Java have these options."""
     found = Cluster(
         root,
         stock,
@@ -41,7 +44,14 @@ def planned(root: Path, stock: Stock, kinds: list[str], settings: dict[str, str]
         heap=f"{SMALL} {options}",
     )
     found.plan(kinds, 1)
-    return found
+    try:
+        found.format()
+        found.start()
+        eventually(lambda: active(found), "an active controller")
+        create(found, "before")
+        yield found
+    finally:
+        found.end()
 
 
 def said(found: Cluster) -> str:
@@ -87,12 +97,7 @@ def test_signed_tokens_between_our_controllers_a_stock_one_a_stock_broker_and_to
         f"{mechanism}sasl.login.callback.handler.class": OAUTH + "OAuthBearerLoginCallbackHandler",
         f"{mechanism}sasl.jaas.config": f"{OAUTH_MODULE} required;",
     }
-    found = planned(tmp_path, stock, [OURS, OURS, STOCK], settings, allowed)
-    try:
-        found.format()
-        found.start()
-        eventually(lambda: active(found), "an active controller")
-        create(found, "before")
+    with running(tmp_path, stock, [OURS, OURS, STOCK], settings, allowed) as found:
         stop_the_leader(found)
         create(found, "after")
         login = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER"}
@@ -108,8 +113,6 @@ def test_signed_tokens_between_our_controllers_a_stock_one_a_stock_broker_and_to
             assert '{"status":"invalid_token"}' in refused.stdout + refused.stderr
             assert f"the token is refused: {reason}" in said(found)
         assert not [name for name, token in tokens.items() if token.split(".")[2] in said(found)]
-    finally:
-        found.end()
 
 
 JAAS = f"""
@@ -136,12 +139,7 @@ def test_scram_between_controllers_by_a_file_and_delegation_tokens(
         "config.providers": "env",
         "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
     }
-    found = planned(tmp_path, stock, [OURS, OURS, OURS], settings, options)
-    try:
-        found.format()
-        found.start()
-        eventually(lambda: active(found), "an active controller")
-        create(found, "before")
+    with running(tmp_path, stock, [OURS, OURS, OURS], settings, options) as found:
         token_id, secret = new_token(found)
         login = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512"}
         jaas = f'{SCRAM_MODULE} required username="{token_id}" password="%s" tokenauth=true;'
@@ -162,8 +160,6 @@ def test_scram_between_controllers_by_a_file_and_delegation_tokens(
         await_level(found, file)
         secrets = ("admins-secret", "plain-secret", "scrams-secret", "tokens-secret", secret)
         assert not [each for each in secrets if each in said(found)]
-    finally:
-        found.end()
 
 
 def new_token(found: Cluster) -> tuple[str, str]:
