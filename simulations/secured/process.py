@@ -32,14 +32,15 @@ if TYPE_CHECKING:
     from raft.network.tls import TlsConnection
     from simulations.secured.people import Identities
     from simulations.secured.plan import SecuredPlan
-    from simulations.secured.rules import Judge, SecuredWireRules
+    from simulations.secured.rules import AuthorizationChecks, SecuredWireRules
     from simulations.sockets.tcp import TcpConnection
     from simulations.world.process import Node
 
 
 class SecuredProcess(SocketProcess):
-    """A running controller. judge: of the world. rogue_requests: unanswered requests of clients that are not super
-    users, by source; unauthenticated: connections without an authenticated client -> when that was first seen, in s.
+    """A running controller. authorization: the checks of the world. rogue_requests: unanswered requests of clients
+    that are not super users, by source; unauthenticated: connections without an authenticated client -> when that was
+    first seen, in s.
     """
 
     network: Any
@@ -49,10 +50,10 @@ class SecuredProcess(SocketProcess):
 
     def __init__(
         self, node: Node, properties: dict[str, str], begins_with: list[tuple[Any, int]], plan: SecuredPlan,
-        judge: Judge,
+        authorization: AuthorizationChecks,
     ) -> None:  # fmt: skip
         super().__init__(node, properties, begins_with, plan)
-        self.judge = judge
+        self.authorization = authorization
         self.authorizer: WatchedAuthorizer
         self.rogue_requests: dict[Source, Any] = {}
         self.unauthenticated: dict[int, float] = {}
@@ -83,7 +84,7 @@ class SecuredProcess(SocketProcess):
         if principal.name in SUPER_USERS or APIS[api_key].kind is Kind.LOCAL:
             return False
         self.rogue_requests[incoming.source] = incoming.message
-        self.judge.taken(self, incoming.source, principal, host, api_key)
+        self.authorization.taken(self, incoming.source, principal, host, api_key)
         return True
 
     def reach(self, prefix: str, cls: type) -> None:
@@ -93,7 +94,7 @@ class SecuredProcess(SocketProcess):
 
     def stepped(self, name: str, event: Any, effects: list[Any]) -> None:
         if type(event) is Requested and event.source in self.rogue_requests:
-            self.judge.reaches_raft(self, event.source)
+            self.authorization.reaches_raft(self, event.source)
         super().stepped(name, event, effects)
 
     def gone(self, number: int) -> None:
@@ -133,7 +134,7 @@ class SecuredServer(SocketServer):
             return
         frame = found.requests[source.correlation]
         frame.response, frame.said = response, encode(response, frame.version)
-        process.judge.replies(process, source, unsealed(frame.message, response))
+        process.authorization.replies(process, source, unsealed(frame.message, response))
         del process.rogue_requests[source]
         Server.reply(self, source, response)
 

@@ -164,12 +164,12 @@ class WatchedAuthorizer:
             raise
         if not is_member and acls is None:
             raise Violation("W10", f"{text}, and says {found.allowed} before the ACLs are loaded")
-        if not process.controller.state.loading and found.allowed != process.judge.may(process, question):
+        if not process.controller.state.loading and found.allowed != process.authorization.may(process, question):
             raise Violation("W10", f"{text}, and says {found.allowed}: {found.rule}")
         return found
 
 
-class Judge:
+class AuthorizationChecks:
     """Checks what nodes do for rogue clients against the committed ACLs. rules: of the log; names: of topics, by id."""
 
     def __init__(self, rules: Rules, names: Mapping[bytes, str], *, by_default: bool) -> None:

@@ -10,7 +10,7 @@ from simulations.secured import faults, rules
 from simulations.secured.people import SUPER_USERS, Identities
 from simulations.secured.process import SecuredProcess
 from simulations.secured.rights import Rules
-from simulations.secured.rules import Judge, SecuredWireRules
+from simulations.secured.rules import AuthorizationChecks, SecuredWireRules
 from simulations.secured.tls import Skipping
 from simulations.sockets.envelopes import is_from, read
 from simulations.sockets.frames import Tap
@@ -51,14 +51,14 @@ class SecuredNetwork(SocketNetwork):
 class SecuredWatch(SocketWatch):
     """Checks the requests of rogue clients against their permissions; the other properties do not apply to them."""
 
-    judge: Judge
+    authorization: AuthorizationChecks
 
     def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         asked = process.authorizer.asked  # type: ignore[attr-defined]
         if type(event) is inputs.Requested and not event.context.is_own:
             self._is_in_its_name(process, event.context)
         if type(event) is inputs.Requested and process.is_of_stranger(event):  # type: ignore[attr-defined]
-            self.judge.stepped(process, event.context, event.request, effects, asked)
+            self.authorization.stepped(process, event.context, event.request, effects, asked)
             self.api_oracle.stepped(process, OTHER, effects)
             self.periodic_work.stepped(process, OTHER, effects)
             return
@@ -106,7 +106,7 @@ class SecuredRun(SocketRun):
 
     def _make_watch(self) -> CheckedWatch:
         watch = SecuredWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
-        watch.judge = Judge(
+        watch.authorization = AuthorizationChecks(
             Rules(watch.history.batches), watch.log_rules.image.topics, by_default=self.plan.allows_without_acls
         )
         return self._with_checks(watch)
@@ -128,7 +128,7 @@ class SecuredRun(SocketRun):
         node = super()._make_node(node_id, voters)
         properties = self._properties(node_id)
         node.make_process = lambda machine: SecuredProcess(
-            machine, properties, self.begins_with(), self.plan, self.watch.judge
+            machine, properties, self.begins_with(), self.plan, self.watch.authorization
         )
         return node
 
