@@ -1,4 +1,4 @@
-"""From the tree of a request's body to the message, with defaults for what is left out and lookups done."""
+"""Converts the tree of a request's body to the message, with defaults for absent fields, and resolves lookups."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _value(type_: Any, given: Any, version: int, look_up: Lookup) -> Any:
 
 
 def resolved(given: Any, look_up: Lookup) -> Any:
-    """A value, or what a string that begins with `$` stands for; `$$` stands for a dollar."""
+    """A value, or the value of the lookup in a string that begins with `$`; `$$` is a dollar."""
     if not isinstance(given, str) or not given.startswith("$"):
         return given
     if given.startswith("$$"):

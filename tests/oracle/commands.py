@@ -1,4 +1,4 @@
-"""The commands that both sides are given, what both answer, and how a sequence of them is written in a file.
+"""The commands of both sides, their answers, and the file format of a sequence.
 
 A request's body is a tree with Kafka's field names. Fields that are left out have their defaults. A string that
 begins with `$` is looked up in the state of ours when the command is run, so that a sequence stays meaningful when
@@ -43,36 +43,36 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Time goes on by so many milliseconds, at once."""
+    """The clock advances by this number of milliseconds in one step."""
 
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Lose:
-    """Another node leads; what is not committed is lost."""
+    """Another node becomes leader; uncommitted records are lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """This node leads a new epoch."""
+    """This node becomes leader of a new epoch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A new process begins with the log, or with a snapshot of it, and leads."""
+    """A new process loads the log, or a snapshot of it, and becomes leader."""
 
     from_snapshot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The records of a snapshot of all that is committed."""
+    """The records of a snapshot at the high watermark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """What is appended is not committed any more (True), or all is, and from now on at once (False)."""
+    """Stop committing appended records (True), or commit all of them, and later ones at once (False)."""
 
     wanted: bool
 
@@ -82,7 +82,7 @@ Command = Start | Request | Pass | Lose | Lead | Restart | Snapshot | Hold
 
 @dataclass(slots=True)
 class Answer:
-    """What came of one command.
+    """The result of one command.
 
     responses: (number of the request, body), the body None where the connection is closed. batches: the values of the
     records of each batch. notes: faults. snapshot: the values of its records. events: what ours logged, which is not
@@ -131,7 +131,7 @@ def to_line(command: Command) -> str:
 
 
 def from_line(line: str) -> Command:
-    """The command of a line. Raises ValueError or KeyError where it is none."""
+    """The command of a line. Raises ValueError or KeyError for an invalid line."""
     tree = json.loads(line)
     if "start" in tree:
         start = tree["start"]

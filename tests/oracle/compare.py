@@ -97,7 +97,7 @@ class Difference:
 
 
 def differences(ours: Answer, stock: Answer, *, of_time: bool = False) -> list[Difference]:
-    """What differs in two answers besides the responses. of_time: of a command with which time passes."""
+    """The differences of two answers besides the responses. of_time: whether the command advances the clock."""
     found: list[Difference] = []
     if ours.batches != stock.batches:
         left, right = [_batch(values) for values in ours.batches], [_batch(values) for values in stock.batches]
@@ -113,7 +113,7 @@ def differences(ours: Answer, stock: Answer, *, of_time: bool = False) -> list[D
 
 
 def response_differences(api_key: int, version: int, ours: bytes | None, stock: bytes | None) -> list[Difference]:
-    """What differs in the answers to one request; None for a connection that is closed."""
+    """The differences of the answers to one request; None for a closed connection."""
     if ours == stock:
         return []
     name = name_of(api_key)
@@ -121,7 +121,7 @@ def response_differences(api_key: int, version: int, ours: bytes | None, stock: 
 
 
 def answer_tree(api_key: int, version: int, body: bytes | None) -> Any:
-    """An answer as it is compared."""
+    """An answer in the form for the comparison."""
     return _response(api_key, version, body)
 
 
@@ -162,7 +162,7 @@ def sort_array(tree: Any, path: str) -> None:
 
 
 def _identity(item: Any) -> str:
-    """What an element of an array is about, whatever is said of it."""
+    """The key of an array element: the fields that identify it."""
     return _text(_without_errors(item))
 
 
@@ -223,14 +223,14 @@ def diff(where: str, path: str, ours: Any, stock: Any, within: tuple[dict[str, A
 
 
 def _uneven(where: str, path: str, ours: list[Any], stock: list[Any], within: tuple[dict[str, Any], ...]) -> Difference:
-    """Lists of unequal length: what only one of them has."""
+    """Lists of unequal length: the items that only one of them has."""
     only_ours, only_stock = _left_over(ours, stock), _left_over(stock, ours)
     kind = f"{where} ({_kinds(only_ours)}|{_kinds(only_stock)})"
     return Difference(kind, path, only_ours, only_stock, within=within)
 
 
 def _left_over(items: list[Any], others: list[Any]) -> list[Any]:
-    """The items for which there is none among the others."""
+    """The items without an equal item among the others."""
     texts = [_text(item) for item in others]
     left = []
     for item in items:
@@ -243,7 +243,7 @@ def _left_over(items: list[Any], others: list[Any]) -> list[Any]:
 
 
 def _kinds(items: list[Any]) -> str:
-    """What kinds of records, or of entries, are in a list that only one side has."""
+    """The kinds of the records, or of the entries, in a list that only one side has."""
     kinds = []
     for item in items:
         nested = item if isinstance(item, list) else [item]

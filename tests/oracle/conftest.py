@@ -24,7 +24,7 @@ def seed_of_the_day() -> int:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say at the end, also of a quiet run, from which seed the sequences of the day were made."""
+    """Print at the end, also with -q, the first seed of the day's sequences."""
     text = f"oracle: seed of the day {seed_of_the_day()} (KRAFT_ORACLE_SEED gives another)"
     terminalreporter.write_line(", ".join([text, *SUMMARY]))
 

@@ -1,4 +1,4 @@
-"""The differences that are there on purpose: those of docs/differences.md, each with a sequence in `deliberate/`."""
+"""The deliberate differences: those of docs/differences.md, each with a sequence in `deliberate/`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Met(NamedTuple):
-    """A difference where it was met.
+    """A difference and the command after which it was found.
 
     command: that of the answer, else the one that was just run. ours: what ours did when the difference was met.
     before: the state of ours before the command.
@@ -48,14 +48,14 @@ class Met(NamedTuple):
         return next((name for name, id_ in self.before.topics.items() if id_ == topic_id), topic_id)
 
     def records(self) -> list[dict[str, Any]]:
-        """The records that differ, of either side; none where something else differs."""
+        """The differing records of both sides; empty where something else differs."""
         if not self.where.startswith("batches"):
             return []
         found = [tree for tree in self.difference.within if "type" in tree][:1]
         return found or [*entries(self.difference.ours), *entries(self.difference.stock)]
 
     def differ_in(self, *kinds: str) -> bool:
-        """Whether what differs are records, and all of them of these kinds."""
+        """Whether only records differ, and all of them are of these kinds."""
         records = self.records()
         return bool(records) and all(record.get("type") in kinds for record in records)
 
@@ -118,7 +118,7 @@ def entries(tree: Any) -> list[dict[str, Any]]:
 
 
 def is_unknown_error(met: Met) -> bool:
-    """Stock answers -1, where its controller meets an exception that it does not expect."""
+    """Stock answers -1 after an unexpected exception in its controller."""
     if not met.where.endswith("errorCode") or met.difference.stock != UNKNOWN_SERVER_ERROR or not has_cause(met):
         return is_unparsable_change(met)
     within = met.difference.within
@@ -152,7 +152,7 @@ def is_wildcard_user(command: Command) -> bool:
 
 
 def is_odd_operation(body: dict[str, Any]) -> bool:
-    """Whether a config is to be changed by an operation that there is not, or by one that lacks its operand."""
+    """Whether a request alters a config by an unknown operation, or by one that lacks its operand."""
     configs = [config for resource in body.get("resources", ()) for config in resource.get("configs", ())]
     operations = [(config.get("configOperation", SET), config.get("value", "")) for config in configs]
     return any(kind not in (SET, DELETE) and (kind > SUBTRACT or value is None) for kind, value in operations)
@@ -166,7 +166,7 @@ def is_unparsable_change(met: Met) -> bool:
 
 
 def is_failure(met: Met) -> bool:
-    """An event or a periodic task of stock's controller raised what it does not expect."""
+    """An event or a periodic task of stock's controller raised an unexpected exception."""
     if met.where != "notes" or met.difference.ours or not met.difference.stock:
         return False
     text = str(met.difference.stock[0])
@@ -195,7 +195,7 @@ def is_named_twice(met: Met) -> bool:
 
 
 def partitions_of(tree: Any, topic: str = "") -> list[Place]:
-    """The partitions that a body names, by topic, as often as it does."""
+    """The partitions that a body names, by topic, with repetitions."""
     if isinstance(tree, list):
         return [place for item in tree for place in partitions_of(item, topic)]
     if not isinstance(tree, dict):
@@ -216,7 +216,7 @@ def partitions_of(tree: Any, topic: str = "") -> list[Place]:
 
 
 def answered_places(met: Met) -> set[Place]:
-    """The partitions that the parts of an answer are about that differ."""
+    """The partitions of the differing parts of an answer."""
     difference = met.difference
     if not difference.number:
         return set()
@@ -291,7 +291,7 @@ def is_stale_index(met: Met) -> bool:
 
 
 def is_stable_lookup(met: Met) -> bool:
-    """A topic that is not committed yet, and is to be deleted."""
+    """DeleteTopics of a topic whose creation is not committed yet."""
     if not met.asks(DELETE_TOPICS) or not met.where.endswith("(RemoveTopicRecord|)"):
         return False
     return met.differ_in("RemoveTopicRecord") and all(
@@ -300,14 +300,14 @@ def is_stable_lookup(met: Met) -> bool:
 
 
 def is_swept_again(met: Met) -> bool:
-    """The removal of a delegation token that is removed already, and not committed yet."""
+    """A second removal of a delegation token, while the first is not committed yet."""
     if not isinstance(met.command, Pass) or not met.where.endswith("(|RemoveDelegationTokenRecord)"):
         return False
     return all(record["tokenId"] in met.before.uncommitted for record in met.records())
 
 
 def is_listed_twice(met: Met) -> bool:
-    """Reassignments that both list, and stock once more."""
+    """Reassignments that both list, stock twice."""
     if not met.asks(LIST_REASSIGNMENTS) or met.where != "ListPartitionReassignments.topics (|entry)":
         return False
     body = dict(met.ours.responses).get(met.difference.number)
@@ -316,14 +316,14 @@ def is_listed_twice(met: Met) -> bool:
 
 
 def is_deleted_config(met: Met) -> bool:
-    """Configs of topics in the image of stock alone."""
+    """Configs of topics in stock's image only."""
     if met.where != "snapshot (|ConfigRecord)":
         return False
     return all(record["resourceType"] == TOPIC for record in met.difference.stock)
 
 
 def is_elr_in_image(met: Met) -> bool:
-    """ELRs and last known ELRs in a snapshot of ours alone: their feature is off, and stock leaves them out."""
+    """ELRs and last known ELRs in our snapshot only: the feature is off, and stock omits them."""
     return met.where.endswith((".eligibleLeaderReplicas", ".lastKnownElr")) and met.where.startswith("snapshot")
 
 
@@ -342,7 +342,7 @@ def is_other_broker(met: Met) -> bool:
 
 
 def is_refused_and_written(met: Met) -> bool:
-    """Partitions that stock writes although it refuses their topic: the first of those that are asked for, not all."""
+    """Partitions that stock writes although it refuses their topic: the first of the requested ones, not all."""
     if not met.asks(CREATE_PARTITIONS) or not met.where.endswith(f"(|{NEW})"):
         return False
     wanted = {topic["name"]: topic.get("count", 0) for topic in met.body["topics"] if topic.get("assignments") is None}
@@ -387,7 +387,7 @@ def is_bad_registration(met: Met) -> bool:
 
 
 def is_unknown_code(met: Met) -> bool:
-    """ACLs and filters with a code that there is not: stock closes the connection."""
+    """ACLs and filters with an unknown code: stock closes the connection."""
     if not met.asks(DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS):
         return False
     named = [met.body, *met.body.get("creations", ()), *met.body.get("filters", ())]
@@ -409,7 +409,7 @@ def codes_of(tree: dict[str, Any]) -> list[tuple[str, range, int]]:
 
 
 def is_refused_entry(met: Met) -> bool:
-    """An ACL that cannot be, of a request to a controller that is not active."""
+    """An invalid ACL in a request to a controller that is not active."""
     if not met.asks(CREATE_ACLS) or not met.where.startswith("CreateAcls.results[].error"):
         return False
     within = met.difference.within
@@ -417,19 +417,19 @@ def is_refused_entry(met: Met) -> bool:
 
 
 def is_standby_lookup(met: Met) -> bool:
-    """DeleteTopics on a standby: stock looks topics up before it finds that it is none to ask."""
+    """DeleteTopics on a standby: stock looks up the topics before it checks whether it is active."""
     return met.asks(DELETE_TOPICS) and not met.before.is_active and met.where.startswith("DeleteTopics.")
 
 
 def is_late_on_standby(met: Met) -> bool:
-    """A request without time, on a standby: stock looks at the time first, ours at whether it is to be asked."""
+    """A request with a timeout of 0 to a standby: stock checks the timeout first, ours whether it is active."""
     if met.before.is_active or met.body.get("timeoutMs", 0) > 0 or ".error" not in met.where:
         return False
     return met.asks(CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS, ELECT_LEADERS, ALTER_REASSIGNMENTS)
 
 
 def is_lost_credential(met: Met) -> bool:
-    """SCRAM credentials in the image of ours alone."""
+    """SCRAM credentials in our image only."""
     return met.where == "snapshot (UserScramCredentialRecord|)"
 
 
@@ -475,14 +475,14 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
 
 
 def names() -> tuple[set[str], set[str]]:
-    """The names of the deliberate ones, and of those that are not mended yet."""
+    """The names of the deliberate differences, and of those that are not corrected yet."""
     from tests.oracle.pending import PENDING
 
     return {row.name for row in EXCEPTIONS}, {row.name for row in PENDING}
 
 
 def is_known(met: Met) -> tuple[str, bool] | None:
-    """The name of the exception that a difference is, and whether the sequence ends there; None for a finding."""
+    """The name of a known difference, and whether the sequence ends there; None for an unknown one."""
     from tests.oracle.pending import PENDING  # it is written over this module
 
     for exception in (*EXCEPTIONS, *PENDING):

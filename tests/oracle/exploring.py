@@ -1,4 +1,4 @@
-"""Running sequences by hand: of seeds or of files; what differs is shrunk and saved."""
+"""Running sequences by hand, of seeds or of files; a sequence that differs is shrunk and saved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pair(Protocol):
 
 
 class Level(NamedTuple):
-    """What a level of the oracle is made of.
+    """The parts of a level of the oracle.
 
     sequence: start and generator of a seed, with or without values that lead to a known difference. names: of the
     known differences.
@@ -52,7 +52,7 @@ def explore(
     *,
     careful: bool,
 ) -> int:
-    """Run the sequences of these seeds until the time is up, or so many operations are done.
+    """Run the sequences of these seeds until the time is over, or this number of operations is done.
 
     The shortest of each sort of difference is saved.
     wanted: the names of the known differences of which a sequence is saved too.

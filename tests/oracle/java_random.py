@@ -1,4 +1,4 @@
-"""A twin of java.util.Random: the numbers that stock draws for placement and for topic ids."""
+"""java.util.Random in Python: the numbers that stock draws for placement and for topic ids."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class JavaRandom:
 
 
 class Twin(Random):
-    """What ours draws from: placement from one generator, topic ids from another, as in stock."""
+    """Our source of random numbers: one generator for placement, another for topic ids, as in stock."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(0)

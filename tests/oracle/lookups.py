@@ -1,4 +1,4 @@
-"""What a sequence may refer to: `broker_epoch(1)`, `partition_epoch(foo,0)+1`, `end()-1`."""
+"""The lookups of a sequence: `broker_epoch(1)`, `partition_epoch(foo,0)+1`, `end()-1`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORM = re.compile(r"(\w+)\(([^)]*)\)([+-]\d+)?")
 
 
 def look_up(ours: Ours, text: str) -> Any:
-    """The value of a reference in the state of ours as it is now. Raises ValueError where it has no such form."""
+    """The value of a lookup in our present state. Raises ValueError for an unknown form."""
     found = FORM.fullmatch(text)
     if found is None:
         raise ValueError(f"${text} is no reference")

@@ -1,4 +1,4 @@
-"""Ours behind the commands: the one module of the oracle that knows the inside of the controller."""
+"""Our controller behind the commands: the only module of the oracle that uses its internals."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def bootstrap_of(start: Start) -> list[tuple[Any, int]]:
 
 
 class Ours:
-    """Our controller, and the log of its quorum, which commits at once or, while it is held, when it is let go."""
+    """Our controller, and the log of its quorum, which commits at once or, while it is held, on release."""
 
     def __init__(self, start: Start) -> None:
         config = _configs.get(start.properties)
@@ -111,7 +111,7 @@ class Ours:
         return Controller(state, env, bootstrap=self.bootstrap)
 
     def take(self) -> Answer:
-        """What came of the commands since the last call."""
+        """The results of the commands since the last call."""
         taken, self.answer = self.answer, Answer()
         return taken
 
@@ -160,13 +160,13 @@ class Ours:
         self.step(Requested(context, message))
 
     def pass_time(self, ms: int) -> None:
-        """Time passes at once, and then in the small steps in which a periodic task that has more to do runs again."""
+        """Advance the clock in one step, and then in small steps for a periodic task that has more to do."""
         for step_ms in (ms, *(AGAIN_MS,) * AGAIN_STEPS):
             self.now_ms += step_ms
             self.tick()
 
     def due_in_ms(self) -> int | None:
-        """How long it is until something is due; None where nothing ever is."""
+        """The time until the next deadline; None without one."""
         deadline_ms = deadline_ms_of(self.controller)
         return None if deadline_ms is None else max(deadline_ms - self.now_ms, 0)
 
@@ -271,7 +271,7 @@ class Ours:
         return None if topic is None else self.state.partitions.find(topic, partition_id)
 
     def token_secret(self, number: int) -> bytes:
-        """The HMAC of the delegation token of this number, by id; one that no token has where there is none."""
+        """The HMAC of the delegation token of this number, in the order of ids; else an unknown HMAC."""
         tokens = sorted(self.state.tokens)
         if not 0 <= number < len(tokens) or not self.config.text("delegation.token.secret.key"):
             return b"no token"

@@ -1,4 +1,4 @@
-"""Both sides together: a sequence is run on ours, sent ahead to stock, and the answers are compared."""
+"""Both sides together: runs a sequence on ours, sends it ahead to stock, and compares the answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ C = TypeVar("C")
 
 @dataclass(slots=True)
 class Outcome(Generic[C]):
-    """What came of a sequence. commands: as many as were compared; the last one differs where `found` is not empty.
+    """The result of a sequence. commands: those compared; the last one differs where `found` is not empty.
 
     known: the exceptions that were met, by name, with the difference. count: of operations that were compared.
     """
@@ -44,17 +44,17 @@ class Outcome(Generic[C]):
 
     @property
     def names(self) -> set[str]:
-        """The names of the exceptions that were met."""
+        """The names of the known differences that occurred."""
         return {name for name, _ in self.known}
 
     @property
     def signature(self) -> str:
-        """What groups differences of one sort; empty where there is none."""
+        """The key that groups equal differences; empty without a difference."""
         return self.found[0].where if self.found else ""
 
 
 def in_pieces(ours: Ours, commands: Iterator[Command]) -> Iterator[Command]:
-    """The commands, where each passing of time is cut where something is due, so that one thing is due at a time.
+    """The commands, with each advance of the clock split at deadlines, so that one task is due at a time.
 
     What would be due in the small steps at the end of a piece is due at its beginning: stock's task may be late by one
     step, and would so fall into the next piece.
@@ -100,12 +100,12 @@ class Pair:
         self.stock.close()
 
     def run(self, commands: list[Command]) -> Outcome[Command]:
-        """Run a sequence that is known; the first command is a Start."""
+        """Run a given sequence; the first command is a Start."""
         assert isinstance(commands[0], Start)
         return self.explore(commands[0], lambda _ours: iter(commands[1:]))
 
     def explore(self, start: Start, generate: Callable[[Ours], Iterator[Command]]) -> Outcome[Command]:
-        """Run the commands that a generator chooses as it sees the state of ours."""
+        """Run the commands that a generator chooses by our state."""
         ours = Ours(start)
         sent: list[tuple[Command, Answer]] = [(start, ours.take())]
         self.stock.send(frame_of(start))
@@ -169,7 +169,7 @@ class Pair:
 
 
 class Meeting:
-    """Brings the answers of both sides to one request together, which need not come at the same command."""
+    """Pairs the answers of both sides to one request; they may come after different commands."""
 
     def __init__(self, apis: dict[int, tuple[int, int]], sent: list[Command]) -> None:
         self.apis = apis
@@ -179,7 +179,7 @@ class Meeting:
         self.early: set[int] = set()
 
     def responses(self, ours: Answer, stock: Answer, *, is_lost: bool) -> list[Difference]:
-        """What differs in the answers that both have given now. is_lost: whether leadership was lost just now."""
+        """The differences of the answers that both have given now. is_lost: whether leadership was just lost."""
         self.ours.update(ours.responses)
         self.stock.update(stock.responses)
         found = []
@@ -195,7 +195,7 @@ class Meeting:
         return found
 
     def asked(self, command: Command, difference: Difference) -> Command:
-        """The command that a difference is about: that of the answer, else the one that was just run."""
+        """The command of a difference: that of the answer, else the last one."""
         return self.sent[difference.number] if difference.number else command
 
     def unanswered(self) -> list[Difference]:

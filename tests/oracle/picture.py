@@ -1,4 +1,4 @@
-"""What was true of ours before a command, for the predicates of `exceptions.py`; and what is kept of the past."""
+"""Our state before a command, for the predicates of `exceptions.py`, and what is kept of earlier states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JAVA_INT = re.compile(r"[+-]?\d+")
 
 @dataclass(slots=True)
 class Picture:
-    """The state of ours before a command.
+    """Our state before a command.
 
     topics: id by name. unparsable: topics whose min.insync.replicas is no int for Java. uncommitted: ids of topics that
     were created or deleted, and delegation tokens, by records that are not committed. cleared: the brokers that a
@@ -53,7 +53,7 @@ class Picture:
         ]
 
     def counts(self, name: str) -> set[int]:
-        """The numbers of replicas that partitions of a topic have."""
+        """The replication factors of a topic's partitions."""
         id_ = self.topics.get(name)
         return {len(partition.replicas) for (topic, _), partition in self.partitions.items() if topic == id_}
 
@@ -64,7 +64,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Past:
-    """What a state does not show any more."""
+    """Facts of earlier states that the present one lacks."""
 
     cleared: dict[Place, frozenset[int]] = field(default_factory=dict)
     deleted: bool = False
@@ -92,7 +92,7 @@ class Past:
         )
 
     def follow(self, before: Picture, answer: Answer) -> None:
-        """Keep what these records made of the state."""
+        """Record what these records changed."""
         for batch in answer.batches:
             kinds = {type(decode_record(value)[0]) for value in batch if len(value) > 1}
             if RemoveTopicRecord in kinds:

@@ -1,4 +1,4 @@
-"""From a sequence that differs to a short one that differs in the same way."""
+"""Shrinks a sequence that differs to a short one with the same difference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ELR = ("eligible.leader.replicas.version", 1)
 
 
 def shrunk(commands: list[Command], differs: Callable[[list[Command]], bool], tries: int = TRIES_MAX) -> list[Command]:
-    """Take out commands, and then parts of requests, as long as `differs` holds. The Start stays."""
+    """Remove commands, and then parts of requests, as long as `differs` holds. The Start remains."""
     left = tries
 
     def holds(candidate: list[Command]) -> bool:
@@ -35,7 +35,7 @@ def shrunk(commands: list[Command], differs: Callable[[list[Command]], bool], tr
 
 
 def without_commands(commands: list[C], holds: Callable[[list[C]], bool]) -> list[C]:
-    """Take out commands, in halves, quarters and so on, as long as `holds` does. The first stays."""
+    """Remove commands, in halves, quarters and so on, as long as `holds` does. The first remains."""
     size = max(len(commands) // 2, 1)
     while size:
         position = len(commands) - size

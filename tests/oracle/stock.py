@@ -1,4 +1,4 @@
-"""Stock behind the commands: the Java program of `stock/`, built with Maven once, spoken to through pipes."""
+"""Stock behind the commands: the Java program of `stock/`, built once, with pipes for frames."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class StockProcess:
                 self.process.stdin.close()
 
     def _take_frames(self) -> None:
-        """Put frames into the queue until the pipe ends, and then None; a length that cannot be ends it too."""
+        """Put frames into the queue until the pipe ends, and then None; an invalid length ends it too."""
         pipe = self.process.stdout
         assert pipe is not None
         with pipe:

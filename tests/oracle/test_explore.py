@@ -1,4 +1,4 @@
-"""New sequences each day, for a bounded time: none may show a difference that is not known."""
+"""New sequences each day, for a bounded time: none may show an unknown difference."""
 
 from __future__ import annotations
 

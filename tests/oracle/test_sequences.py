@@ -1,4 +1,4 @@
-"""Sequences that once differed, that differ on purpose, and that differ still, each run on both sides."""
+"""Sequences that differed once, that differ on purpose, or that still differ, each run on both sides."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Generators of sequences: commands chosen by the state that ours is in, bad values among them."""
+"""Generators of sequences: commands that depend on our controller's state, with some invalid values."""

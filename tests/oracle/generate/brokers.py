@@ -1,4 +1,4 @@
-"""Registrations, heartbeats, and what else brokers and controllers say of themselves."""
+"""Registrations, heartbeats, and other requests of brokers and controllers about themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def features(world: World) -> list[dict[str, Any]]:
-    """What a broker supports: all that a stock 4.3 does, seldom less."""
+    """The features of a broker: all of a stock 4.3, rarely fewer."""
     found = [
         {"name": name, "minSupportedVersion": low, "maxSupportedVersion": high}
         for name, (low, high) in supported().items()
@@ -83,7 +83,7 @@ def heartbeat(world: World) -> Command:
 
 
 def directories_of(world: World, broker_id: int) -> list[str]:
-    """Some directories of the broker, seldom others."""
+    """Some directories of the broker, rarely others."""
     owner = max(broker_id, 0) if world.chance(0.95) else world.pick(BROKERS)
     found = [directory(owner, index) for index in range(3) if world.chance(0.5)]
     if world.chance(0.02):
@@ -92,7 +92,7 @@ def directories_of(world: World, broker_id: int) -> list[str]:
 
 
 def all_up(world: World) -> Command:
-    """A heartbeat of a broker that is fenced, where there is one."""
+    """A heartbeat of a fenced broker, if there is one."""
     fenced = [broker_id for broker_id, broker in sorted(world.ours.state.brokers.items()) if broker.fenced]
     if not fenced:
         return heartbeat(world)

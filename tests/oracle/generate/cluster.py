@@ -1,4 +1,4 @@
-"""Features, what the cluster is, and what happens to the controller itself: time, leadership, restarts."""
+"""Features, DescribeCluster, and events of the controller itself: time, leadership, restarts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def update_features(world: World) -> Command:
 
 
 def enable_elr(world: World) -> list[Command]:
-    """ELRs begin where nodes have a min.insync.replicas of their own, which goes."""
+    """Enabling ELRs removes min.insync.replicas of single nodes."""
     config = {"name": "min.insync.replicas", "value": "2"}
     resources = [{"resourceType": 4, "resourceName": name, "configs": [config]} for name in ("0", "17")]
     update = {"feature": "eligible.leader.replicas.version", "maxVersionLevel": 1}
@@ -71,5 +71,5 @@ def snapshot(_world: World) -> Command:
 
 
 def release(world: World) -> list[Command]:
-    """End a time in which nothing was committed: all is, or all is lost."""
+    """End a phase without commits: all records are committed, or all are lost."""
     return [Hold(False)] if world.chance(0.5) else [Lose(), Lead()]

@@ -110,7 +110,7 @@ def delete_acls(world: World) -> Command:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes as a sequence file has them."""
+    """Bytes in the form of a sequence file."""
     return b64encode(data).decode()
 
 
@@ -172,7 +172,7 @@ def create_token(world: World) -> Command:
 
 
 def token(world: World) -> str:
-    """The secret of a token, seldom of none."""
+    """The secret of a token, rarely one that no token has."""
     count = len(world.ours.state.tokens)
     number = world.rng.randrange(count) if count and world.chance(0.95) else count
     return f"$token({number})"
@@ -189,7 +189,7 @@ def expire_token(world: World) -> Command:
 
 
 def describe_unserved(world: World) -> Command:
-    """What stock's controllers announce and do not serve."""
+    """APIs that stock's controllers announce and do not serve."""
     if world.chance(0.5):
         return world.request(41, 1, 3, {"owners": None})
     return world.request(50, 0, 0, {"users": [{"name": name} for name in USERS[: world.rng.randint(0, 2)]]})

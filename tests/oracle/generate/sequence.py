@@ -1,4 +1,4 @@
-"""One sequence: a cluster's levels and settings, some brokers and topics, and then whatever the weights say."""
+"""One sequence: a cluster's levels and settings, some brokers and topics, and then commands by weight."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LENGTH = 120
 
 
 def start_of(rng: Random) -> Start:
-    """The cluster of a sequence: mostly of the newest level."""
+    """The cluster of a sequence, mostly with the newest levels."""
     level = 30 if rng.random() < 0.6 else rng.choice(LEVELS)
     levels = [("metadata.version", level)]
     if level >= 23 and rng.random() < 0.7:
@@ -80,7 +80,7 @@ def start_of(rng: Random) -> Start:
 
 
 def without_leadership(world: World, makers: list[Callable[[World], Command]], weights: list[int]) -> Iterator[Command]:
-    """Another node leads for a while; requests come all the same."""
+    """Another node is leader for a while; requests arrive meanwhile."""
     yield Lose()
     for make in world.rng.choices(makers, weights, k=world.pick((0, 0, 1, 3, 5))):
         if make not in OF_LEADERS:

@@ -1,4 +1,4 @@
-"""Keys and values of configs, good and bad."""
+"""Keys and values of configs, valid and invalid."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def topic_config(world: World) -> tuple[str, str | None]:
 
 
 def config(world: World, kind: int) -> tuple[str, str | None]:
-    """A key of such resources and a value, which may be null or bad. Those that decide of leaders come often."""
+    """A key of such resources and a value, which may be null or invalid. Keys that affect elections are frequent."""
     keys = KEYS.get(kind, TOPIC_KEYS)
     often = [key for key in ("min.insync.replicas", "unclean.leader.election.enable") if key in keys]
     key = world.pick(often) if often and world.chance(0.6) else world.pick(list(keys))

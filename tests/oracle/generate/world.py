@@ -1,4 +1,4 @@
-"""What the generators share: the rng, the names there are, and choices by the state of ours."""
+"""What the generators share: the rng, the known names, and choices that depend on our controller's state."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ class World:
         return int(self.pick((*BROKERS, 9, -1)))
 
     def heartbeating(self) -> int:
-        """A broker, seldom one that is not registered: Kafka keeps a contact of each, and looks at one at a time."""
+        """A broker, rarely an unregistered one: Kafka tracks each contact, and checks one at a time."""
         there = self.registered()
         return int(self.pick(there)) if there and self.chance(0.99) else int(self.pick((*BROKERS, 9, -1)))
 
     def epoch_of(self, broker_id: int) -> Any:
-        """A reference to the broker's epoch, seldom a wrong one."""
+        """A reference to the broker's epoch, rarely a wrong one."""
         text = f"$broker_epoch({broker_id})"
         return text if self.chance(0.96) else self.pick((f"{text}-1", f"{text}+1000", -1))
 
@@ -119,14 +119,14 @@ class World:
         return sorted(self.ours.state.topic_ids)
 
     def topic(self) -> str:
-        """A topic, mostly one that is there."""
+        """A topic, mostly an existing one."""
         there = self.topics()
         if there and self.chance(0.93):
             return str(self.pick(there))
         return str(self.pick((*NAMES, "gone")))
 
     def partition_of(self, name: str) -> int:
-        """A partition, mostly one that is there."""
+        """A partition, mostly an existing one."""
         topic = self.ours.state.topic(name)
         count = 0 if topic is None else topic.partition_count()
         if count and self.chance(0.96):
@@ -134,12 +134,12 @@ class World:
         return int(self.pick((count, 7, -1)))
 
     def partitions_of(self, name: str, count: int) -> list[int]:
-        """Partitions of one topic, seldom the same twice."""
+        """Partitions of one topic, rarely with a repetition."""
         found = [self.partition_of(name) for _ in range(count)]
         return found if self.repeats else list(dict.fromkeys(found))
 
     def some_topics(self, count: int) -> list[str]:
-        """Topics, seldom the same twice."""
+        """Topics, rarely with a repetition."""
         found = [self.topic() for _ in range(count)]
         return found if self.repeats else list(dict.fromkeys(found))
 

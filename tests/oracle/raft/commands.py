@@ -16,7 +16,7 @@ LATE = "late"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A replica with a directory, and a process that begins with it.
+    """A replica with a directory, and a process that starts with it.
 
     id: of the replica. voters: ids of the voter set. kraft_version: 0 for static voters, 1 for a voter set in the
     snapshot 0-0. log: [epoch, number of records] of each batch that is in the log. snapshot: [end offset, epoch], in
@@ -67,14 +67,14 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """So many milliseconds pass."""
+    """This number of milliseconds passes."""
 
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """The state machine appends so many records; epoch: for which it takes the replica to be leader, less the epoch."""
+    """The state machine appends this number of records; epoch: its leader epoch, less the replica's epoch."""
 
     count: int
     epoch: int = 0
@@ -94,7 +94,7 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A new process begins with the directory. clean: the old one closed its log."""
+    """A new process starts with the directory. clean: whether the old one closed its log."""
 
     clean: bool = True
 
@@ -115,7 +115,7 @@ class Sent(NamedTuple):
 
 @dataclass(slots=True)
 class Answer:
-    """What came of one command.
+    """The result of one command.
 
     responses: (number of the
     request, time, body). notes: what was refused, and faults. state: by name. snapshot: the bytes of its file. events:
@@ -145,7 +145,7 @@ def to_line(command: Command) -> str:
 
 
 def from_line(line: str) -> Command:
-    """The command of a line. Raises ValueError, KeyError or TypeError where it is none."""
+    """The command of a line. Raises ValueError, KeyError or TypeError for an invalid line."""
     ((name, fields),) = json.loads(line).items()
     if name == "start":
         fields = {key: _frozen(value) for key, value in fields.items()}

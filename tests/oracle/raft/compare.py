@@ -36,7 +36,7 @@ UNORDERED = {
 
 
 def differences(ours: Answer, stock: Answer, versions: dict[int, tuple[int, int]]) -> list[Difference]:
-    """What differs in two answers. versions: API key and version of each request, by its number."""
+    """The differences of two answers. versions: API key and version of each request, by its number."""
     found: list[Difference] = []
     if ours.notes != stock.notes:
         found.append(Difference("notes", "notes", ours.notes, stock.notes))

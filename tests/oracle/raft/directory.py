@@ -1,4 +1,4 @@
-"""What a sequence starts from: the identities of the replicas, and the files that are in the directory of the one."""
+"""The start of a sequence: the keys of the replicas, and the files in the directory of the tested one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def voter_set(start: Start) -> VoterSet:
 
 
 def config_of(start: Start) -> RaftConfig:
-    """The configuration: what Kafka does not have is switched off."""
+    """The configuration, without what Kafka does not have."""
     values = {**USUAL, **dict(start.config)}
     servers: tuple[Endpoint, ...] = ()
     if start.kraft_version or start.bootstrap:
@@ -71,7 +71,7 @@ def config_of(start: Start) -> RaftConfig:
 
 
 def batch(base_offset: int, epoch: int, count: int) -> bytes:
-    """A batch of the records that sequences are made of: a record contains its epoch and its offset."""
+    """A batch of the records of a sequence: each contains its epoch and its offset."""
     values = [record(epoch, base_offset + place) for place in range(count)]
     return build_batch(values, base_offset=base_offset, leader_epoch=epoch, timestamp_ms=PAST_MS)
 

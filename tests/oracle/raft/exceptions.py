@@ -1,4 +1,4 @@
-"""The differences of the replica that are there on purpose: those of docs/differences.md, each with a sequence."""
+"""The deliberate differences of the replica: those of docs/differences.md, each with a sequence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END_QUORUM_EPOCH, FETCH_SNAPSHOT = 54, 59
 
 
 class Met(NamedTuple):
-    """A difference where it was met: after which command, and what both did then.
+    """A difference: the command after which it was found, and the answers of both.
 
     before: the commands before it; events: what ours noted after these. within_batch: whether a Fetch so far began
     within a batch.
@@ -41,7 +41,7 @@ class Met(NamedTuple):
         return bool(self.ours.state["role"] == "Follower")
 
     def noted(self, *words: str) -> bool:
-        """Whether ours noted an event with these words."""
+        """Whether our replica logged an event with these words."""
         return any(all(word in event for word in words) for event in self.ours.events)
 
 
@@ -68,17 +68,17 @@ def is_not_flushed(met: Met) -> bool:
 
 
 def asks_itself(met: Met) -> bool:
-    """A voter without bootstrap servers asks the static voters for the leader, and itself too."""
+    """A voter without bootstrap servers sends Fetches to the static voters to find the leader, including itself."""
     return any(sent.peer == met.start.id for sent in met.stock.sent)
 
 
 def refuses_records(met: Met) -> bool:
-    """A leader sends records that cannot be the next ones: ours backs off, and does not count the answer as one."""
+    """A leader sends records that cannot be the next ones: ours backs off; it is no successful Fetch."""
     return met.noted("fetched_records_refused")
 
 
 def truncates(met: Met) -> bool:
-    """A leader has us truncate what is committed, or was when the process before this one ran: then ours stops."""
+    """A leader makes us truncate records that are committed, or were in the former process: then ours stops."""
     return met.noted("truncation_refused") or any("CorruptLog" in note for note in met.ours.notes)
 
 
@@ -89,7 +89,7 @@ def grants_after_resignation(met: Met) -> bool:
 
 
 def starts_over(met: Met) -> bool:
-    """A part of a snapshot is refused with an error as a whole: ours asks with a Fetch what to do."""
+    """FetchSnapshot is refused with a top-level error: ours sends a Fetch."""
     has_failed = any(
         isinstance(command, Fail) or (isinstance(command, Respond) and command.body.get("errorCode"))
         for command in (*met.before, met.command)
@@ -98,7 +98,7 @@ def starts_over(met: Met) -> bool:
 
 
 def is_within_batch(met: Met) -> bool:
-    """A Fetch begins within a batch: stock takes its sender to hold what is before the batch."""
+    """A Fetch from an offset within a batch: stock counts the offset of the batch's start."""
     is_offset = met.where.endswith(("ighWatermark", "logEndOffset"))
     return met.within_batch and is_offset and met.difference.ours > met.difference.stock
 
@@ -122,7 +122,7 @@ def is_deposed(met: Met) -> bool:
 
 
 def refuses_part(met: Met) -> bool:
-    """A part of a snapshot is empty, or the parts are more than the whole: ours begins anew."""
+    """A part of a snapshot is empty, or the parts exceed the size: ours starts the download again."""
     return met.noted("snapshot_part_refused")
 
 
@@ -186,7 +186,7 @@ PENDING: tuple[Deliberate, ...] = (
 
 
 def names() -> tuple[set[str], set[str]]:
-    """The names of the deliberate differences, and of those that are not mended yet."""
+    """The names of the deliberate differences, and of those that are not corrected yet."""
     return {row.name for row in DELIBERATE}, {row.name for row in PENDING}
 
 

@@ -1,4 +1,4 @@
-"""What a sequence may refer to: `epoch()`, `end()-1`, `batches(ok,0:2,0:1)`, `part(100)`."""
+"""The lookups of a sequence: `epoch()`, `end()-1`, `batches(ok,0:2,0:1)`, `part(100)`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORM = re.compile(r"(\w+)\(([^)]*)\)([+-]\d+)?")
 
 
 def look_up(ours: Ours, text: str) -> Any:
-    """The value of a reference in the state of ours as it is now. Raises ValueError where it has no such form."""
+    """The value of a lookup in our present state. Raises ValueError for an unknown form."""
     found = FORM.fullmatch(text)
     if found is None:
         raise ValueError(f"${text} is no reference")
@@ -94,7 +94,7 @@ def _high_watermark(ours: Ours) -> int:
 
 
 def _reached(ours: Ours, change: str) -> int:
-    """The end of our log, changed by so much, but not below the high watermark."""
+    """The end of our log plus a difference, but not below the high watermark."""
     return max(ours.replica.log.end + int(change), ours.replica.log.committed, _high_watermark(ours))
 
 

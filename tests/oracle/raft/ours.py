@@ -1,4 +1,4 @@
-"""Ours behind the commands: `raft.step` on its own storage, with time and random numbers under control."""
+"""Our replica behind the commands: `raft.step` on its own storage, with controlled time and random numbers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ STEPS_MAX = 200
 
 
 class TimedRandom(Random):
-    """The twin of TimedRandom.java: a number is a function of the seed, of the time, and of the bound."""
+    """TimedRandom.java in Python: a number is a function of the seed, of the time, and of the bound."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(0)
@@ -140,7 +140,7 @@ class Ours:
     # Commands
 
     def run(self, command: Command, number: int, body: bytes = b"") -> Answer:
-        """Run one command; body: of a request or of a response. Returns what came of it."""
+        """Run one command; body: of a request or of a response. Returns its result."""
         self.answer = Answer()
         self.is_appending = False
         match command:
@@ -170,7 +170,7 @@ class Ours:
         return self.take()
 
     def take(self) -> Answer:
-        """What came of the start, or of the last command."""
+        """The result of the start, or of the last command."""
         self.answer.state = self._state()
         return self.answer
 

@@ -46,12 +46,12 @@ class Pair:
         self.stock.close()
 
     def run(self, commands: list[Command]) -> Outcome[Command]:
-        """Run a sequence that is known; the first command is a Start."""
+        """Run a given sequence; the first command is a Start."""
         assert isinstance(commands[0], Start)
         return self.explore(commands[0], lambda _ours: iter(commands[1:]))
 
     def explore(self, start: Start, generate: Callable[[Ours], Iterator[Command]]) -> Outcome[Command]:
-        """Run the commands that a generator chooses as it sees the state of ours."""
+        """Run the commands that a generator chooses by our state."""
         self.stock.send(start_frame(start))
         ours = Ours(start)
         try:

@@ -1,4 +1,4 @@
-"""From a sequence that differs to a short one that differs in the same way."""
+"""Shrinks a sequence that differs to a short one with the same difference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAINER = {
 
 
 def shrunk(commands: list[Command], differs: Callable[[list[Command]], bool], tries: int = TRIES_MAX) -> list[Command]:
-    """Take out commands, and then parts of bodies, as long as `differs` holds. The Start stays."""
+    """Remove commands, and then parts of bodies, as long as `differs` holds. The Start remains."""
     left = tries
 
     def holds(candidate: list[Command]) -> bool:

@@ -107,7 +107,7 @@ def passed_frame(command: Pass, ours: Ours) -> bytes:
 
 
 def frame_of(command: Command, ours: Ours, number: int, body: bytes) -> bytes:
-    """The frame of any other command, as it is with the state of ours before it runs it.
+    """The frame of any other command, with our state before it runs.
 
     Raises LookupError where it is about a request that was not sent, or a snapshot that nobody can take.
     """

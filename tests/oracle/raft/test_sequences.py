@@ -1,4 +1,4 @@
-"""Sequences that once differed, and those that differ on purpose or still, each run on both replicas."""
+"""Sequences that differed once, that differ on purpose, or that still differ, each run on both replicas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison of what the two nodes answered.
+"""The comparison of the answers of the two nodes.
 
 Equal bytes are equal. Where they are not, both are decoded in the version of the request, and compared field by field
 after these rules:
@@ -45,7 +45,7 @@ SECRETS = {"hmac", "tokenId"}
 
 
 class Asked(NamedTuple):
-    """A request as it stands in a frame. message: None where it cannot be decoded."""
+    """A request in a frame. message: None where it cannot be decoded."""
 
     api_key: int
     version: int
@@ -90,7 +90,7 @@ def answer_of(request: Asked, data: bytes) -> tuple[int, Any, int]:
 
 
 def tree_of(request: Asked, data: bytes, node: WireNode) -> Any:
-    """An answer as a tree of what is compared; the bytes as they are where they cannot be read."""
+    """An answer as a tree of the compared fields; the bytes where they cannot be decoded."""
     if request.api_key not in APIS:
         return data.hex()
     try:
@@ -111,7 +111,7 @@ def tree_of(request: Asked, data: bytes, node: WireNode) -> Any:
 
 
 def plain(value: Any, port: str) -> Any:
-    """A tree without what cannot be equal."""
+    """A tree without the fields that differ by nature."""
     if isinstance(value, dict):
         return {name: _field(name, item, port) for name, item in value.items()}
     if isinstance(value, list):
@@ -124,7 +124,7 @@ def plain(value: Any, port: str) -> Any:
 
 
 def _batches(data: bytes) -> Any:
-    """Of each whole batch what does not depend on the moment; what is cut off behind them is left out."""
+    """The time-independent parts of each complete batch; an incomplete last batch is left out."""
     found = []
     position = 0
     while position + HEADER.size <= len(data):

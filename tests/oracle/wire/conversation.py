@@ -1,4 +1,4 @@
-"""What is sent on one connection, and what comes back; the form in which both are saved."""
+"""The bytes sent and received on one connection, and the file format of both."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Conversation(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a client saw. answers: frames without their lengths, in the order in which they came, up to the answer to
-    the request behind the last frame; end: `open` where that came, `closed`, or `silent` where neither happened.
+    """What a client received. answers: frames without their lengths, in the order in which they came, up to the answer
+    to the request behind the last frame; end: `open` where that came, `closed`, or `silent` where neither happened.
     """
 
     answers: tuple[bytes, ...]
@@ -36,7 +36,7 @@ class Reply(NamedTuple):
 
 
 class Talk:
-    """A conversation with one node: `send`, then `hear`."""
+    """A conversation with one node: `send`, then `read_all`."""
 
     def __init__(self, port: int, conversation: Conversation, translate: Callable[[bytes], bytes]) -> None:
         self._conversation = conversation

@@ -19,7 +19,7 @@ ORIGIN = """\
 
 
 def documentation() -> str:
-    """What the file should hold."""
+    """The expected content of the file."""
     stock = Stock()
     stock.bring()
     command = ["java", "-cp", f"{stock.jars}/*", str(PROGRAM)]

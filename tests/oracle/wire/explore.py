@@ -55,7 +55,7 @@ class Explorer:
         self._shrinks = shrinks
 
     def explore(self, seed: int) -> None:
-        """Run the sequence of a seed; a difference of a new sort is shrunk, reported and saved."""
+        """Run the sequence of a seed; a new difference is shrunk, reported and saved."""
         conversations = sequence(seed)
         outcome = self.run(conversations)
         self.requests += outcome.requests

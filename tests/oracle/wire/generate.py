@@ -1,4 +1,4 @@
-"""Conversations from a seed: all APIs in all versions, well-formed and broken, alone and behind each other."""
+"""Conversations from a seed: all APIs in all versions, well-formed and malformed, single and pipelined."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Maker:
         return self.header(ENVELOPE, 0) + encode(message, 0)
 
     def _damaged(self, data: bytes) -> bytes:
-        """A few bytes behind the API key and version changed, taken out or put in."""
+        """A few bytes after the API key and version changed, removed or inserted."""
         made = bytearray(data)
         for _ in range(self.rng.choice((1, 1, 2, 4))):
             at = self.rng.randrange(4, len(made) + 1) if len(made) > 4 else len(made)
@@ -129,7 +129,7 @@ class Maker:
         return bytes(made)
 
     def _odd_start(self) -> bytes:
-        """An API key and a version that do not go together."""
+        """An API key with a version that it does not have."""
         api_key = self.rng.choice((*SERVED_VERSIONS, *APIS, -1, 95, 1000, 32767, -32768))
         if self.rng.random() < 0.3:
             version = self.rng.choice((-1, -32768, 32767, 100))
@@ -141,14 +141,14 @@ class Maker:
     # Conversations.
 
     def _plain(self) -> Conversation:
-        """Requests one behind the other."""
+        """Pipelined requests."""
         return Conversation(tuple(framed(self.request()) for _ in range(self.rng.choice((1, 1, 2, 3, 6)))))
 
     def _envelopes(self) -> Conversation:
         return Conversation(tuple(framed(self.envelope()) for _ in range(self.rng.choice((1, 1, 2)))))
 
     def _between(self, frame: bytes) -> Conversation:
-        """A frame between good ones."""
+        """A frame between well-formed ones."""
         before = [framed(self.request()) for _ in range(self.rng.choice((0, 0, 1, 2)))]
         after = [framed(self.request())] if self.rng.random() < 0.3 else []
         return Conversation((*before, frame, *after))
@@ -207,17 +207,17 @@ class Maker:
         return Conversation(frames, whole[: self.rng.randrange(1, len(whole))])
 
     def _trailing(self) -> Conversation:
-        """Bytes behind the body."""
+        """Bytes after the body."""
         return self._between(framed(self.request() + self.rng.randbytes(self.rng.choice((1, 1, 4, 100)))))
 
     def _sizes(self) -> Conversation:
-        """A frame with no bytes, with a length below zero, or with one that no node takes."""
+        """A frame with no bytes, with a negative length, or with a length above every limit."""
         size = self.rng.choice((0, 1, 2, 7, -1, -(1 << 31), (1 << 31) - 1, 104_857_601))
         body = self.rng.randbytes(max(size, 0)) if size < 10 else b""
         return self._between(struct.pack(">i", size) + body)
 
     def _versions(self) -> Conversation:
-        """ApiVersions, in versions that are not served too."""
+        """ApiVersions, also in versions that are not served."""
         version = self.rng.choice((0, 1, 2, 3, 3, 4, 4, 5, 6, 100, 32767, -1, -32768))
         low, high = schema_of(request_class(API_VERSIONS)).versions
         known = version if low <= version <= high else 3

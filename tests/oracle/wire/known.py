@@ -1,4 +1,4 @@
-"""The differences that are there on purpose: those of docs/differences.md, each with a file in `deliberate/`."""
+"""The deliberate differences: those of docs/differences.md, each with a file in `deliberate/`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BROKER, BROKER_LOGGER = 4, 8
 
 
 def name_of(found: Found) -> str | None:
-    """The name of the known difference that this one is; None where it is unknown."""
+    """The name of this difference if it is known; else None."""
     return next((name for name, holds in KNOWN.items() if holds(found)), None)
 
 
@@ -30,17 +30,17 @@ def stock_ended(found: Found) -> bool:
 
 
 def stock_gave_up(found: Found) -> bool:
-    """Stock's controller came upon an exception that it does not expect, answered so, and gave up leadership."""
+    """Stock's controller hit an unexpected exception, answered UNKNOWN_SERVER_ERROR, and resigned."""
     return found.stock_gave_up
 
 
 def snapshot_error(found: Found) -> bool:
-    """Any error in a FetchSnapshot: stock cannot write the answer, and says UNKNOWN_SERVER_ERROR."""
+    """Any error in a FetchSnapshot: stock cannot serialize the answer, and sends UNKNOWN_SERVER_ERROR."""
     return isinstance(found.message, FetchSnapshotRequest) and found.stock_code == UNKNOWN_SERVER_ERROR
 
 
 def half_an_owner(found: Found) -> bool:
-    """CreateDelegationToken for an owner of whom only the type or only the name is there."""
+    """CreateDelegationToken with only the type or only the name of an owner."""
     request = found.message
     if not isinstance(request, CreateDelegationTokenRequest) or found.stock_code != UNKNOWN_SERVER_ERROR:
         return False
@@ -48,12 +48,12 @@ def half_an_owner(found: Found) -> bool:
 
 
 def negative_broker(found: Found) -> bool:
-    """The registration of a broker with a negative id, which stock takes."""
+    """The registration of a broker with a negative id, which stock accepts."""
     return isinstance(found.message, BrokerRegistrationRequest) and found.message.broker_id < 0
 
 
 def is_silent(found: Found) -> bool:
-    """Stock cannot write the refusal of a request, and does not answer at all."""
+    """Stock cannot serialize the refusal of a request, and does not answer."""
     return found.difference.where == "end" and str(found.difference.stock).startswith("silent")
 
 

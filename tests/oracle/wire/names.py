@@ -1,4 +1,4 @@
-"""What each node names by itself: topic ids and broker epochs. A conversation has placeholders of their sizes.
+"""Values that each node generates: topic ids and broker epochs. A conversation has placeholders of their sizes.
 
 A topic id is the bytes of `topic_id_of(name)`, a broker epoch those of `epoch_of(id)`. Before a frame is sent, each is
 replaced by what this node gave; in what a node answers, its topic ids are replaced by the placeholders again.
@@ -29,7 +29,7 @@ def epoch_of(broker_id: int) -> int:
 
 
 class Names:
-    """What one node gave. topics: placeholder -> the ids, the newest first; epochs: placeholder -> bytes."""
+    """The values of one node. topics: placeholder -> the ids, the newest first; epochs: placeholder -> bytes."""
 
     def __init__(self) -> None:
         self.topics: dict[bytes, list[bytes]] = {}
@@ -50,7 +50,7 @@ class Names:
                     self.epochs[placeholder] = answer.broker_epoch.to_bytes(8, "big")
 
     def to_node(self, frame: bytes) -> bytes:
-        """A frame with what this node gave; placeholders of what it did not give stay."""
+        """A frame with this node's values; placeholders without a value remain."""
         if _TOPIC in frame:
             for placeholder, ids in self.topics.items():
                 frame = frame.replace(placeholder, ids[0])

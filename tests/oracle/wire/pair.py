@@ -90,7 +90,7 @@ class WirePair:
         self._epochs: tuple[int, ...] = ()
 
     def renew(self) -> None:
-        """Two nodes with nothing in them."""
+        """Two empty nodes."""
         self.close()
         self.names = (Names(), Names())
         self.nodes = two_nodes(self._root / str(next(self._lives)), self._stock, free_ports(2))
@@ -106,7 +106,7 @@ class WirePair:
             assert node.stop() in ENDED_BY_SIGTERM
 
     def exchange_directories(self) -> None:
-        """Start each node from what the other one wrote; both must have stopped."""
+        """Start each node from the other one's directory; both must have stopped."""
         stock, ours = self.nodes
         aside = self._root / "aside"
         (stock.directory / "data").rename(aside)
@@ -125,7 +125,7 @@ class WirePair:
         settle(self)
 
     def is_sound(self) -> bool:
-        """Whether both nodes still run, and lead without a change since they were made."""
+        """Whether both nodes still run, and have led without a change since their start."""
         if any(node.process is None or node.process.poll() is not None for node in self.nodes):
             return False
         try:
@@ -141,7 +141,7 @@ class WirePair:
             node.kill()
 
     def run(self, conversation: Conversation) -> list[Found]:
-        """Talk to both; what differs."""
+        """Run a conversation with both; returns the differences."""
         stock, ours = self._talk(conversation)
         requests = [asked(frame[4:]) for frame in conversation.frames]
         for names, reply in zip(self.names, (stock, ours), strict=True):
@@ -161,7 +161,7 @@ class WirePair:
         return [each._replace(stock_has_ended=has_ended, stock_gave_up=gave_up) for each in found]
 
     def _talk(self, conversation: Conversation) -> tuple[Reply, Reply]:
-        """What stock and ours answer."""
+        """The answers of stock and of ours."""
         both = zip(self.nodes, self.names, strict=True)
         talks = [Talk(node.port, conversation, names.to_node) for node, names in both]
         for talk in talks:
@@ -170,7 +170,7 @@ class WirePair:
         return stock, ours
 
     def _is_equal_later(self, conversation: Conversation) -> bool:
-        """Whether the answers to a request become equal, once stock has published what was committed."""
+        """Whether the answers to a request become equal once stock has published the committed records."""
         requests = [asked(frame[4:]) for frame in conversation.frames]
         end = time.monotonic() + PUBLISHED_S
         while True:
@@ -185,14 +185,14 @@ class WirePair:
 
     @staticmethod
     def _log_end(node: WireNode) -> int:
-        """The end of what is committed; -1 where the node does not answer."""
+        """The high watermark; -1 where the node does not answer."""
         try:
             return high_watermark(node)
         except OSError:
             return -1
 
     def _has_ended(self) -> bool:
-        """Whether stock's process has ended, or will soon: it answers nobody."""
+        """Whether stock's process has ended, or is ending: it answers no request."""
         process = self.nodes[0].process
         if process is None or process.poll() is not None:
             return True
@@ -220,7 +220,7 @@ class WirePair:
 
 
 def says_unknown(found: Found) -> bool:
-    """Whether stock says UNKNOWN_SERVER_ERROR where ours says something else."""
+    """Whether stock answers UNKNOWN_SERVER_ERROR, and ours something else."""
     return found.difference.where.endswith("rrorCode") and found.difference.stock == -1
 
 

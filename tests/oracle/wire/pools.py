@@ -1,4 +1,4 @@
-"""What the fields of requests may hold."""
+"""Values for the fields of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both nodes wrote in answer to the same frames: all tools print the same of it, and both sides start from it."""
+"""Files that both nodes wrote for the same frames: all tools print the same for both, and both nodes start on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DECODER = "--cluster-metadata-decoder"
 
 
 def tools_agree(node: WireNode) -> None:
-    """Ours and stock's print the same of all that a node wrote."""
+    """Our tools and stock's print the same for all files of a node."""
     data = node.directory / "data"
     written = sorted([*data.rglob("*.log"), *data.rglob("*.checkpoint")])
     assert any(path.suffix == ".log" and path.stat().st_size > 0 for path in written)

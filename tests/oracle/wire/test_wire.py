@@ -1,4 +1,4 @@
-"""Frames to a stock controller and to one of ours: what comes back, and whether the connection stays open."""
+"""Frames to a stock controller and to one of ours: the answers, and whether the connection stays open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value of each field of a request, by its name: mostly one that leads somewhere, at times any of its type."""
+"""The value of each field of a request, by its name: mostly a meaningful one, sometimes any of its type."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Values:
         return items[self.rng.randrange(len(items))]
 
     def message(self, cls: type[Any], version: int) -> Any:
-        """A message whose fields have values that go together now and then."""
+        """A message whose fields have values that are consistent now and then."""
         own = OF_STRUCT.get(cls.__qualname__)
         given = {} if own is None else own(self)
         values = {}
@@ -152,7 +152,7 @@ class Values:
         return tuple((key, self.pick(keys[key])) for key in chosen)
 
     def principal(self) -> bytes | None:
-        """A principal as a broker serializes it, or bytes that are none."""
+        """A principal as a broker serializes it, or invalid bytes."""
         data = DefaultPrincipalData(
             type=self.pick(("User", "User", "", "Group")), name="ann", token_authenticated=False
         )
@@ -187,7 +187,7 @@ def registration(values: Values) -> dict[str, Any]:
 
 
 def endpoints_and_features(cls: Any) -> dict[str, Any]:
-    """Those of a node that can be registered. Most that cannot make stock give up leadership: see `deliberate/`."""
+    """Listeners of a node that can be registered. Most others make stock resign: see `deliberate/`."""
     listener = cls.Listener(name="PLAINTEXT", host="h", port=9092, security_protocol=0)
     levels = sorted(supported_features(unstable=False).items())
     features = tuple(

@@ -1,1 +1,1 @@
-"""What makes the sequences of the Raft level: requests and responses are chosen by the state of ours."""
+"""Generators of the Raft level's sequences: requests and responses depend on our replica's state."""

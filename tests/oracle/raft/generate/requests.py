@@ -15,7 +15,7 @@ FETCH, VOTE, BEGIN, END, DESCRIBE, FETCH_SNAPSHOT = 1, 52, 53, 54, 55, 59
 
 
 def vote(world: World) -> Request:
-    """A candidate, or one that only asks, in this epoch or another; its log is behind, equal, or ahead."""
+    """A Vote or pre-vote, in this epoch or another; the candidate's log is behind, equal, or ahead."""
     rng = world.rng
     version = rng.choice((0, 1, 2, 2, 2))
     pre_vote = version == 2 and world.maybe(0.5)
@@ -36,7 +36,7 @@ def vote(world: World) -> Request:
 
 
 def begin(world: World) -> Request:
-    """A leader says that it was elected."""
+    """A BeginQuorumEpoch."""
     rng = world.rng
     epoch = rng.choice(("$epoch()", "$epoch()", "$epoch()+1", world.epoch(0.5)))
     leader_id = world.claimed_leader(epoch)
@@ -58,7 +58,7 @@ def begin(world: World) -> Request:
 
 
 def end(world: World) -> Request:
-    """A leader says that it has resigned."""
+    """An EndQuorumEpoch."""
     rng = world.rng
     epoch = rng.choice(("$epoch()", "$epoch()", "$epoch()", world.epoch(0.5)))
     leader_id = world.claimed_leader(epoch)
@@ -78,7 +78,7 @@ def end(world: World) -> Request:
 
 
 def fetch(world: World) -> Request:
-    """A replica, a broker or a consumer reads the log."""
+    """A Fetch of a replica, a broker or a consumer."""
     rng = world.rng
     version = rng.choice((13, 15, 16, 17, 18, 18, 18))
     sender = world.peer() if world.maybe(0.8) else rng.choice((*STRANGERS, -1))
@@ -125,7 +125,7 @@ def _epoch_of(world: World, offset: Any) -> Any:
 
 
 def fetch_snapshot(world: World) -> Request:
-    """A replica reads a snapshot, part by part."""
+    """A FetchSnapshot."""
     rng = world.rng
     snapshots = world.ours.replica.log.snapshots
     sender = world.peer()
@@ -148,12 +148,12 @@ def fetch_snapshot(world: World) -> Request:
 
 
 def describe(world: World) -> Request:
-    """An admin client asks for the state of the quorum."""
+    """A DescribeQuorum."""
     return Request(DESCRIBE, world.rng.choice((0, 1, 2)), {"topics": world.topics({})})
 
 
 def any_request(world: World) -> Request:
-    """A request: those for a leader mostly come to a leader."""
+    """A request; those for a leader mostly while our replica leads."""
     leads = isinstance(world.role, Leader)
     makers = (vote, begin, end, fetch, fetch_snapshot, describe)
     weights = (2, 1, 1, 14, 2, 1) if leads else (6, 5, 2, 2, 1, 0.5)

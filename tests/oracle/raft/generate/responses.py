@@ -21,7 +21,7 @@ BATCHES = ("0:1", "0:1", "0:3", "0:2,0:1", "-1:2", "-1:1,0:2", "0:1,0:1,0:1")
 
 
 def waiting(world: World) -> list[int]:
-    """Peers that were sent something since the process began."""
+    """Peers to which this process has sent a request."""
     return sorted(world.ours.sent)
 
 
@@ -34,7 +34,7 @@ def fail(world: World) -> Fail:
 
 
 def _peer(world: World) -> int:
-    """The peer that was asked last, mostly."""
+    """Mostly the peer of the last request."""
     sent = world.ours.sent
     newest = max(sent, key=lambda peer: sent[peer][-1][0])
     return newest if world.maybe(0.5) else world.rng.choice(sorted(sent))
@@ -45,7 +45,7 @@ def _back(world: World) -> int:
 
 
 def respond(world: World) -> Respond | Fail:
-    """An answer to the request that was sent last to one of the peers."""
+    """A response to the last request to one of the peers."""
     peer = _peer(world)
     back = _back(world)
     sent = world.ours.sent[peer]
@@ -63,7 +63,7 @@ def respond(world: World) -> Respond | Fail:
 
 
 def _common(world: World, errors: tuple[int, ...]) -> tuple[int, int, Any]:
-    """The error, leader and epoch of an answer, which fit each other mostly."""
+    """The error, leader and epoch of a response, mostly consistent."""
     rng = world.rng
     if world.maybe(0.72):
         epoch = "$epoch()"
@@ -129,7 +129,7 @@ def _fetch(world: World, peer: int) -> tuple[int, dict[str, Any]]:
 
 
 def _fill(world: World, partition: dict[str, Any]) -> None:
-    """Records, or where the logs diverge, or a snapshot to begin with."""
+    """Records, a diverging epoch, or a snapshot id."""
     rng = world.rng
     log = world.ours.replica.log
     kind = rng.random()

@@ -1,4 +1,4 @@
-"""One sequence: a replica with what its directory holds, and then what the state and the weights say."""
+"""One sequence: a replica with its directory, and then commands by state and weight."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def commands_of(rng: Random, start: Start, *, calm: bool) -> Callable[[Ours], It
 
 
 def next_command(world: World, haste: float) -> Command | None:
-    """What happens next: answers to what was sent are the most likely."""
+    """The next command; responses to sent requests are the most likely."""
     rng, role = world.rng, world.role
     leads = isinstance(role, Leader)
     busy = bool(world.ours.sent)

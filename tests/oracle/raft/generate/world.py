@@ -1,4 +1,4 @@
-"""What a generator knows, and the values it draws: mostly right ones, and a few of every wrong kind."""
+"""The state that a generator sees, and the values that it draws: mostly valid ones, and a few of each invalid kind."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class World:
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
-        """Ids of the voters as the log has them now."""
+        """Ids of the voters in the log."""
         return self.ours.replica.voters.ids
 
     def maybe(self, probability: float) -> bool:
         return self.rng.random() < probability
 
     def peer(self) -> int:
-        """Mostly the leader or another voter; at times a replica that is none."""
+        """Mostly the leader or another voter; sometimes a replica that is no voter."""
         leader_id = self.role.leader_id
         if isinstance(self.role, Follower) and leader_id is not None and self.maybe(0.5):
             return leader_id
@@ -61,17 +61,17 @@ class World:
         return "another-cluster" if self.maybe(0.02) else "$cluster()"
 
     def epoch(self, wrong: float = 0.15) -> Any:
-        """The epoch as it is, or a stale or future one."""
+        """The current epoch, or a stale or future one."""
         return self.rng.choice(EPOCHS) if self.maybe(wrong) else "$epoch()"
 
     def directory(self, replica_id: int, wrong: float = 0.08) -> str:
-        """The directory id of a replica, or none, or another."""
+        """The directory id of a replica, the zero id, or another."""
         if self.maybe(wrong):
             return self.rng.choice((uuid_text(ZERO_UUID), uuid_text(directory_id(replica_id, 1))))
         return uuid_text(directory_id(replica_id))
 
     def topics(self, partition: dict[str, Any], key: str = "topicName", index: str = "partitionIndex") -> list[Any]:
-        """The topics of a request or response with this one partition, or something else in a few of them."""
+        """The topics of a request or response with this one partition; a few have others."""
         partition = {index: 0, **partition}
         topic = {key: METADATA_TOPIC, "partitions": [partition]}
         if key == "topicId":
@@ -108,7 +108,7 @@ class World:
         return [{"nodeId": replica_id, "host": found.host, "port": found.port}]
 
     def claimed_leader(self, epoch: Any) -> int:
-        """Whom a peer names as the leader of an epoch: what fits, mostly."""
+        """The leader of an epoch that a peer names, mostly the right one."""
         role = self.role
         if epoch == "$epoch()" and role.leader_id is not None:
             if self.maybe(0.12) or (self.calm and isinstance(role, Resigned)):
