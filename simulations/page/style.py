@@ -123,8 +123,8 @@ function show(time) {
   at('waiting').innerHTML = waiting.map((one) =>
     '<li>' + text(one[0] + ': ' + one[3] + (one[4] ? ' → ' + one[4] : ', never answered')
       + (one[5] === null ? '' : ', took effect at ' + seconds(one[5]))) + '</li>').join('') || '<li>none</li>';
-  const told = before(STORY, (line) => line[0], time);
-  at('story').textContent = STORY.slice(Math.max(0, told - 15), told + 10)
+  const shown = before(STORY, (line) => line[0], time);
+  at('story').textContent = STORY.slice(Math.max(0, shown - 15), shown + 10)
     .map((line) => (line[0] <= time ? '  ' : '+ ') + line[1]).join('\\n');
   at('when').textContent = seconds(time) + ' s, after the step at ' + seconds(last) + ' s';
   const x = left + (time - begin) * scale;

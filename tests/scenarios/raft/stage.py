@@ -435,7 +435,7 @@ def _end(message: Any) -> str:
 
 def _acknowledged(message: Any) -> str:
     part = message.topics[0].partitions[0]
-    return f"heard{_rest(part.error_code, part.leader_epoch, part.leader_id)}"
+    return f"acknowledged{_rest(part.error_code, part.leader_epoch, part.leader_id)}"
 
 
 def _fetch(message: Any) -> str:
