@@ -163,6 +163,16 @@ class Channel:
         else:
             self._back_off()
 
+    def on_violation(self, link: Link, reason: str) -> None:
+        """The peer sent bytes that are no frame."""
+        if link is self._link:
+            self.break_off(reason)
+        elif not link.transport.is_closing():
+            # The peer wrote before `_open` got the new connection. `_open` finds it closed, and sets the one timer. A
+            # connection that was replaced is closing: what comes after its last answer must not end the next one.
+            self._note_misbehaved(reason)
+            link.transport.abort()
+
     def break_off(self, reason: str) -> None:
         """Close the connection because the peer violates the protocol."""
         self._note_misbehaved(reason)

@@ -25,7 +25,7 @@ class Owner(Protocol):
 
     def on_lost(self, link: Link) -> None: ...
 
-    def break_off(self, reason: str) -> None: ...
+    def on_violation(self, link: Link, reason: str) -> None: ...
 
 
 class Link(asyncio.Protocol):
@@ -44,7 +44,7 @@ class Link(asyncio.Protocol):
         for frame in self._framer.feed(data):
             self._owner.on_frame(self, frame)
         if self._framer.error is not None:
-            self._owner.break_off(tls_hint(self._framer.first) or self._framer.error)
+            self._owner.on_violation(self, tls_hint(self._framer.first) or self._framer.error)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
         self._owner.on_lost(self)

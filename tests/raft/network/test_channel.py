@@ -38,7 +38,7 @@ from tests.raft.network.peers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
 RECORDED = Path(__file__).parents[2] / "data" / "stock-connection" / "describe-quorum.tsv"
 REQUEST = describe_quorum()
@@ -562,6 +562,94 @@ def test_a_peer_that_misbehaves_is_a_failure(loop: Loop, script: Callable[[Bare]
             assert await node.ask(endpoint_of(port)) == Failed(2, 2, Error.BROKER_NOT_AVAILABLE)
             await asyncio.sleep(0.02)
             assert len(node.inputs) == 2
+        server.close()
+
+    run_on(loop, test())
+
+
+class Late:
+    """An event loop that returns each new connection later than the first bytes of the peer are read."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    async def create_connection(self, *args: Any) -> Any:
+        made = await self._loop.create_connection(*args)
+        await asyncio.sleep(0.02)
+        return made
+
+
+@contextlib.contextmanager
+def channel_on(
+    loop: Any, told: list[Any], notes: list[Any], on_answer: Callable[[int], None] = lambda _: None
+) -> Iterator[Channel]:
+    def answered(number: int, _: Any) -> None:
+        told.append(number)
+        on_answer(number)
+
+    channel = Channel(
+        loop, "test", Random(5), on_answer=answered, on_failure=lambda number, error: told.append((number, error)),
+        on_refused=lambda: None, note=lambda name, fields: notes.append((name, fields)),
+    )  # fmt: skip
+    try:
+        yield channel
+    finally:
+        channel.close()
+
+
+@each_loop
+def test_bytes_that_come_before_the_connection_is_handed_over_are_one_failure(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("raft.network.channel.BACKOFF_MS", 10_000)
+
+    async def speak_first(peer: Bare) -> None:
+        await send_garbage(peer)
+        await peer.reader.read()
+
+    async def test() -> None:
+        server, port = await serve_script(speak_first)
+        told: list[Any] = []
+        notes: list[Any] = []
+        with channel_on(Late(asyncio.get_running_loop()), told, notes) as channel:
+            channel.send(1, endpoint_of(port), REQUEST)
+            assert channel._connecting is not None
+            await channel._connecting  # raises what `_open` raised
+
+            assert told == [(1, Error.BROKER_NOT_AVAILABLE)]
+            assert [name for name, _ in notes] == ["peer_misbehaved", "connect_failed"]
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_bytes_behind_the_last_answer_of_a_connection_do_not_end_the_next(loop: Loop) -> None:
+    async def answer_and_more(peer: Bare) -> None:
+        await greet(peer)
+        _, version, correlation_id, _ = header(await peer.frame())
+        answer = b"".join(response_frame(DescribeQuorumResponse(error_code=0, topics=()), version, correlation_id))
+        await peer.write(answer + b"\x7f\xff\xff\xff")
+        await peer.reader.read()
+
+    async def test() -> None:
+        server, port = await serve_script(answer_and_more)
+        told: list[Any] = []
+        notes: list[Any] = []
+        async with Serving() as other:
+
+            def move(number: int) -> None:
+                if number == 1:
+                    channel.send(2, other.endpoint, REQUEST)
+
+            with channel_on(asyncio.get_running_loop(), told, notes, move) as channel:
+                channel.send(1, endpoint_of(port), REQUEST)
+                await until(lambda: len(told) == 2)
+
+                assert (told, notes) == ([1, 2], [])
         server.close()
 
     run_on(loop, test())
