@@ -54,8 +54,8 @@ def check_security(config: NodeValues) -> None:
         client_login(config)
 
 
-def check_tls(values: ListenerValues) -> None:
-    """Raises ConfigError."""
+def check_tls(values: ListenerValues, *, is_client: bool = False) -> None:
+    """is_client: whether a certificate may be missing. Raises ConfigError."""
     for key in _CLASSES:
         if values.value(key) is not None:
             raise ConfigError(f"{values.shown(key)} names what only Java has, and this node cannot use; remove the key")
@@ -71,12 +71,12 @@ def check_tls(values: ListenerValues) -> None:
         )
     values.text("ssl.client.auth")
     values.list("ssl.cipher.suites")
-    _check_keystore(values)
+    _check_keystore(values, is_client=is_client)
     _check_truststore(values)
     PrincipalRules(values.text("ssl.principal.mapping.rules") or "DEFAULT")
 
 
-def _check_keystore(values: ListenerValues) -> None:
+def _check_keystore(values: ListenerValues, *, is_client: bool) -> None:
     kind = store_type(values, "keystore")
     path, password = values.text("ssl.keystore.location"), values.value("ssl.keystore.password")
     key, chain = values.value("ssl.keystore.key"), values.value("ssl.keystore.certificate.chain")
@@ -95,6 +95,8 @@ def _check_keystore(values: ListenerValues) -> None:
     _require(chain is None, "SSL certificate chain is specified, but private key is not specified")
     if path is None:
         _require(password is None, "SSL key store is not specified, but key store password is specified.")
+        if is_client:
+            return
         raise ConfigError(
             f"listener {values.name} has TLS and no certificate: set {values.prefix}ssl.keystore.location or "
             "ssl.keystore.location"

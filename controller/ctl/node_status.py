@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.ctl.http_page import Caller
     from controller.ctl.quorum import Address, Known
+    from raft.network.security import ClientSecurity
 
 BROKER = 4
 HTTP_LISTENER = "kraft.http.listener"
@@ -42,21 +43,26 @@ class NodeStatus(NamedTuple):
     lasts_ms: int | None = None
 
 
-def ask_all(addresses: list[Address], known: dict[Address, Known], caller: Caller) -> list[NodeStatus]:
-    """The status of each node, in the order of the addresses. known: from a configuration file; caller: for HTTP."""
+def ask_all(
+    addresses: list[Address], known: dict[Address, Known], caller: Caller, security: ClientSecurity | None = None
+) -> list[NodeStatus]:
+    """The status of each node, in the order of the addresses.
+
+    known: from a configuration file; caller: for HTTP; security: of the Kafka listeners, None for PLAINTEXT.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max(1, len(addresses))) as threads:
-        return list(threads.map(lambda address: ask(address, known.get(address), caller), addresses))
+        return list(threads.map(lambda address: ask(address, known.get(address), caller, security), addresses))
 
 
-def ask(address: Address, known: Known | None, caller: Caller) -> NodeStatus:
+def ask(address: Address, known: Known | None, caller: Caller, security: ClientSecurity | None = None) -> NodeStatus:
     """The status of one node, from its Kafka listener and, where it has one, its HTTP port."""
     host, port = address
     status = NodeStatus(f"{host}:{port}", None if known is None else known.node_id)
     http = None if known is None else known.http
     try:
-        with Connection(host, port, "kraftctl-status", seconds=ASK_S) as connection:
+        with Connection(host, port, "kraftctl-status", ASK_S, security) as connection:
             status = _with_refusal(status, connection)
             if http is None:
                 node_id = _node_id(connection, address) if status.node_id is None else status.node_id

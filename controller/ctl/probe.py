@@ -14,6 +14,7 @@ from controller.config.values.addresses import FORM, parse_address
 from controller.config.values.definition import ConfigError
 from controller.ctl.container import MOUNTED, mounted_properties
 from controller.ctl.http_page import ANYWHERE, OK, HttpPage, add_caller_options, caller_of
+from controller.ctl.quorum import node_security
 from controller.tools.connection import Connection
 from records.wire import DecodeError
 
@@ -71,6 +72,7 @@ def _ask_kafka(config: NodeConfig, what: str, seconds: float) -> int:
         raise ConfigError(f"{HTTP.listener} is not set: only the HTTP port answers whether the node is ready")
     endpoint = config.controller_listeners[0]
     host = endpoint.host or ""
-    with Connection("localhost" if host in ANYWHERE else host, endpoint.port, "kraftctl-probe", seconds=seconds):
+    host = "localhost" if host in ANYWHERE else host
+    with Connection(host, endpoint.port, "kraftctl-probe", seconds, node_security(config)):
         print(f"listener {endpoint.name} answers")
     return 0

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
+    from controller.config.node import NodeConfig
+    from raft.network.security import ClientSecurity
+
 Address = tuple[str, int]
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -67,10 +70,33 @@ class NoQuorum(Exception):
 
 
 def add_quorum_options(parser: argparse.ArgumentParser) -> None:
-    """The two ways to name a quorum."""
+    """The two ways to name a quorum, and the security of the connections to it."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="one or more controllers")
     where.add_argument("-c", "--config", metavar="FILE", help="a controller.properties that names the controllers")
+    parser.add_argument(
+        "--command-config", metavar="FILE",
+        help="properties of the client, as for Kafka's tools: security.protocol, ssl.…, sasl.… (default: those that "
+        "--config has for connections between controllers)",
+    )  # fmt: skip
+
+
+def security_of(options: argparse.Namespace) -> ClientSecurity | None:
+    """The security of the connections, from the options; None for PLAINTEXT. Raises ConfigError, OSError."""
+    if options.command_config is None:
+        return None if options.config is None else node_security(read_config(options.config))
+    from controller.security.clients import client_of_file
+
+    return client_of_file(options.command_config)
+
+
+def node_security(config: NodeConfig) -> ClientSecurity | None:
+    """That of a node's own connections to the controllers; None for PLAINTEXT. Raises ConfigError."""
+    if config.security_protocols[config.controller_listener_names[0].upper()] == "PLAINTEXT":
+        return None  # and nothing of TLS and SASL is imported
+    from controller.security.clients import client_of_node
+
+    return client_of_node(config)
 
 
 def addresses_of(options: argparse.Namespace) -> list[Address]:
@@ -110,7 +136,9 @@ def known_nodes(options: argparse.Namespace) -> dict[Address, Known]:
     return found
 
 
-def look(addresses: list[Address], client_id: str, seconds: float = ASK_S) -> View:
+def look(
+    addresses: list[Address], client_id: str, seconds: float = ASK_S, security: ClientSecurity | None = None
+) -> View:
     """Find the leader and ask it. seconds: for the answer of each node. Raises NoQuorum."""
     said: dict[Address, str] = {}
     waiting = list(addresses)
@@ -119,7 +147,7 @@ def look(addresses: list[Address], client_id: str, seconds: float = ASK_S) -> Vi
         if address in said:
             continue
         try:
-            with Connection(*address, client_id, seconds=seconds) as connection:
+            with Connection(*address, client_id, seconds=seconds, security=security) as connection:
                 found, cluster_id, others = _ask(connection)
         except (OSError, ApiError, DecodeError) as error:
             said[address] = str(error) or type(error).__name__
@@ -131,13 +159,15 @@ def look(addresses: list[Address], client_id: str, seconds: float = ASK_S) -> Vi
     raise NoQuorum("; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items()))
 
 
-def look_in_parallel(addresses: list[Address], client_id: str, seconds: float) -> View:
+def look_in_parallel(
+    addresses: list[Address], client_id: str, seconds: float, security: ClientSecurity | None = None
+) -> View:
     """As `look`, with all addresses asked at the same time. Raises NoQuorum."""
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
     said = []
     with ThreadPoolExecutor(max(1, len(addresses))) as threads:
-        asked = [threads.submit(look, [address], client_id, seconds) for address in addresses]
+        asked = [threads.submit(look, [address], client_id, seconds, security) for address in addresses]
         for future in as_completed(asked):
             try:
                 return future.result()

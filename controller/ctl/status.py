@@ -10,7 +10,7 @@ from controller.config.file import read_config
 from controller.config.values.definition import ConfigError
 from controller.ctl.http_page import add_caller_options, caller_of
 from controller.ctl.node_status import ASK_S, ask_all
-from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, known_nodes, look_in_parallel
+from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, known_nodes, look_in_parallel, security_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def run(arguments: list[str]) -> int:
         addresses, known, caller = addresses_of(options), known_nodes(options), caller_of(options)
         if options.config is not None:
             caller = caller.or_of(read_config(options.config))
-        view = look_in_parallel(addresses, "kraftctl-status", ASK_S)
+        security = security_of(options)
+        view = look_in_parallel(addresses, "kraftctl-status", ASK_S, security)
     except (ConfigError, OSError) as error:
         print(f"kraftctl status: {error}", file=sys.stderr)
         return 1
@@ -55,7 +56,7 @@ def run(arguments: list[str]) -> int:
         if options.field:
             print(f"kraftctl status: no leader: {error}", file=sys.stderr)
         else:
-            _show_nodes(ask_all(addresses, known, caller), as_json=options.json)
+            _show_nodes(ask_all(addresses, known, caller, security), as_json=options.json)
         return 2
     said = as_json(view)
     if options.json:

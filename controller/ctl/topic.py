@@ -8,7 +8,7 @@ import sys
 import time
 
 from controller.config.values.definition import ConfigError
-from controller.ctl.quorum import add_quorum_options, addresses_of
+from controller.ctl.quorum import add_quorum_options, addresses_of, security_of
 from controller.ctl.topic_plan import Alteration, CannotAlter, Plan, plan
 from controller.offline.log_file import DamagedLog
 from controller.tools.connection import Connection
@@ -61,7 +61,8 @@ def run(arguments: list[str]) -> int:
         asked = Alteration(
             options.topic, options.partitions, options.replication_factor, options.replica_assignment, _configs(options)
         )
-        with LiveQuorum(addresses_of(options), CLIENT_ID, min(options.timeout, 30.0)) as quorum:
+        found = LiveQuorum(addresses_of(options), CLIENT_ID, min(options.timeout, 30.0), security_of(options))
+        with found as quorum:
             return _alter(quorum, asked, options)
     except KeyboardInterrupt:
         print("kraftctl topic alter: interrupted; what has begun goes on in the cluster", file=sys.stderr)
@@ -285,7 +286,7 @@ def _ask(quorum: LiveQuorum, request: Any) -> Any:
     for attempt in range(2):
         host, _, port = quorum.leader.rpartition(":")
         try:
-            with Connection(host, int(port), CLIENT_ID, seconds=ASK_MS / 1000) as connection:
+            with Connection(host, int(port), CLIENT_ID, ASK_MS / 1000, quorum.security) as connection:
                 answer = connection.ask(request)
         except OSError:
             if attempt:

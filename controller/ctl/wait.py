@@ -7,7 +7,7 @@ import sys
 import time
 
 from controller.config.values.definition import ConfigError
-from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look
+from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look, security_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ def run(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     end = time.monotonic() + options.timeout
     try:
-        addresses = addresses_of(options)
+        addresses, security = addresses_of(options), security_of(options)
         waiting = Waiting(options.node, options.past)
         while True:
             try:
-                missing = waiting.take(look(addresses, "kraftctl-wait"))
+                missing = waiting.take(look(addresses, "kraftctl-wait", security=security))
             except NoQuorum as error:
                 missing = f"no leader: {error}"
             if not missing:

@@ -29,10 +29,18 @@ class Contexts:
     """The contexts of both sides. Both are made of the same stores, as in stock."""
 
     def __init__(
-        self, values: ListenerValues, now: Callable[[], float], note: Callable[[str, dict[str, Any]], None]
+        self,
+        values: ListenerValues,
+        now: Callable[[], float],
+        note: Callable[[str, dict[str, Any]], None],
+        *,
+        is_client: bool = False,
     ) -> None:
-        """now: a clock, in s; note: takes events for the log. Raises FileError."""
+        """now: a clock, in s; note: takes events for the log; is_client: whether a certificate may be missing. Raises
+        FileError.
+        """
         self._values = values
+        self._is_client = is_client
         self._paths = [
             path
             for path in (values.text("ssl.keystore.location"), values.text("ssl.truststore.location"))
@@ -96,6 +104,8 @@ class Contexts:
     def _load_key(self, server: ssl.SSLContext, client: ssl.SSLContext) -> None:
         values = self._values
         path = values.text("ssl.keystore.location")
+        if self._is_client and path is None and values.text("ssl.keystore.key") is None:
+            return
         key_password = values.text("ssl.key.password")
         if path is None:
             where = "ssl.keystore.key"

@@ -78,7 +78,8 @@ class Security:
         mechanism = None
         if protocol in SASL_PROTOCOLS:
             chosen, module = client_login(self._config)
-            mechanism = (chosen, self._client_mechanism(ListenerValues(self._config, name), chosen, module))
+            values = ListenerValues(self._config, name)
+            mechanism = (chosen, client_exchange(values, chosen, module, self._surroundings))
         return ClientSecurity(context, check, mechanism)
 
     def close(self) -> None:
@@ -154,19 +155,6 @@ class Security:
             self._credentials = Credentials(self._config, self._state, self._now, self._note)
         return self._credentials
 
-    def _client_mechanism(
-        self, values: ListenerValues, name: str, module: Module
-    ) -> Callable[[], ClientMechanism]:  # fmt: skip
-        if name == OAUTHBEARER:
-            from controller.security.bearer import bearer_client
-
-            return bearer_client(values, module, self._surroundings())
-        if name == GSSAPI:
-            from controller.security.gss import gss_client
-
-            return gss_client(values, module)
-        return client_mechanism(name, module)
-
     def _surroundings(self) -> Surroundings:
         from controller.security.bearer import Surroundings
 
@@ -176,6 +164,21 @@ class Security:
 def plain_passwords(module: Module) -> Mapping[str, str]:
     """Passwords by user: the options `user_NAME`."""
     return {key[len("user_") :]: value for key, value in module.options.items() if key.startswith("user_")}
+
+
+def client_exchange(
+    values: ListenerValues, name: str, module: Module, surroundings: Callable[[], Surroundings]
+) -> Callable[[], ClientMechanism]:
+    """What makes one exchange of a client. surroundings: for mechanisms that need them. Raises ValueError."""
+    if name == OAUTHBEARER:
+        from controller.security.bearer import bearer_client
+
+        return bearer_client(values, module, surroundings())
+    if name == GSSAPI:
+        from controller.security.gss import gss_client
+
+        return gss_client(values, module)
+    return client_mechanism(name, module)
 
 
 def client_mechanism(name: str, module: Module) -> Callable[[], ClientMechanism]:

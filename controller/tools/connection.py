@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from typing import Self
 
 from records.codec import decode, decode_prefix, encode
@@ -14,22 +15,40 @@ from records.schema import schema_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ssl
     from typing import Any
+
+    from raft.network.security import ClientSecurity
 
 API_VERSIONS_KEY = 18
 FRAME_BYTES_MAX = 1 << 28
+# The part of a session after which the client authenticates again, as stock's clients do.
+RENEWED_AT = 0.85
+HINT = "a listener with TLS or SASL needs the security settings of the client"
 
 
 class Connection:
-    """One TCP connection; use it as a context manager. Raises OSError if the node does not answer in time."""
+    """One TCP connection; use it as a context manager. security: None for PLAINTEXT.
 
-    def __init__(self, host: str, port: int, client_id: str, seconds: float = 5.0) -> None:
+    Raises OSError if the node does not answer in time, or refuses the client.
+    """
+
+    def __init__(
+        self, host: str, port: int, client_id: str, seconds: float = 5.0, security: ClientSecurity | None = None
+    ) -> None:
         self.socket = socket.create_connection((host, port), timeout=seconds)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.client_id = client_id
         self.correlation = 0
+        self._host = host
+        self._security = security
+        self._log_in_at: float | None = None
         try:
+            if security is not None and security.context is not None:
+                self._begin_tls(security.context())
             self.versions = self._negotiate()
+            if security is not None and security.mechanism is not None:
+                self._log_in()
         except BaseException:
             self.socket.close()
             raise
@@ -47,6 +66,8 @@ class Connection:
         """
         schema = schema_of(type(request))
         assert schema.api_key is not None
+        if self._log_in_at is not None and time.monotonic() >= self._log_in_at:
+            self._log_in()
         low, high = self.versions.get(schema.api_key, (0, -1))
         known = schema.served or schema.versions
         version = min(high, known[1])
@@ -84,6 +105,51 @@ class Connection:
             return decode(ApiVersionsResponse, 0, body), body
         return decode(response_class(schema.api_key), version, body), body
 
+    def _begin_tls(self, context: ssl.SSLContext) -> None:
+        assert self._security is not None
+        import ssl
+
+        from raft.network.tls import explain
+
+        try:
+            self.socket = secured = context.wrap_socket(self.socket, server_hostname=self._host)
+            if self._security.check_session is not None:
+                self._security.check_session(secured)  # type: ignore[arg-type]  # only its cipher is read
+        except (ssl.SSLError, ValueError) as error:
+            raise ConnectionError(explain(error)) from None
+
+    def _log_in(self) -> None:
+        """Authenticate, or authenticate again before the session ends (KIP-368)."""
+        from raft.network.mechanisms import SaslRefused
+        from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+
+        assert self._security is not None
+        assert self._security.mechanism is not None
+        name, make = self._security.mechanism
+        self._log_in_at = None
+        exchange = make()
+        exchange.host = self._host
+        shaken = self.ask(SaslHandshakeRequest(mechanism=name))
+        if shaken.error_code:
+            others = ", ".join(shaken.mechanisms) or "none"
+            raise ConnectionError(
+                f"SASL mechanism {name} is refused ({error_name(shaken.error_code)}); it has {others}"
+            )
+        try:
+            token: bytes | None = exchange.first()
+            while token is not None:
+                answer = self.ask(SaslAuthenticateRequest(auth_bytes=token))
+                if answer.error_code:
+                    text = answer.error_message or error_name(answer.error_code)
+                    raise ConnectionError(f"authentication with SASL mechanism {name} is refused: {text}")
+                token = exchange.answer(answer.auth_bytes)
+        except SaslRefused as error:
+            raise ConnectionError(f"authentication with SASL mechanism {name} fails: {error}") from None
+        if not exchange.is_complete:
+            raise ConnectionError(f"it ended the exchange of SASL mechanism {name} too early")
+        if answer.session_lifetime_ms > 0:
+            self._log_in_at = time.monotonic() + answer.session_lifetime_ms * RENEWED_AT / 1000
+
     def _negotiate(self) -> dict[int, tuple[int, int]]:
         request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
         answer, _ = self.exchange(request, 4)
@@ -96,14 +162,32 @@ class Connection:
     def _frame(self) -> bytes:
         size = int.from_bytes(self._exactly(4), "big", signed=True)
         if not 0 <= size <= FRAME_BYTES_MAX:
-            raise ConnectionError(f"an answer of {size} bytes: this is no Kafka listener")
+            raise ConnectionError(
+                f"an answer of {size} bytes: this is no Kafka listener" + ("" if self._security else f", or {HINT}")
+            )
         return self._exactly(size)
 
     def _exactly(self, size: int) -> bytes:
         found = bytearray()
         while len(found) < size:
-            part = self.socket.recv(min(size - len(found), 1 << 20))
+            try:
+                part = self.socket.recv(min(size - len(found), 1 << 20))
+            except ConnectionError:
+                raise
+            except OSError as error:
+                raise self._explained(error) from None
             if not part:
-                raise ConnectionError(f"the connection ended after {len(found)} of {size} bytes")
+                hint = "" if self._security is not None else f" ({HINT})"
+                raise ConnectionError(f"the connection ended after {len(found)} of {size} bytes{hint}")
             found += part
         return bytes(found)
+
+    def _explained(self, error: OSError) -> OSError:
+        """An error of TLS after the handshake, such as a missing certificate in TLS 1.3, with what to do about it."""
+        if self._security is None or self._security.context is None:
+            return error
+        import ssl
+
+        from raft.network.tls import explain
+
+        return ConnectionError(explain(error)) if isinstance(error, ssl.SSLError) else error

@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from raft.network.security import ClientSecurity
+
     Address = tuple[str, int]
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -60,13 +62,17 @@ class LiveQuorum:
     """An image of the metadata that `update` brings to the state of the quorum; a context manager.
 
     addresses: controllers to ask; they name the others. wait_s: how long `update` looks for a leader.
+    security: None for PLAINTEXT.
     image: as of the last update. position: the end of it. leader: `HOST:PORT` of the node that answered last.
     cluster_id: empty before the first answer.
     """
 
-    def __init__(self, addresses: list[Address], client_id: str, wait_s: float = 30.0) -> None:
+    def __init__(
+        self, addresses: list[Address], client_id: str, wait_s: float = 30.0, security: ClientSecurity | None = None
+    ) -> None:
         self.addresses = list(addresses)
         self.client_id = client_id
+        self.security = security
         self.wait_s = wait_s
         self.image = Image()
         self.position = START
@@ -142,7 +148,7 @@ class LiveQuorum:
         for address in list(self.addresses)[:ADDRESSES_MAX]:
             self.leader = f"{address[0]}:{address[1]}"
             try:
-                connection = Connection(*address, self.client_id, seconds=ASK_S)
+                connection = Connection(*address, self.client_id, seconds=ASK_S, security=self.security)
             except (OSError, DecodeError) as error:
                 self._note(str(error) or type(error).__name__)
                 continue

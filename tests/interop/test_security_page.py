@@ -39,6 +39,7 @@ TRIED = {
     "Secrets from files and variables",
     "ACLs",
     "An authorizer and policies of your own",
+    "kraftctl",
     "The HTTP port and the watch service",
 }
 
@@ -181,6 +182,15 @@ def test_plain_and_scram(folder: Folder) -> None:
     assert "LeaderId" in folder.describe(SCRAM_CLIENT)
     assert "LeaderId" in folder.describe(PLAIN_CLIENT)
     assert "SaslAuthenticationException" in folder.describe(PLAIN_CLIENT.replace("change-me", "wrong"))
+
+
+def test_kraftctl(folder: Folder) -> None:
+    folder.properties(TLS, WITH_PLAIN, without=("client.auth",), **SASL)
+    folder.run(FORMAT_SCRAM)
+    folder.start()
+    (folder.root / "client.properties").write_text(example("kraftctl", "security.protocol"))
+
+    assert "node 1 leads epoch" in folder.run(example("kraftctl", "kraftctl status"))
 
 
 def test_scram_among_controllers(folder: Folder) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from controller.ctl.main import main
 from tests.interop.cluster import OURS, STOCK
 from tests.interop.secured import ADMIN, ANN, secured
 from tests.interop.tools.stock_calls import StockCalls
@@ -276,3 +277,20 @@ def test_kafka_delegation_tokens(pair: Pair) -> None:
 
 def assert_none(differences: list[object]) -> None:
     assert differences == [], "\n".join(str(each) for each in differences[:9])
+
+
+def test_kraftctl_takes_the_client_properties_of_stocks_tools(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for found in (pair.stock, pair.ours):
+        at = ["--bootstrap-controller", found.bootstrap_controller, "--command-config"]
+        codes = [
+            main(["wait", *at, found.asked(ADMIN), "--timeout", "20"]),
+            main(["status", *at, found.asked(ADMIN), "--field", "voters"]),
+            main(["status", *at, found.asked(ANN), "--field", "voters"]),
+        ]
+        out, err = capsys.readouterr()
+        said.append(
+            (codes, out.split() == [str(each) for each in found.controllers], err.partition(": ")[2].split(": ")[-1])
+        )
+
+    assert said == [([0, 0, 2], True, "CLUSTER_AUTHORIZATION_FAILED\n")] * 2

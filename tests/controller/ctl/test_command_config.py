@@ -1,0 +1,173 @@
+"""`kraftctl` with a quorum that has TLS and SASL: `--command-config`, and what is said to a client without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.ctl.main import main
+from controller.ctl.quorum import describe_request
+from controller.security.clients import client_of_file
+from controller.tools.connection import Connection
+from tests.controller.server.processes import free_port, running
+from tests.raft.network.certificates import authority, certificate, needs_openssl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = needs_openssl
+MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+NODE, ANN = "node-alone", "hers-alone"
+
+
+def stores(name: str) -> dict[str, str]:
+    return {
+        "ssl.keystore.type": "PEM", "ssl.keystore.location": str(certificate(f"/O=Test/CN={name}")),
+        "ssl.truststore.type": "PEM", "ssl.truststore.location": str(authority() / "ca.pem"),
+    }  # fmt: skip
+
+
+@pytest.fixture(name="sasl", scope="module")
+def _sasl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """Port and directory of a node with SASL_SSL, whose sessions last 1 s."""
+    port, root = free_port(), tmp_path_factory.mktemp("sasl")
+    settings = {
+        "listener.security.protocol.map": "CONTROLLER:SASL_SSL", "sasl.mechanism.controller.protocol": "PLAIN",
+        "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.controller.plain.sasl.jaas.config":
+            f'{MODULE} required username="node" password="{NODE}" user_node="{NODE}" user_ann="{ANN}";',
+        "connections.max.reauth.ms": "1000", **stores("node"),
+    }  # fmt: skip
+    with running(root, port, **settings):
+        assert main(["wait", "-c", str(root / "controller.properties"), "--timeout", "30"]) == 0
+        yield port, root
+
+
+@pytest.fixture(name="mutual", scope="module")
+def _mutual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """Port and directory of a node that demands a certificate of its clients."""
+    port, root = free_port(), tmp_path_factory.mktemp("mutual")
+    settings = {"listener.security.protocol.map": "CONTROLLER:SSL", "ssl.client.auth": "required", **stores("node")}
+    with running(root, port, **settings):
+        assert main(["wait", "-c", str(root / "controller.properties"), "--timeout", "30"]) == 0
+        yield port, root
+
+
+def client(root: Path, name: str, **settings: str) -> str:
+    path = root / f"{name}.properties"
+    lines = {key.replace("__", "."): text for key, text in settings.items()}
+    path.write_text("".join(f"{key}={text}\n" for key, text in lines.items()))
+    return str(path)
+
+
+def ann(root: Path, password: str = ANN) -> str:
+    return client(
+        root, f"ann-{len(password)}", security__protocol="SASL_SSL", sasl__mechanism="PLAIN",
+        sasl__jaas__config=f'{MODULE} required username="ann" password="{password}";',
+        **{key: text for key, text in stores("ann").items() if "truststore" in key},
+    )  # fmt: skip
+
+
+def test_status_and_wait_authenticate_by_the_command_config(
+    sasl: tuple[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = sasl
+    at = ["--bootstrap-controller", f"localhost:{port}", "--command-config", ann(root)]
+
+    codes = [main(["status", *at, "--field", "leader_id"]), main(["wait", *at, "--timeout", "20"])]
+
+    assert (codes, capsys.readouterr()) == ([0, 0], ("1\n", ""))
+
+
+def test_a_configuration_of_a_node_has_the_login_of_the_node(
+    sasl: tuple[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    properties = str(sasl[1] / "controller.properties")
+
+    codes = [main(["status", "-c", properties, "--field", "leader_id"]), main(["probe", "live", "-c", properties])]
+
+    assert (codes, capsys.readouterr()) == ([0, 0], ("1\nlistener CONTROLLER answers\n", ""))
+
+
+def test_topic_alter_authenticates_too(sasl: tuple[int, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    port, root = sasl
+    at = ["--bootstrap-controller", f"localhost:{port}", "--command-config", ann(root)]
+
+    code = main(["topic", "alter", "orders", "--partitions", "3", *at])
+
+    assert (code, capsys.readouterr().err) == (1, "kraftctl topic alter: topic orders: the topic does not exist\n")
+
+
+def test_a_long_connection_authenticates_again_before_its_session_ends(sasl: tuple[int, Path]) -> None:
+    port, root = sasl
+    security = client_of_file(ann(root), {})
+
+    with Connection("localhost", port, "test", 5.0, security) as connection:
+        first = connection._log_in_at
+        connection._log_in_at = 0.0
+        connection.ask(describe_request())
+        second = connection._log_in_at
+
+    assert first is not None
+    assert second is not None
+    assert second > first
+
+
+def test_a_certificate_is_sent_and_its_absence_is_explained(
+    mutual: tuple[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = mutual
+    at = ["status", "--bootstrap-controller", f"localhost:{port}", "--field", "leader_id", "--command-config"]
+    trust = {key: text for key, text in stores("ann").items() if "truststore" in key}
+
+    with_one = main([*at, client(root, "with", security__protocol="SSL", **stores("ann"))])
+    without = main([*at, client(root, "without", security__protocol="SSL", **trust)])
+
+    said = capsys.readouterr()
+    assert (with_one, without, said.out) == (0, 2, "1\n")
+    assert said.err.endswith("it demands a certificate: set ssl.keystore here\n")
+
+
+def test_a_client_that_is_refused_is_told_why(sasl: tuple[int, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    port, root = sasl
+    at = ["status", "--bootstrap-controller", f"localhost:{port}", "--field", "leader_id"]
+    bare = client(
+        root, "bare", security__protocol="SSL", ssl__truststore__type="PEM",
+        ssl__truststore__location=str(authority() / "ca.pem"),
+    )  # fmt: skip
+    foreign = client(
+        root, "foreign", security__protocol="SSL", ssl__truststore__type="PEM",
+        ssl__truststore__location=str(authority("other") / "ca.pem"),
+    )  # fmt: skip
+    said = []
+
+    for config in (
+        [],
+        ["--command-config", ann(root, "wrong")],
+        ["--command-config", bare],
+        ["--command-config", foreign],
+    ):
+        assert main([*at, *config]) == 2
+        said.append(capsys.readouterr().err)
+
+    assert "a listener with TLS or SASL needs the security settings of the client" in said[0]
+    assert "authentication with SASL mechanism PLAIN is refused: Authentication failed: Invalid username" in said[1]
+    assert "the connection ended after 0 of 4 bytes" in said[2]
+    assert "its certificate is not trusted" in said[3]
+    assert not any("wrong" in each.partition("refused")[0] or ANN in each for each in said)
+
+
+def test_a_command_config_that_cannot_be_used_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = client(tmp_path, "odd", security__protocol="TLS")
+
+    for verb in (["status"], ["wait"], ["topic", "alter", "orders", "--partitions", "3"]):
+        code = main([*verb, "--bootstrap-controller", "localhost:1", "--command-config", path])
+
+        said = capsys.readouterr().err
+        assert code == 1
+        assert said == (
+            f"kraftctl {' '.join(verb[:2])}: {path}: security.protocol=TLS: only PLAINTEXT, SSL, SASL_SSL, "
+            "SASL_PLAINTEXT are known\n"
+        )
