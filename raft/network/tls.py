@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import ssl
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,18 @@ def explain(error: ssl.SSLError | ValueError) -> str:
         return f"its certificate is not trusted ({text}): {_NO_TRUST}"
     reason = getattr(error, "reason", None) or str(error) or type(error).__name__
     return _REASONS.get(reason, f"TLS failed: {reason}")
+
+
+def acknowledge(transport: Any) -> None:
+    """Acknowledge what has come at once, not up to 40 ms later with the next answer.
+
+    Without session tickets a server sends nothing after the client's Finished, and a client that sends small segments
+    only when the previous ones are acknowledged (Nagle) would hold back its first request until then.
+    """
+    sock = transport.get_extra_info("socket")
+    is_inet = sock is not None and sock.family in {socket.AF_INET, socket.AF_INET6}
+    if is_inet and hasattr(socket, "TCP_QUICKACK"):  # Linux
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
 
 class TlsFailed(OSError):
@@ -184,6 +197,8 @@ class TlsConnection(asyncio.Protocol):
             self.fail(explain(error))
             return
         self._flush()
+        if self._server_side:
+            acknowledge(self._raw)
         self.is_open = True
         self._done(None)
         self._inner = self._inner_of(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from random import Random
 from typing import Any
 
@@ -200,3 +201,21 @@ def test_no_more_than_a_hundred_events_are_written_in_a_minute(loop):
     assert sum(limit.passes("authentication_failed", f"user {number}") is not None for number in range(1000)) == 100
     now[0] = LIMIT_S
     assert limit.passes("authentication_failed", "user 0") == 0
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="only Linux has it")
+def test_the_end_of_a_handshake_is_acknowledged_at_once(loop):
+    async def test():
+        async with Secured(security()) as serving:
+            context = client_context()
+            _, writer = await asyncio.open_connection(
+                "127.0.0.1", serving.port, ssl=context, server_hostname="localhost"
+            )
+            await until(lambda: serving.server.connections)
+            (connection,) = serving.server.connections.values()
+            sock = connection._transport.get_extra_info("socket")
+
+            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK) == 1
+            writer.close()
+
+    run_on(loop, test())
