@@ -1,0 +1,51 @@
+"""kafka-configs changes dynamic configs of a controller, on ours and on stock, with the same texts and exit codes.
+
+Values that are valid by themselves, and cannot be applied to the node, differ on purpose: docs/differences.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.interop.cluster import OURS, STOCK, cluster
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.interop.stock import Stock
+
+NODE = ("--entity-type", "brokers", "--entity-name", "1")
+DEFAULT = ("--entity-type", "brokers", "--entity-default")
+STEPS = [
+    (*NODE, "--alter", "--add-config", "max.connections=500,num.io.threads=9"),
+    (*NODE, "--describe"),
+    (*NODE, "--alter", "--add-config", "max.connections=many"),
+    (*NODE, "--alter", "--add-config", "controller.quorum.election.timeout.ms=2000"),
+    (*NODE, "--alter", "--add-config", "node.id=2"),
+    (*NODE, "--alter", "--add-config", "no.such.key=1"),
+    (*NODE, "--alter", "--delete-config", "max.connections"),
+    (*NODE, "--alter", "--delete-config", "max.connections"),
+    (*NODE, "--describe"),
+    (*DEFAULT, "--alter", "--add-config", "min.insync.replicas=1,unclean.leader.election.enable=false"),
+    (*DEFAULT, "--alter", "--add-config", "max.connection.creation.rate=-1"),
+    (*DEFAULT, "--describe"),
+]
+
+
+def test_dynamic_configs_of_a_controller_are_changed_as_on_stock(tmp_path: Path, stock: Stock) -> None:
+    texts: dict[str, list[tuple[tuple[str, ...], int, str, str]]] = {}
+    for kind in (OURS, STOCK):
+        (tmp_path / kind).mkdir()
+        with cluster(tmp_path / kind, stock, [kind], 0, controllers_by=kind) as found:
+            server = ("--bootstrap-controller", found.bootstrap_controller)
+            texts[kind] = []
+            for step in STEPS:
+                done = stock.tool("configs", *server, *step)
+                errors = re.sub(r"(?m)^\tat .*\n", "", done.stderr)
+                texts[kind].append((step[2:], done.returncode, done.stdout, errors))
+
+    assert texts[OURS] == texts[STOCK]
+    # A controller of stock takes values that no node could use, and names that no node knows.
+    assert {code for _, code, _, _ in texts[STOCK]} == {0}
+    assert "max.connections=500 sensitive=false" in texts[STOCK][1][2]
