@@ -45,9 +45,11 @@ def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
 
 def drain(replica: Replica, role: Leader, now_ms: int) -> None:
     """Append the proposals whose linger is over. Followers may fetch them at once, while this replica still flushes."""
-    for proposal in role.state.proposals.drain():
+    proposals = role.state.proposals.drain()
+    for proposal in proposals:
         replica.append(proposal.base_offset, proposal.last_offset + 1, role.epoch, proposal.data)
-    answer_parked(replica, role, now_ms)
+    if proposals:
+        answer_parked(replica, role, now_ms)
 
 
 def on_reserved(replica: Replica, reserved: OffsetsReserved, now_ms: int) -> None:
@@ -104,7 +106,7 @@ def start_epoch(replica: Replica, state: LeaderState, now_ms: int) -> None:
     if replica.kraft_version >= 1 and last is not None:
         offset, voters = last
         own = replica.own_voter()
-        if offset == -1 or not voters.has_current(own):
+        if replica.is_voter and (offset == -1 or not voters.has_current(own)):
             voters = voters.updated(own)
             version = KRaftVersionRecord(version=0, kraft_version=replica.kraft_version)
             records.append(encode_control(version))

@@ -105,14 +105,14 @@ def appended(replica: Replica, role: Leader, change: VoterChange, offset: int) -
 
 def on_high_watermark(replica: Replica, role: Leader) -> None:
     """Complete the change whose record is committed now; a leader that is no voter any more resigns."""
+    watermark = replica.high_watermark
+    assert watermark is not None, "the high watermark advanced"
     change = role.state.change
-    if change is None or change.offset == UNKNOWN or replica.high_watermark is None:
-        return
-    if replica.high_watermark <= change.offset:
-        return
-    role.state.change = None
-    _answer(replica, change, Error.NONE)
-    if not replica.is_voter:
+    if change is not None and change.offset != UNKNOWN and watermark > change.offset:
+        role.state.change = None
+        _answer(replica, change, Error.NONE)
+    last = replica.voter_sets.last()
+    if not replica.is_voter and last is not None and watermark > last[0] and not role.state.is_removed:
         replica.note("removed_from_voters", epoch=role.epoch, voters=list(replica.voters.ids))
         role.state.is_removed = True
 

@@ -127,9 +127,12 @@ class LeaderState:
         return progress
 
     def forget_silent(self, session_ms: int, now_ms: int) -> None:
-        """Forget observers that have not fetched for `session_ms`; a leader that left the voter set itself stays."""
-        for key in [key for key, seen in self.observers.items() if now_ms - seen.fetched_ms >= session_ms]:
-            if key.id != self.own_id:
+        """Forget observers that have not fetched for `session_ms`, and voters that left without a Fetch; a leader that
+        left the voter set itself stays.
+        """
+        for key, seen in list(self.observers.items()):
+            is_silent = seen.fetched_ms == UNKNOWN or now_ms - seen.fetched_ms >= session_ms
+            if is_silent and key.id != self.own_id:
                 del self.observers[key]
 
     def record_contact(self, key: ReplicaKey, timeout_ms: int, now_ms: int) -> None:

@@ -60,7 +60,7 @@ def _is_shut_down(replica: Replica) -> bool:
 
 
 def _unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
-    if not replica.is_voter:
+    if not replica.may_stand:
         send_fetch(replica, role, now_ms)
         return NEVER
     if role.election_deadline_ms == NEVER:
@@ -130,7 +130,8 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
 
 def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
     state = role.state
-    if replica.is_voter and now_ms >= state.fetch_deadline_ms:
+    may_stand = replica.may_stand
+    if may_stand and now_ms >= state.fetch_deadline_ms:
         replica.note("leader_silent", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)
         return now_ms
@@ -139,7 +140,7 @@ def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
     else:
         auto_join.send_if_due(replica, role, now_ms)
     send_fetch(replica, role, now_ms)
-    deadline_ms = state.fetch_deadline_ms if replica.is_voter else NEVER
+    deadline_ms = state.fetch_deadline_ms if may_stand else NEVER
     # A request that is due leaves when the Fetch that is under way is answered.
     checks = replica.is_voter or auto_join.may_join(replica)
     return min(deadline_ms, state.update_deadline_ms) if checks and state.update_deadline_ms > now_ms else deadline_ms

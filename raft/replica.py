@@ -129,6 +129,17 @@ class Replica:
         last = self.kraft_versions.last()
         return 0 if last is None else last[1]
 
+    @property
+    def may_stand(self) -> bool:
+        """Whether this replica may be elected: a voter, or one that the newest voter set removes and that does not know
+        this set to be committed. The voters of the set before may need its log to elect anyone (section 4.2.2 of the
+        dissertation on Raft).
+        """
+        sets = self.voter_sets.entries
+        if self.is_voter or len(sets) < 2 or sets[-1][0] < self.log.committed:
+            return self.is_voter
+        return sets[-2][1].holds(self.key)
+
     def control_state_at(self, end_offset: int) -> tuple[int, VoterSet | None]:
         """kraft.version and the voter set for the first batch of a snapshot that ends at `end_offset`.
 

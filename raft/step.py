@@ -158,7 +158,7 @@ def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
         role.unacked.remove(event.peer)  # its process is not running: it needs no EndQuorumEpoch
     if not isinstance(role, Follower) or role.leader_id != event.peer:
         return
-    if replica.config.pre_vote_on_lost_connection and replica.is_voter and not replica.shutting_down:
+    if replica.config.pre_vote_on_lost_connection and replica.may_stand and not replica.shutting_down:
         replica.note("leader_gone", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)
 

@@ -35,7 +35,7 @@ def first_role(replica: Replica, now_ms: int) -> Role:
         deadline_ms = now_ms + replica.election_timeout()
         return Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))
     # A voter may have lost the unflushed record that made it one.
-    if voted is not None and voted.matches(replica.key) and replica.is_voter:
+    if voted is not None and voted.matches(replica.key) and replica.may_stand:
         deadline_ms = now_ms + replica.election_timeout()
         return Candidate(epoch, replica.key, deadline_ms, Tally(replica.voters, replica.key.id))
     endpoint = None if leader_id is None else replica.endpoint_of(leader_id)
@@ -46,7 +46,7 @@ def first_role(replica: Replica, now_ms: int) -> Role:
 
 
 def _first_timeout(replica: Replica) -> int:
-    if not replica.is_voter:
+    if not replica.may_stand:
         return NEVER
     timeout = max(min(replica.config.first_election_timeout_ms, replica.config.election_timeout_ms), 1)
     return timeout + replica.rng.randrange(timeout)
@@ -56,7 +56,7 @@ def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: i
     """Enter a higher epoch without a reachable leader; a Prospective may also go back within its epoch."""
     old = replica.role
     deadline_ms = NEVER
-    if replica.is_voter:
+    if replica.may_stand:
         deadline_ms = now_ms + replica.election_timeout()
         is_waiting = isinstance(old, (Unattached, Candidate, Resigned)) or (
             isinstance(old, Prospective) and not old.tally.is_lost
@@ -71,7 +71,7 @@ def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: i
 def to_prospective(replica: Replica, now_ms: int) -> None:
     """Ask for pre-votes. Epoch, leader and vote do not change."""
     old = replica.role
-    assert replica.is_voter, f"{replica.key} is not among {replica.voters}"
+    assert replica.may_stand, f"{replica.key} is not among {replica.voters}"
     deadline_ms = now_ms + replica.election_timeout()
     tally = Tally(replica.voters, replica.key.id)
     replica.become(Prospective(old.epoch, old.leader_id, old.endpoints, old.voted, deadline_ms, tally))
@@ -81,7 +81,7 @@ def to_prospective(replica: Replica, now_ms: int) -> None:
 def to_candidate(replica: Replica, now_ms: int) -> None:
     """Raise the epoch, vote for this replica, and ask for votes. Only a note where no epoch is left."""
     old = replica.role
-    assert replica.is_voter, f"{replica.key} is not among {replica.voters}"
+    assert replica.may_stand, f"{replica.key} is not among {replica.voters}"
     if old.epoch >= EPOCH_MAX:
         replica.note("epochs_exhausted", epoch=old.epoch)
         return

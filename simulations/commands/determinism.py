@@ -28,7 +28,7 @@ HASH_SEED_MAX = (1 << 32) - 1
 # The seeds of the gate, by level.
 CI_SEEDS = {
     "raft": range(1, 177), "raft-long": range(1, 5), "controller": range(1, 16), "node": range(1, 6),
-    "secured": range(1, 6),
+    "secured": range(1, 6), "members": range(1, 31),
 }  # fmt: skip
 
 

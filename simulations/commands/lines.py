@@ -20,7 +20,7 @@ TARGET = 0.92
 CHUNK = 10
 
 # Percentage of the seeds by level.
-SHARES = {"raft": 40, "raft-long": 5, "controller": 30, "node": 15, "secured": 10}
+SHARES = {"raft": 27, "members": 13, "raft-long": 5, "controller": 30, "node": 15, "secured": 10}
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -25,7 +25,7 @@ CHUNK = 10
 # The seeds of the gate by level, the most expensive first, so that no process runs alone at the end.
 CI_SEEDS = {
     "controller": range(1, 84), "node": range(1, 21), "secured": range(1, 21), "raft": range(1, 401),
-    "raft-long": range(1, 610),
+    "members": range(1, 201), "raft-long": range(1, 610),
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from simulations.properties.promptness import Promptness
 from simulations.properties.recovery import Recovery
 from simulations.properties.roles import Roles
 from simulations.properties.snapshots import Snapshots
+from simulations.properties.voter_sets import Changes
 from simulations.spec.validator import Validator
 from simulations.world.trace import ARRIVAL, ASKED, CUT, DEED, LIFE, MESSAGE, NOTE, STEP
 
@@ -52,12 +53,13 @@ class Watch:
         self.progress = Progress(ledger, world)
         self.validator = Validator(ledger, world)
         self.answers = Answers(ledger, world)
+        self.changes = Changes(ledger, world, self.answers)
         periodic_work = PeriodicWork(ledger, world, self.elections)
         # Logs first: it keeps the shadows that the others look at.
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
-            periodic_work, Promptness(ledger, world, periodic_work),
+            periodic_work, Promptness(ledger, world, periodic_work), self.changes,
         )  # fmt: skip
         self.on_detail: OnDetail | None = None
         self.seen: Seen | None = None

@@ -24,6 +24,7 @@ from simulations.world.rogue_clients import RogueClients
 from simulations.world.streams import directory_id, stream
 from simulations.world.trace import Trace
 from simulations.world.triggers import Triggers
+from simulations.world.voter_sets import Voters
 from simulations.world.world import MS, World
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class RaftWorld:
         self.noise = Noise(self.world, plan.noise_ms, plan.noise_of)
         self.network = self._make_network()
         self.nodes: dict[int, Node] = {}
-        self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
+        voters = self._voter_set()
+        self.ledger = Ledger(self.nodes, formatted(voters), plan.kraft_version)
         self.triggers = Triggers(self.ledger)
         self.watch = self._make_watch()
         self.network.seen = self.watch.leaves
@@ -59,7 +61,6 @@ class RaftWorld:
         self.fired: dict[str, int] = {}
         self.events_max = EVENTS_MAX
         self._phase = 0
-        voters = self._voter_set()
         for node_id in plan.ids:
             self.nodes[node_id] = self._make_node(node_id, voters)
         self.network.uses_codec = plan.codec or not speaks_newest(list(self.nodes.values()))
@@ -91,7 +92,8 @@ class RaftWorld:
             key = ReplicaKey(node_id)
             if dynamic:
                 key = ReplicaKey(node_id, directory_id(self.plan.seed, node_id, 1))
-            voters.append(Voter(key, (endpoint(node_id),), (0, 1)))
+            # What a static voter supports is not known before it has told the leader.
+            voters.append(Voter(key, (endpoint(node_id),), (0, 1) if dynamic else (0, 0)))
         return VoterSet(voters)
 
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:
@@ -119,7 +121,7 @@ class RaftWorld:
         bytes_of = SnapshotBytes(0, 0)
         data = bytes_of.header(0, 1, voters_record(voters)) + bytes_of.footer()
         node.disk.directories.add(DIRECTORY)
-        if node.id in self.ledger.voter_ids:
+        if node.id in self.ledger.formatted.ids:
             node.disk.put(f"{DIRECTORY}/{snapshot_name(0, 0)}", data, read_only=True)
         self._configure_bootstrap(node)
 
@@ -156,6 +158,12 @@ class RaftWorld:
         """Make an observer of a voter with another directory id: where voters have directory ids, it votes no more
         (KIP-853).
         """
-        if node.id in self.ledger.voter_ids:
-            self.ledger.gone.add(node.id)
         self._configure_bootstrap(node)
+
+
+def formatted(voters: VoterSet) -> Voters:
+    """The voters that nodes are formatted with, or static voters, as the properties compare them."""
+    return Voters(
+        tuple((voter.key.id, voter.key.directory_id) for voter in voters),
+        tuple(voter.endpoints[0].host for voter in voters),
+    )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MODULES = {
     "raft": ".raft",
     "raft-long": ".raft_long",
+    "members": ".members",
     "controller": ".controllers",
     "node": ".nodes",
     "secured": ".secured",

@@ -1,8 +1,7 @@
 """Known bugs of Kafka and other projects, each with the mutants that introduce it into our code.
 
 Kafka's are named by the issue whose fix is in its history; the sources of the others are the lists
-of SandTable (PySyncObj, RaftOS, DaosRaft, Xraft) and the projects' own trackers. Bugs of voter changes have no mutant
-yet: voters that change come with KIP-853.
+of SandTable (PySyncObj, RaftOS, DaosRaft, Xraft) and the projects' own trackers. Those of voter changes are in `members`.
 """
 
 from __future__ import annotations
@@ -100,10 +99,10 @@ BUGS = (
     Bug("Xraft #40", "a former leader answered reads", ("R44", "Q02b")),
     Bug("PostgreSQL, fsyncgate", "a failed fsync was retried, and then reported success", ("D08", "D08b")),
     # Voters that change
-    Bug("KAFKA-16530", "the high watermark counted a leader that is no voter", ()),
-    Bug("KAFKA-16531", "check-quorum counted a leader that is no voter", ()),
-    Bug("KAFKA-16533", "an update of a voter removed it", ()),
+    Bug("KAFKA-16530", "the high watermark counted a leader that is no voter", ("M05b",)),
+    Bug("KAFKA-16531", "check-quorum counted a leader that is no voter", ("M05",)),
+    Bug("KAFKA-16533", "an update of a voter removed it", ("M11",)),
     Bug("KAFKA-17332", "an added observer had not flushed its log", ()),
-    Bug("KAFKA-17608", "an active controller that was removed crashed", ()),
-    Bug("redpanda #17675", "a second change of voters began before the first was committed", ()),
+    Bug("KAFKA-17608", "an active controller that was removed crashed", ("M10",)),
+    Bug("redpanda #17675", "a second change of voters began before the first was committed", ("M01",)),
 )

@@ -16,6 +16,7 @@ from simulations.mutants import (
     disks,
     elections,
     generated,
+    members,
     projects,
     replication,
     security,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 MUTANTS: dict[str, Mutant] = {
     mutant.id: mutant
-    for module in (elections, replication, disks, projects, controllers, clusters, apis, sockets, security)
+    for module in (elections, replication, disks, projects, controllers, clusters, apis, sockets, security, members)
     for mutant in module.MUTANTS
 }
 

@@ -137,6 +137,10 @@ class Answers:
             caught_up_ms = max(caught_up_ms, last.at_ms)
         book[key] = Fetched(part.fetch_offset, now_ms, asked.end, caught_up_ms)
 
+    def progress_of(self, process: Process, key: tuple[int, bytes]) -> Fetched | None:
+        """What a leader must know of a replica, in its present epoch; None where it did not fetch."""
+        return self._books.get((process.node.id, process.life, process.replica.epoch), {}).get(key)
+
     # What leaves
 
     def _replies(self, process: Process, effect: Any) -> None:
@@ -176,10 +180,21 @@ class Answers:
         found = [(node.node_id, node.host, node.port) for node in response.node_endpoints]
         right = []
         if leader is not None and leader > 0 and asked.requested.version >= since:
-            right = [(leader, endpoint(leader).host, endpoint(leader).port)]
+            # A node that has moved may be known at an address that it had before.
+            hosts = self._hosts(leader) if leader in self._ledger.nodes else [endpoint(leader).host]
+            host = found[0][1] if found and found[0][1] in hosts else hosts[0]
+            right = [(leader, host, endpoint(leader).port)]
         must = said.leader == role.leader_id and isinstance(role, (Leader, Follower)) and said.epoch == role.epoch
         if found != right and (found or must):
             raise Violation("S25", f"{_requester(asked)} gets the leader's endpoint {found}, expected {right}")
+
+    def _hosts(self, node_id: int) -> list[str]:
+        """The present address of a node, and those that a voter set has of it."""
+        sets = self._ledger.voter_sets.all
+        hosts = {
+            host for each in sets for voter_id, host in zip(each.ids, each.hosts, strict=True) if voter_id == node_id
+        }
+        return [self._ledger.nodes[node_id].host, *sorted(hosts)]
 
     def _fetched(self, asked: Asked, effect: Any) -> None:
         replica = asked.process.replica
@@ -260,6 +275,10 @@ class Answers:
         version = asked.requested.version
         part = response.topics[0].partitions[0]
         voters = {voter.key.id: voter.key.directory_id for voter in replica.voters}
+        for voter_id, directory in [key for key in book if key[1] != ZERO_UUID] + list(voters.items()):
+            if directory != ZERO_UUID and (voter_id, ZERO_UUID) in book:
+                # It was a static voter when it fetched; kraft.version was raised since.
+                book.setdefault((voter_id, directory), book.pop((voter_id, ZERO_UUID)))
         right = []
         for voter_id in sorted(voters):
             named = [key for key in book if key[0] == voter_id and voters[voter_id] in {ZERO_UUID, key[1]}]
@@ -269,6 +288,10 @@ class Answers:
             right.append(_state(process, (voter_id, voters[voter_id]), last, version))
         session_ms = replica.config.observer_session_ms
         strange = [key for key in book if voters.get(key[0]) not in {ZERO_UUID, key[1]}]
+        own = (process.node.id, process.node.key.directory_id)
+        if own[0] not in voters:
+            book[own] = Fetched(asked.end, now_ms, asked.end, now_ms)  # a leader that removed itself
+            strange = sorted({*strange, own})
         seen = [key for key in sorted(strange) if now_ms - book[key].at_ms < session_ms]
         for key in strange:
             if key not in seen:
@@ -283,7 +306,10 @@ class Answers:
                 "S26", f"{_requester(asked)} is answered the high watermark {part.high_watermark}: {watermarks}"
             )
         nodes = [(node.node_id, [(end.name, end.host, end.port) for end in node.listeners]) for node in response.nodes]
-        if nodes != [(each, [tuple(endpoint(each))]) for each in sorted(voters) if version >= 2]:
+        known = self._ledger.voters(process)
+        hosts = dict(zip(known.ids, known.hosts, strict=True))
+        places = [(each, [tuple(endpoint(each)._replace(host=hosts[each]))]) for each in sorted(voters)]
+        if nodes != (places if version >= 2 else []):
             raise Violation("S26", f"{_requester(asked)} is answered nodes {nodes}")
 
 

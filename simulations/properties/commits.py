@@ -75,9 +75,13 @@ class Commits:
             text = f"the leader {node_id} of epoch {epoch} commits {offset}, of epoch {shadow.epoch_at(offset)}"
             raise Violation("S08", text)
         history.extend(shadow, offset, epoch)
-        holders = self._ledger.holders(offset)
-        if len(holders) < self._ledger.majority:
-            text = f"node {node_id} commits up to {offset} in epoch {epoch}, which only the disks of {holders} hold"
+        voters = self._ledger.voters(process)
+        holders = self._ledger.holders(offset, voters)
+        if len(holders) < voters.majority:
+            text = (
+                f"node {node_id} commits up to {offset} in epoch {epoch}, which only the disks of {holders} hold, of"
+                f" the voters {list(voters.ids)}"
+            )
             raise Violation("S07", text)
 
     def _loads(self, process: Process, effect: do.LoadSnapshot) -> None:

@@ -50,18 +50,15 @@ class Elections:
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
         node_id = process.node.id
-        if isinstance(role, (Leader, Candidate)) and node_id in self._ledger.gone:
+        if isinstance(role, (Leader, Candidate)) and not self._ledger.may_stand(process):
             raise Violation("S20", f"node {node_id} is {role}, but its directory is not that of a voter")
         if isinstance(role, Leader):
             self._led(role.epoch, node_id, f"node {node_id} leads epoch {role.epoch}")
-            self._is_elected(role.epoch, node_id)
+            self._is_elected(process, role.epoch)
         elif isinstance(role, Candidate) and isinstance(was, Prospective):
-            granted = len(self._pre_votes[node_id] | {node_id})
-            if (
-                granted < self._ledger.majority
-                and process.node.release != "3.9"
-                and not self._may_skip_pre_vote(node_id)
-            ):
+            voters = self._ledger.voters(process)
+            granted = len((self._pre_votes[node_id] | {node_id}) & set(voters.ids))
+            if granted < voters.majority and process.node.release != "3.9" and not self._may_skip_pre_vote(node_id):
                 raise Violation(
                     "S21", f"node {node_id} becomes a candidate in epoch {role.epoch} with {granted} pre-votes"
                 )
@@ -82,11 +79,15 @@ class Elections:
         if first != leader_id:
             raise Violation("S01", f"{source}; node {first} was its leader before")
 
-    def _is_elected(self, epoch: int, node_id: int) -> None:
-        voters = self.votes_for.get((epoch, node_id), set()) | {node_id}
-        counted = [voter_id for voter_id in self._ledger.voter_ids if voter_id in voters]
-        if len(counted) < self._ledger.majority:
-            raise Violation("S01", f"node {node_id} leads epoch {epoch}, but only {counted} gave it their votes")
+    def _is_elected(self, process: Process, epoch: int) -> None:
+        """A majority of the voters in its own log has voted for it."""
+        node_id = process.node.id
+        given = self.votes_for.get((epoch, node_id), set()) | {node_id}
+        voters = self._ledger.voters(process)
+        counted = [voter_id for voter_id in voters.ids if voter_id in given]
+        if len(counted) < voters.majority:
+            text = f"node {node_id} leads epoch {epoch}, but only {counted} of {voters.ids} gave it their votes"
+            raise Violation("S01", text)
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         if effect.leader_id is not None:
@@ -148,7 +149,7 @@ class Elections:
             return
         self._counts(process, epoch, candidate)
         durable = self._ledger.durable(node).election
-        if node.id in self._ledger.gone:
+        if not self._ledger.was_voter(node.key):
             raise Violation("S20", f"node {node.id} grants a vote, but its directory is not that of a voter")
         if durable.epoch == epoch and durable.leader_id not in {-1, candidate}:
             text = f"node {node.id} grants node {candidate} its vote of epoch {epoch}, but knows its leader: {durable}"

@@ -38,6 +38,9 @@ _WITHOUT_PARTITION = (
     UpdateRaftVoterResponse, AddRaftVoterResponse, RemoveRaftVoterResponse, ApiVersionsResponse,
 )  # fmt: skip
 
+# Answers to a voter that joins by itself: it asks again a fetch timeout later, and fetches meanwhile.
+_LATER = (Error.REQUEST_TIMED_OUT, Error.DUPLICATE_VOTER, Error.VOTER_NOT_FOUND)
+
 # In place of the number of a request that waited for the disk.
 HELD = -1
 
@@ -55,6 +58,7 @@ class PeriodicWork:
         self._wall: dict[int, int] = {}  # node id: how far its wall clock is ahead, as it was informed
         self._idle: dict[int, tuple[int, int]] = {}  # node id: a second, and how often it woke in it for nothing
         self._became_ms: dict[int, int] = {}  # node id: when it took its role, by its wall clock
+        self._begun: set[tuple[int, int, int]] = set()  # node, life, epoch
         self._begin_sent: dict[
             tuple[int, int, int], dict[int, tuple[int, int]]
         ] = {}  # node, life, epoch: by peer, when
@@ -128,6 +132,8 @@ class PeriodicWork:
         response = event.response
         if response.error_code == Error.NONE and isinstance(response, _WITHOUT_PARTITION):
             return
+        if isinstance(response, (AddRaftVoterResponse, RemoveRaftVoterResponse)) and response.error_code in _LATER:
+            return
         if response.error_code == Error.NONE:
             topics = response.responses if hasattr(response, "responses") else response.topics
             part = topics[0].partitions[0]
@@ -144,6 +150,19 @@ class PeriodicWork:
 
     # First records
 
+    def _writes_voters(self, process: Process, base_offset: int) -> bool:
+        """Whether the log had no voter set before its leader's first batch, or another address of the leader."""
+        sets = self._ledger.voter_sets
+        prefix = self._ledger.shadow(process).at(base_offset)
+        assert prefix is not None, "the batch begins where another one ends"
+        if not sets.level(prefix):
+            return False
+        before = sets.at(prefix)
+        entry = dict(zip(before.ids, before.hosts, strict=True)).get(process.node.id)
+        if entry is None:
+            return False  # it was removed, and leads only to commit that
+        return before.offset < 0 or entry != process.node.endpoints()[0].host
+
     def _appends(self, process: Process, effect: do.Append) -> None:
         replica = process.replica
         role = replica.role
@@ -153,6 +172,9 @@ class PeriodicWork:
         if not batch.is_control:
             return
         node_id, epoch = process.node.id, effect.epoch
+        if (node_id, process.life, epoch) in self._begun:
+            return  # a voter set, or a level of kraft.version
+        self._begun.add((node_id, process.life, epoch))
         (_, kind, said), *more = control_records_of(effect.data, batch)
         voters = sorted(voter.key.id for voter in replica.voters)
         granting = [each.voter_id for each in said.granting_voters] if kind == LEADER_CHANGE else []
@@ -162,11 +184,10 @@ class PeriodicWork:
             or said.leader_id != node_id
             or [each.voter_id for each in said.voters] != voters
             or not set(granting) <= voted
-            or len(granting) < self._ledger.majority
+            or len(granting) < self._ledger.voters(process).majority
         ):
             raise Violation("S27", f"node {node_id} leads epoch {epoch} by votes of {sorted(voted)}, but writes {said}")
-        is_first = not any(0 <= offset < effect.base_offset for offset, _ in replica.voter_sets.entries)
-        if len(more) != (2 if replica.kraft_version and is_first else 0):
+        if (len(more) == 2) != self._writes_voters(process, effect.base_offset) or len(more) not in {0, 2}:
             raise Violation("S27", f"node {node_id} begins epoch {epoch} with {len(more)} records of voters")
         wall_ms = self._became_ms[node_id]
         if (batch.base_timestamp, batch.max_timestamp) != (wall_ms, wall_ms):

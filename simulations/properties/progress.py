@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame
     from simulations.world.process import Process
+    from simulations.world.voter_sets import Voters
     from simulations.world.world import World
 
 # A leader that is cut off may notice a moment late: its timer is in whole milliseconds.
@@ -40,12 +41,15 @@ ANSWER_SLACK_MS = 1000
 class Leadership:
     """One leadership, on its node's clock. until_ms: by its clock, when it must end unless a majority fetches.
 
-    known: voters that fetched from it, or that it notified, since the last check.
+    known: voters that fetched from it, or that it notified, since the last check; voters: at that check. is_alone:
+    whether it is the only voter.
     """
 
-    __slots__ = ("contacted", "epoch", "known", "process", "until_ms")
+    __slots__ = ("contacted", "epoch", "is_alone", "known", "process", "until_ms", "voters")
 
-    def __init__(self, process: Process, epoch: int, until_ms: int) -> None:
+    def __init__(self, process: Process, epoch: int, until_ms: int, voters: Voters) -> None:
+        self.voters = voters
+        self.is_alone = voters.ids == (process.node.id,)
         self.process = process
         self.epoch = epoch
         self.contacted: set[int] = set()
@@ -62,7 +66,7 @@ class Progress:
         self._leaderships: dict[int, Leadership] = {}  # by node id
         self._counted: dict[int, tuple[int, int]] = {}  # by node id: its life, and the steps of that until a second ago
         self._asks: dict[int, tuple[tuple[Any, ...], int]] = {}  # by node id: what it knew and asked, and how often
-        self.performs = {do.Send: self._sends}
+        self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends}
         self.took = {
             "Fetch": self._took_fetch, "FetchSnapshot": self._took_fetch, "UpdateVoter": self._took_update,
         }  # fmt: skip
@@ -78,7 +82,9 @@ class Progress:
             return
         leadership = self._leaderships.get(node_id)
         if leadership is None or leadership.epoch != role.epoch:
-            leadership = self._leaderships[node_id] = Leadership(process, role.epoch, self._limit_ms(process))
+            leadership = self._leaderships[node_id] = Leadership(
+                process, role.epoch, self._limit_ms(process), self._ledger.voters(process)
+            )  # fmt: skip
             self._look_later(leadership)
             self._know_later(leadership)
 
@@ -104,12 +110,25 @@ class Progress:
         if leadership is not None and type(effect.request) is BeginQuorumEpochRequest:
             leadership.known.add(effect.peer)
 
+    def _appends(self, process: Process, _effect: do.Append) -> None:
+        """A voter that joins the only one has as long as any to fetch."""
+        leadership = self._leaderships.get(process.node.id)
+        if leadership is None:
+            return
+        is_alone = self._ledger.voters(process).ids == (process.node.id,)
+        if leadership.is_alone and not is_alone:
+            leadership.until_ms = self._limit_ms(process)
+        leadership.is_alone = is_alone
+
     def _is_known(self, leadership: Leadership) -> None:
         """It leads for long enough to have notified every voter that does not fetch, in spite of timeouts."""
         process = leadership.process
         if self._leaderships.get(process.node.id) is not leadership or not process.is_awake or process.clock.frozen:
             return
-        unknown = [voter_id for voter_id in self._ledger.voter_ids if voter_id not in leadership.known]
+        voters = self._ledger.voters(process)
+        # A voter that was added since the last check has until the next one.
+        unknown = [key[0] for key in voters.keys if key[0] not in leadership.known and leadership.voters.holds(key)]
+        leadership.voters = voters
         if unknown:
             raise Violation(
                 "L13",
@@ -125,7 +144,7 @@ class Progress:
             return
         request = requested.request
         sender = request.replica_state.replica_id if frame.name == "Fetch" else request.replica_id
-        if sender in self._ledger.voter_ids and sender != process.node.id:
+        if sender != process.node.id and self._ledger.voters(process).holds((sender, _directory(request))):
             leadership.known.add(sender)
             if frame.name == "Fetch" and _has_parted(process, request):
                 return  # it learns where to truncate; its next Fetch counts
@@ -138,8 +157,10 @@ class Progress:
             self._record_contact(process, leadership, frame.gist[1])
 
     def _record_contact(self, process: Process, leadership: Leadership, sender: int) -> None:
+        voters = self._ledger.voters(process)
         leadership.contacted.add(sender)
-        if len(leadership.contacted) >= self._ledger.majority - 1:
+        counted = [voter_id for voter_id in voters.ids if voter_id in leadership.contacted]
+        if len(counted) >= voters.majority - voters.holds(process.node.key):
             leadership.contacted.clear()
             leadership.until_ms = self._limit_ms(process)
 
@@ -164,8 +185,10 @@ class Progress:
 
     def _look(self, leadership: Leadership) -> None:
         process = leadership.process
-        if self._leaderships.get(process.node.id) is not leadership or self._ledger.majority == 1:
+        if self._leaderships.get(process.node.id) is not leadership or process.is_dead:
             return
+        if leadership.is_alone:
+            leadership.until_ms = self._limit_ms(process)
         now_ms = process.clock.ms(self._world.now)
         if now_ms >= leadership.until_ms + SLACK_MS and process.is_awake:
             text = f"node {process.node.id} still leads epoch {leadership.epoch}; no majority fetches, and since"
@@ -181,6 +204,12 @@ class Progress:
             self._counted[process.node.id] = (process.life, process.steps)
         self._asks.clear()
         self._world.after(SECOND, self._count_steps)
+
+
+def _directory(request: Any) -> bytes:
+    """The directory id of the sender of a Fetch or a FetchSnapshot."""
+    directory: bytes = request.topics[0].partitions[0].replica_directory_id
+    return directory
 
 
 def _has_parted(process: Process, request: FetchRequest) -> bool:

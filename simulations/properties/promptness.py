@@ -95,7 +95,9 @@ class Promptness:
             log = process.replica.log
             if not sent and log.is_flushed and process.replica.freezing is None and process.replica.peers.bootstrap:
                 raise Violation("L15", f"node {process.node.id} is {role}, and sends no request to find the leader")
-        elif not isinstance(role, Follower) and (left := [each for each in self._due(role) if each not in sent]):
+        elif not isinstance(role, Follower) and (
+            left := [each for each in self._due(process, role) if each not in sent]
+        ):
             raise Violation("L15", f"node {process.node.id} is {role}, and has sent no request to nodes {left}")
 
     def _check_notified(self, process: Process, role: Role) -> None:
@@ -109,12 +111,13 @@ class Promptness:
                 "S24", f"node {process.node.id} is {role}, but has notified its state machine of {notified}"
             )
 
-    def _due(self, role: Any) -> list[int]:
+    def _due(self, process: Process, role: Any) -> list[int]:
         """The peers to which a role has to send requests at once."""
         if isinstance(role, Resigned):
             return list(role.unacked)
         tally = role.tally
-        may_win = len(tally.granting) < self._ledger.majority <= len(tally.granting) + len(tally.unanswered)
+        majority = self._ledger.voters(process).majority
+        may_win = len(tally.granting) < majority <= len(tally.granting) + len(tally.unanswered)
         return list(tally.unanswered) if may_win and tally.held_until_ms is None else []
 
     def _took_answer(self, process: Process, event: Answered, effects: list[Any]) -> None:

@@ -102,11 +102,11 @@ class Roles:
     def _is_valid(self, process: Process, role: Any) -> None:
         node_id = process.node.id
         if isinstance(role, (Leader, Resigned)):
-            valid = role.leader_id == node_id and (isinstance(role, Resigned) or process.replica.is_voter)
+            valid = role.leader_id == node_id and (isinstance(role, Resigned) or self._ledger.may_stand(process))
         elif isinstance(role, Follower):
             valid = role.leader_id != node_id and bool(role.endpoints)
         elif isinstance(role, Candidate):
-            valid = role.voted.id == node_id and process.replica.is_voter
+            valid = role.voted.id == node_id and self._ledger.may_stand(process)
         else:
             valid = role.leader_id != node_id
         if not valid:

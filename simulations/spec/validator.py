@@ -44,6 +44,7 @@ class Validator:
         self._directories: dict[int, bytes] = {}
         self._leaders: dict[int, int] = {}
         self.refusal: Violation | None = None
+        self.is_off = False
         self.actions: dict[str, int] = defaultdict(int)
         self.pairs: dict[tuple[str, str], int] = defaultdict(int)
 
@@ -61,7 +62,7 @@ class Validator:
 
     def recovered(self, process: Process, recovered: Recovered) -> None:
         """RestartWithState: the recovered state is one that a crash may have left."""
-        if self.refusal is not None:
+        if self.refusal is not None or self.is_off:
             return
         node = process.node
         if not node.static_voters.ids:  # with static voters it is the id alone that counts
@@ -107,7 +108,7 @@ class Validator:
 
     def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
         """Check a step."""
-        if self.refusal is not None:
+        if self.refusal is not None or self.is_off:
             return
         track = self._tracks[process.node.id]
         replica = process.replica

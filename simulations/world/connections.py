@@ -33,7 +33,8 @@ SYN_RETRY_US = SECOND  # then twice as long, each time
 class Network:
     """All connections of a world.
 
-    uses_codec: whether messages pass as bytes; else the objects themselves pass, which must not be changed.
+    former: addresses that refuse connections, because their machines have moved. uses_codec: whether messages pass as
+    bytes; else the objects themselves pass, which must not be changed.
     delivers_late_answers: whether a client receives answers to requests that it gave up. rules: called for each frame
     that leaves, as `rule(connection, frame, is_answer)`; True: the rule has taken the frame. seen: called for each
     frame that leaves; arrived: for each that a process receives.
@@ -44,6 +45,7 @@ class Network:
         self.links = Links(world, latency, rng)
         self.hosts: dict[str, Node] = {}
         self.crossed: dict[tuple[int, str], Node] = {}
+        self.former: set[str] = set()
         self.uses_codec = True
         self.delivers_late_answers = False
         self.rules: list[Callable[[Connection, Frame, bool], bool]] = []
@@ -54,6 +56,14 @@ class Network:
     def attach(self, node: Node) -> None:
         """A machine is reached at its address."""
         self.hosts[node.endpoints()[0].host] = node
+
+    def move(self, node: Node) -> None:
+        """A machine gets another address; the former one is in `former`, and refuses connections."""
+        self.former.add(node.host)
+        names = sum(1 for other in self.hosts.values() if other is node)
+        node.host = f"node-{node.id}-{names}"
+        node.config.endpoints = node.endpoints()
+        self.attach(node)
 
     # The client's side
 
@@ -190,9 +200,9 @@ class Network:
         """The connections that a server has accepted, in a fixed order."""
         found = []
         for name in sorted(self.hosts):
-            process = self.hosts[name].process
-            if process is not None:
-                found += list(process.connections.values())
+            node = self.hosts[name]
+            if node.process is not None and node.host == name:
+                found += list(node.process.connections.values())
         return found
 
     # Connecting
@@ -203,7 +213,8 @@ class Network:
     def _syn(self, connection: Connection, target: Node, attempt: int) -> None:
         if not connection.is_wanted or connection.client.is_dead:
             return
-        if self._resolve(connection.client, connection.channel.host) is not target:
+        host = connection.channel.host
+        if host in self.former or self._resolve(connection.client, host) is not target:
             # The address was reassigned while the packet was in flight; this machine does not know the connection.
             self.links.carry(connection.to_client, 0, self._refused, connection)
             return

@@ -34,6 +34,10 @@ class History:
         """The end offset of the records that leaders of the epochs before this one have committed."""
         return max((end for led, end in self._ends.items() if led < epoch), default=0)
 
+    def has_committed(self, epoch: int) -> bool:
+        """Whether the leader of an epoch has committed a record of it."""
+        return epoch in self._ends
+
     def extend(self, source: ChainedLog, end_offset: int, epoch: int) -> None:
         """The batches of a log from our end up to `end_offset` are committed, by the leader of an epoch. Raises
         Violation if the log does not continue our history.

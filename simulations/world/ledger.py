@@ -11,27 +11,66 @@ from typing import TYPE_CHECKING
 from simulations.world.chains import ChainedLog, Chains
 from simulations.world.durable import DurableView
 from simulations.world.history import History
+from simulations.world.voter_sets import NO_VOTERS, Voters, VoterSets
 
 if TYPE_CHECKING:
     from simulations.world.process import Node, Process
 
 
 class Ledger:
-    """nodes: all, by id. voter_ids: of the voter set. gone: voters whose disk was lost, and with it their identity, if
-    voters have directory ids (KIP-853). damaged: nodes whose disk was damaged by a fault: they may refuse to start.
-    shadows: the log of each running process, as its effects made it.
+    """nodes: all, by id. damaged: nodes whose disk was damaged by a fault: they may refuse to start. shadows: the log
+    of each running process, as its effects made it. voter_sets: of each prefix of a log; formatted: the voters that the
+    nodes were formatted with, or static voters.
     """
 
-    def __init__(self, nodes: dict[int, Node], voter_ids: tuple[int, ...]) -> None:
+    def __init__(self, nodes: dict[int, Node], formatted: Voters, level: int = 0) -> None:
         self.nodes = nodes
-        self.voter_ids = voter_ids
-        self.majority = len(voter_ids) // 2 + 1
-        self.gone: set[int] = set()
+        self.formatted = formatted
         self.damaged: set[int] = set()
         self.chains = Chains()
         self.history = History(self.chains)
+        self.voter_sets = VoterSets(self.chains, formatted, level)
         self.shadows: dict[int, ChainedLog] = {}  # by node id
         self._views: dict[int, tuple[int, DurableView]] = {}  # by node id: the disk's number, and its view
+
+    @property
+    def committed(self) -> Voters:
+        """The newest committed voter set."""
+        return self.voter_sets.at(self.history.log.last)
+
+    @property
+    def voter_ids(self) -> tuple[int, ...]:
+        return self.committed.ids
+
+    @property
+    def majority(self) -> int:
+        return self.committed.majority
+
+    @property
+    def gone(self) -> set[int]:
+        """Ids of committed voters whose disk was lost, and with it their identity, if voters have directory ids."""
+        voters, nodes = self.committed, self.nodes
+        return {voter_id for voter_id in voters.ids if voter_id in nodes and not voters.holds(nodes[voter_id].key)}
+
+    def voters(self, process: Process) -> Voters:
+        """The voter set that a process must follow: the newest one of its log, committed or not."""
+        node = process.node
+        found = self.voter_sets.at(self.shadow(process).last)
+        is_formatted = bool(node.static_voters.ids) or (node.disk.number == 1 and node.id in self.formatted.ids)
+        return found if found is not self.formatted or is_formatted else NO_VOTERS
+
+    def is_voter(self, process: Process) -> bool:
+        """Whether a process is a voter by its own log."""
+        return self.voters(process).holds(process.node.key)
+
+    def may_stand(self, process: Process) -> bool:
+        """Whether a process may be elected: a voter, or one whose removal it does not know to be committed."""
+        voters, key = self.voters(process), process.node.key
+        return voters.holds(key) or (voters.offset >= process.replica.log.committed and key in voters.before)
+
+    def was_voter(self, key: tuple[int, bytes]) -> bool:
+        """Whether a replica is in a voter set of any log, or was."""
+        return any(voters.holds(key) for voters in self.voter_sets.all)
 
     def shadow(self, process: Process) -> ChainedLog:
         return self.shadows[process.node.id]
@@ -47,13 +86,13 @@ class Ledger:
         """The contents of a disk were replaced: drop everything known about it."""
         self._views.pop(node.id, None)
 
-    def holders(self, end_offset: int) -> list[int]:
-        """Voters whose disks have the history up to an offset, in the log or in a snapshot."""
+    def holders(self, end_offset: int, voters: Voters) -> list[int]:
+        """Those of the voters whose disks have the history up to an offset, in the log or in a snapshot."""
         number = self.history.chain_at[end_offset]
         return [
             voter_id
-            for voter_id in self.voter_ids
-            if voter_id not in self.gone
+            for voter_id in voters.ids
+            if voters.holds(self.nodes[voter_id].key)
             and ((view := self.durable(self.nodes[voter_id])).at(end_offset) == number or view.covers(end_offset))
         ]
 

@@ -77,7 +77,8 @@ class Machine(Generic[P]):
     """A machine. is_on: it has power. make_process: makes its processes. life: counts its processes. process: None if
     none runs.
 
-    config, static_voters: of its processes. limits: of its storage. release: whose versions of messages it supports.
+    host: its present address. config, static_voters: of its processes. limits: of its storage. release: whose versions
+    of messages it supports.
     snapshot_every: records between snapshots, 0 for none. step_us: the duration of each step. broken: why it does not
     start, until it is repaired. wanted: whether it is to run. disks_lost: how often its disk was emptied, or restored
     from a backup. disk_rng: decides how long syncs take, and which writes survive.
@@ -98,6 +99,7 @@ class Machine(Generic[P]):
         self.triggers = triggers
         self.watch = watch
         self.id = node_id
+        self.host = endpoint(node_id).host
         self.root = root
         self.is_on = True
         self.make_process = make_process
@@ -324,7 +326,7 @@ class Machine(Generic[P]):
     # What others read
 
     def endpoints(self) -> tuple[Endpoint, ...]:
-        return (endpoint(self.id),)
+        return (endpoint(self.id)._replace(host=self.host),)
 
     def local_ms(self) -> int:
         return self.clock.ms(self.world.now)

@@ -17,7 +17,9 @@ from raft.replica import Replica
 from raft.step import start, step
 from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed
 from raft.storage.storage import Storage
+from raft.voters import KRAFT_VERSION_MAX
 from records.batch import CorruptBatch
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from simulations.world.channels import Channel
 from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead, SimFiles
@@ -44,6 +46,14 @@ PAUSE_US_MAX = 6 * SECOND
 
 # Errors of a disk or of its contents, at which a process stops.
 DISK_TROUBLE = (DiskFailed, CorruptLog, CorruptSnapshot, CorruptBatch, OSError)
+
+# What a node says of itself to a leader that is to add it.
+VERSIONS = ApiVersionsResponse(
+    error_code=0, api_keys=(), throttle_time_ms=0, finalized_features=(), finalized_features_epoch=-1,
+    supported_features=(
+        ApiVersionsResponse.SupportedFeatureKey(name="kraft.version", min_version=0, max_version=KRAFT_VERSION_MAX),
+    ),
+)  # fmt: skip
 
 # Probes are points at which a plan may strike; their names are made once.
 _INPUTS: dict[type, str] = {type(None): "start"}
@@ -196,6 +206,9 @@ class Process:
             return
         connection.asked = frame
         connection.asked_at = self.world.now
+        if type(requested.request) is ApiVersionsRequest:
+            self._answer(connection.id, VERSIONS)  # in a node, the table of APIs answers it, and not the replica
+            return
         self.watch.asked(self, frame, requested)
         self.handle(requested)
         if not self.is_dead:
@@ -327,8 +340,8 @@ class Process:
     def _reserve(self, effect: do.ReserveOffsets) -> None:
         self._own.append((self.machine.reserve, effect))
 
-    def _supports(self, _effect: do.KraftVersionSupport) -> None:
-        """The state machine here never raises kraft.version."""
+    def _supports(self, effect: do.KraftVersionSupport) -> None:
+        self._own.append((self.machine.supports, effect))
 
     def _confirmed(self, effect: do.LeadershipConfirmed) -> None:
         self._own.append((self.machine.confirmed, effect))

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from raft.config import SnapshotId
-from raft.inputs import ConfirmLeadership, OffsetsReserved, Propose
+from raft.inputs import ConfirmLeadership, OffsetsReserved, Propose, UpgradeKraftVersion
 from raft.log_view import BOOTSTRAP
 from raft.snapshots import may_take
 from records.batch import batches, build_batch
@@ -19,7 +19,13 @@ from simulations.world.writes import Replay, State, read_snapshot, snapshot_valu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from raft.effects import LeaderChanged, LeadershipConfirmed, ProposalRefused, ReserveOffsets
+    from raft.effects import (
+        KraftVersionSupport,
+        LeaderChanged,
+        LeadershipConfirmed,
+        ProposalRefused,
+        ReserveOffsets,
+    )
     from raft.inputs import Input
     from raft.replica import Replica
     from raft.storage.storage import Storage
@@ -72,6 +78,7 @@ class Register:
         self._snapshot_at = 0
         self._questions = 0
         self._handed_us = 0
+        self._supported = (0, 0)
 
     # Called by raft
 
@@ -123,6 +130,20 @@ class Register:
         base, self.next_offset = self.next_offset, self.next_offset + wanted.count
         self._hand(OffsetsReserved(wanted.epoch, base))
 
+    def supports(self, event: KraftVersionSupport) -> None:
+        """All voters of an epoch support a level of kraft.version."""
+        self._supported = (event.epoch, event.level)
+
+    def upgrade(self) -> bool:
+        """Raise kraft.version to what all voters support; returns whether it does."""
+        epoch, level = self._supported
+        if self.leads is None or epoch != self.leads or level < 1:
+            return False
+        self._supported = (epoch, 0)
+        base, self.next_offset = self.next_offset, self.next_offset + 2
+        self._hand(UpgradeKraftVersion(self.leads, base, level))
+        return True
+
     def refused(self, event: ProposalRefused) -> None:
         """A write is not in the log; writes after it cannot be either."""
         if self.leads == event.epoch:
@@ -151,7 +172,7 @@ class Register:
         self._process.watch.wrote(self._process, tuple(numbers), self.next_offset)
         self._hand(Propose(self.leads, base, self.next_offset - 1, data), delay_us)
 
-    def _hand(self, event: Propose | OffsetsReserved, delay_us: int = 0) -> None:
+    def _hand(self, event: Propose | OffsetsReserved | UpgradeKraftVersion, delay_us: int = 0) -> None:
         """Give raft an input, after all that it was given before."""
         world = self._process.world
         self._handed_us = max(self._handed_us, world.now + delay_us)  # one after the other

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from raft.config import ReplicaKey
-from raft.effects import ReserveOffsets
+from raft.effects import Reply, ReplyRecords, ReserveOffsets
 from raft.inputs import OffsetsReserved
 from raft.java_texts import key_text
-from raft.roles import Leader, Resigned
+from raft.roles import Candidate, Leader, Prospective, Resigned
 from records.errors import Error
-from records.messages.elections import EndQuorumEpochRequest
-from tests.raft.building import Bench, active, dynamic_voters, follower, key, leader
+from records.messages.elections import EndQuorumEpochRequest, VoteRequest
+from tests.raft.building import Bench, active, dynamic_voters, follower, key, leader, vote_response
 from tests.raft.changing import answers, ask, catch_up, leading, leave_offsets, remove, removed, with_voters
 
 
@@ -91,6 +91,36 @@ def test_a_removed_leader_that_nobody_fetches_from_resigns() -> None:
     bench.wait(3000)
 
     assert isinstance(bench.role, Resigned)
+
+
+def test_a_leader_whose_removal_is_not_committed_stands_again_and_then_resigns() -> None:
+    bench = leading(1, 2)
+    ask(bench, remove(key(1)))
+    leave_offsets(bench)
+    bench.wait(3000)
+    bench.wait(3000)
+    assert isinstance(bench.role, Prospective)
+    epoch = bench.role.epoch
+
+    bench.answer(bench.last_send(VoteRequest), vote_response(epoch, granted=True))
+    assert isinstance(bench.role, Candidate)
+    assert bench.role.tally.granting == (), "its own vote counts no more"
+    bench.answer(bench.last_send(VoteRequest), vote_response(epoch + 1, granted=True))
+    assert isinstance(bench.role, Leader)
+    catch_up(bench, 2)
+
+    assert isinstance(bench.role, Resigned)
+
+
+def test_parked_fetches_are_answered_by_the_new_set_alone() -> None:
+    bench = leading(1, 2, 3)
+    catch_up(bench, 2)
+    catch_up(bench, 2)
+
+    effects = ask(bench, remove(key(3)))
+    effects += leave_offsets(bench)
+
+    assert {type(effect) for effect in effects if isinstance(effect, (Reply, ReplyRecords))} == {ReplyRecords}
 
 
 # What is refused

@@ -14,6 +14,7 @@ from simulations.mutants import (
     controllers,
     disks,
     elections,
+    members,
     projects,
     replication,
     security,
@@ -44,7 +45,7 @@ def test_a_mutant_fits_the_code_and_changes_what_it_does(mutant: Mutant) -> None
 
 
 def test_each_id_is_unique() -> None:
-    modules = (elections, replication, disks, projects, controllers, clusters, apis, sockets, security)
+    modules = (elections, replication, disks, projects, controllers, clusters, apis, sockets, security, members)
 
     ids = Counter(mutant.id for module in modules for mutant in module.MUTANTS)
 

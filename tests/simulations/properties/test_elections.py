@@ -11,6 +11,7 @@ from raft.effects import SaveElection
 from raft.inputs import Requested, Source
 from records.messages.elections import VoteRequest
 from simulations.world.violation import Violation
+from simulations.world.voter_sets import Voters
 from tests.simulations.building import connection_to, followers, frame, leader, lived
 
 
@@ -104,7 +105,7 @@ def test_a_counted_vote_of_an_emptied_disk_is_detected() -> None:
     run = lived()
     voter = followers(run)[0]
     epoch = voter.replica.epoch
-    run.ledger.gone.add(voter.node.id)
+    run.ledger.voter_sets.all[:] = [Voters(((voter.node.id, b"\7" * 16),), ("node-1",))]
     granted = frame("VoteAnswer", 0, epoch, -1, 1, stamp=(epoch, leader(run).node.id, epoch, 10_000, 0))
 
     with pytest.raises(Violation, match="S20"):

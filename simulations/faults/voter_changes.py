@@ -1,0 +1,164 @@
+"""Changes of the voters (KIP-853): an administrator adds, removes and replaces them, nodes get other addresses, and
+kraft.version is raised. They are no faults themselves, but happen while faults do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.roles import Leader
+from simulations.faults.table import FaultKind, Scale, down, pick, span
+from simulations.faults.targets import find
+from simulations.members.administrator import Wish
+from simulations.world.streams import between
+from simulations.world.world import MS
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from simulations.members.run import MembersRun
+    from simulations.world.process import Node, Process
+
+Args = dict[str, Any]
+
+
+def _observers(run: MembersRun) -> list[Node]:
+    voters = run.ledger.committed
+    return [node for node in run.nodes.values() if not voters.holds(node.key)]
+
+
+def _find(run: MembersRun, whom: int | str, struck: Process | None) -> Node | None:
+    """As `find`; observer: the node with the lowest id that is no committed voter."""
+    if whom == "observer":
+        return next(iter(_observers(run)), None)
+    return find(run, whom, struck)
+
+
+def add_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+    """The administrator adds a node. tries: how often at most, each wait_ms after the last; ack: whether it waits for
+    the commit; twice: two administrators do it at once.
+    """
+    node = _find(run, args["whom"], struck)
+    if node is None:
+        return False
+    for _ in range(2 if args["twice"] else 1):
+        run.want(Wish("add", node.key, args["ack"]), args["tries"], args["wait_ms"])
+    return True
+
+
+def remove_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+    """The administrator removes a voter, perhaps the leader. tries, wait_ms, twice: as of `add_voter`."""
+    node = _find(run, args["whom"], struck)
+    if node is None:
+        return False
+    for _ in range(2 if args["twice"] else 1):
+        run.want(Wish("remove", node.key), args["tries"], args["wait_ms"])
+    return True
+
+
+def replace_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+    """A node loses its disk and gets an empty one, with another directory id; the administrator removes the former
+    voter, and adds the new one. down_ms: until it is started; tries, wait_ms: of each request.
+    """
+    node = _find(run, args["whom"], struck)
+    if node is None:
+        return False
+
+    def empty() -> None:
+        if not run.administrator.may_lose(node):
+            return
+        key = node.key
+        node.kill()
+        node.new_disk()
+        run.disk_replaced(node)
+        run.make_observer(node)
+        run.count("replace_voter:done")
+        node.start_after(args["down_ms"] * MS)
+        tries, wait_ms = args["tries"], args["wait_ms"]
+
+        def add(_is_removed: bool) -> None:
+            run.want(Wish("add", node.key), tries, wait_ms, again)
+
+        def again(_is_added: bool) -> None:
+            run.want(Wish("remove", key), 1, wait_ms)  # a client that had no answer asks for the former voter again
+
+        run.want(Wish("remove", key), tries, wait_ms, add)
+
+    run.later(0, empty)
+    return True
+
+
+def rename_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+    """A node is stopped, and started at another address; its former one refuses connections until the faults end.
+    down_ms: until it is started.
+    """
+    node = _find(run, args["whom"], struck)
+    if node is None:
+        return False
+
+    def move() -> None:
+        node.kill()
+        run.network.move(node)
+        run.count("rename_voter:done")
+        node.start_after(args["down_ms"] * MS)
+
+    run.later(0, move)
+    return True
+
+
+def raise_version(run: MembersRun, _args: Args, _struck: Process | None) -> bool:
+    """kraft.version is raised from 0 to 1, if all voters have told the leader that they support it."""
+    run.later(0, _raise, run)
+    return True
+
+
+def _raise(run: MembersRun) -> None:
+    leaders = [each for each in run.ledger.running() if each.steps and isinstance(each.replica.role, Leader)]
+    leader = max(leaders, key=lambda each: each.replica.epoch, default=None)
+    if leader is not None and leader.is_awake and leader.machine.upgrade():
+        run.count("raise_version:done")
+
+
+def _whom(rng: Random, scale: Scale) -> int | str:
+    role: str = pick(rng, ("", "leader", "follower", "struck"))
+    return role or pick(rng, scale.ids)
+
+
+def _asked(rng: Random, scale: Scale) -> Args:
+    return {"tries": pick(rng, (1, 3, 10, 30)), "wait_ms": max(span(rng, scale) // 4, 1), "twice": rng.random() < 0.2}
+
+
+def _add(rng: Random, scale: Scale) -> Args:
+    whom = "observer" if rng.random() < 0.7 else pick(rng, scale.ids)
+    return {"whom": whom, "ack": rng.random() < 0.7, **_asked(rng, scale)}
+
+
+def _remove(rng: Random, scale: Scale) -> Args:
+    return {"whom": _whom(rng, scale), **_asked(rng, scale)}
+
+
+def _replace(rng: Random, scale: Scale) -> Args:
+    return {
+        "whom": _whom(rng, scale), "down_ms": down(rng, scale), "tries": pick(rng, (3, 10, 30)),
+        "wait_ms": between(rng, 1, scale.timeouts_ms[0]),
+    }  # fmt: skip
+
+
+def _rename(rng: Random, scale: Scale) -> Args:
+    return {"whom": _whom(rng, scale), "down_ms": down(rng, scale)}
+
+
+def _nothing(_rng: Random, _scale: Scale) -> Args:
+    return {}
+
+
+CHANGES: dict[str, FaultKind] = {
+    kind.name: kind
+    for kind in (
+        FaultKind("add_voter", add_voter, _add, 30),  # type: ignore[arg-type]
+        FaultKind("remove_voter", remove_voter, _remove, 24),  # type: ignore[arg-type]
+        FaultKind("replace_voter", replace_voter, _replace, 12),  # type: ignore[arg-type]
+        FaultKind("rename_voter", rename_voter, _rename, 10),  # type: ignore[arg-type]
+        FaultKind("raise_version", raise_version, _nothing, 4),  # type: ignore[arg-type]
+    )
+}
