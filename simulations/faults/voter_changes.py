@@ -16,25 +16,25 @@ from simulations.world.world import MS
 if TYPE_CHECKING:
     from random import Random
 
-    from simulations.members.run import MembersRun
+    from simulations.members.world import MembersWorld
     from simulations.world.process import Node, Process
 
 Args = dict[str, Any]
 
 
-def _observers(run: MembersRun) -> list[Node]:
+def _observers(run: MembersWorld) -> list[Node]:
     voters = run.ledger.committed
     return [node for node in run.nodes.values() if not voters.holds(node.key)]
 
 
-def _find(run: MembersRun, whom: int | str, struck: Process | None) -> Node | None:
+def _find(run: MembersWorld, whom: int | str, struck: Process | None) -> Node | None:
     """As `find`; observer: the node with the lowest id that is no committed voter."""
     if whom == "observer":
         return next(iter(_observers(run)), None)
     return find(run, whom, struck)
 
 
-def add_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+def add_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool:
     """The administrator adds a node. tries: how often at most, each wait_ms after the last; ack: whether it waits for
     the commit; twice: two administrators do it at once.
     """
@@ -46,7 +46,7 @@ def add_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def remove_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+def remove_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool:
     """The administrator removes a voter, perhaps the leader. tries, wait_ms, twice: as of `add_voter`."""
     node = _find(run, args["whom"], struck)
     if node is None:
@@ -56,7 +56,7 @@ def remove_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def replace_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+def replace_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool:
     """A node loses its disk and gets an empty one, with another directory id; the administrator removes the former
     voter, and adds the new one. down_ms: until it is started; tries, wait_ms: of each request.
     """
@@ -88,7 +88,7 @@ def replace_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def rename_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
+def rename_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool:
     """A node is stopped, and started at another address; its former one refuses connections until the faults end.
     down_ms: until it is started.
     """
@@ -106,13 +106,13 @@ def rename_voter(run: MembersRun, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def raise_version(run: MembersRun, _args: Args, _struck: Process | None) -> bool:
+def raise_version(run: MembersWorld, _args: Args, _struck: Process | None) -> bool:
     """kraft.version is raised from 0 to 1, if all voters have told the leader that they support it."""
     run.later(0, _raise, run)
     return True
 
 
-def _raise(run: MembersRun) -> None:
+def _raise(run: MembersWorld) -> None:
     leaders = [each for each in run.ledger.running() if each.steps and isinstance(each.replica.role, Leader)]
     leader = max(leaders, key=lambda each: each.replica.epoch, default=None)
     if leader is not None and leader.is_awake and leader.machine.upgrade():

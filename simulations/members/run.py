@@ -1,161 +1,28 @@
-"""One run of a world whose voters change, and its recovery phase, in which a last change must succeed."""
+"""One run of a world whose voters change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.roles import Leader
-from raft.voters import VoterSet
 from simulations.faults.table import KINDS
 from simulations.faults.voter_changes import CHANGES
-from simulations.levels.raft_run import Run
-from simulations.levels.raft_world import CLUSTER
-from simulations.levels.recovery_phase import CATCH_UP_MS, RecoveryPhase
-from simulations.members.administrator import Administrator, Wish
-from simulations.world.machine import endpoint
-from simulations.world.violation import Violation
+from simulations.members.recovery_phase import MembersRecovery
+from simulations.members.world import MembersWorld
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulations.plans.plan import Fault, Plan
-    from simulations.world.process import Node, Process
-
-# Nodes that join by themselves ask once a fetch timeout, one after the other.
-SETTLE_MS = 30_000
-
-# So often is a change tried in the recovery phase, with so long a pause.
-TRIES = 40
-TRY_EVERY_MS = 250
+    from simulations.world.process import Process
 
 
-class MembersRun(Run):
+class MembersRun(MembersWorld):
     """One run of a plan at the members level."""
 
     def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
         super().__init__(plan, written)
-        self.administrator = Administrator(
-            self.world, self.ledger, self.watch.changes, CLUSTER, self.stream("administrator")
-        )
         self.recovery_phase = MembersRecovery(self)
-        self.watch.validator.is_off = True
-
-    def _configure_bootstrap(self, node: Node) -> None:
-        """Any node knows who leads: those that are voters may all be others by and by."""
-        node.static_voters = VoterSet()
-        self._name_servers(node)
-
-    def _make_node(self, node_id: int, voters: VoterSet) -> Node:
-        node = super()._make_node(node_id, voters)
-        self._name_servers(node)  # with static voters too, for the time after they have changed
-        return node
-
-    def _name_servers(self, node: Node) -> None:
-        node.config.bootstrap_servers = tuple(endpoint(each) for each in self.plan.ids if each != node.id)
-
-    def want(self, wish: Wish, tries: int, wait_ms: int, then: Callable[[bool], None] | None = None) -> None:
-        """Have the administrator make a change, until the faults end."""
-        phase = self._phase
-
-        def told(is_done: bool) -> None:
-            if then is not None and phase == self._phase:
-                then(is_done)
-
-        self.administrator.want(wish, tries, wait_ms, told, lambda: phase == self._phase)
 
     def _do(self, fault: Fault, struck: Process | None) -> bool:
         kind = CHANGES.get(fault.kind) or KINDS[fault.kind]
         return kind.strike(self, fault.args, struck)
-
-    def end_chaos(self) -> None:
-        """End all faults; former addresses are those of their nodes again."""
-        super().end_chaos()
-        self.network.former.clear()
-
-
-class MembersRecovery(RecoveryPhase):
-    """All nodes are healthy: the voter set must settle, and a last change must succeed."""
-
-    def __init__(self, run: MembersRun) -> None:
-        super().__init__(run)
-        self._members = run
-
-    def _choose_core(self) -> list[Node]:
-        return [node for node in self._run.nodes.values() if not node.broken]
-
-    def _outsiders(self) -> list[int]:
-        return []
-
-    def _leader(self) -> Process | None:
-        """A leader that may write, and that a majority of the committed voters follows."""
-        voters = self._run.ledger.committed
-        processes = [node.process for node in self._core if node.process is not None and node.process.is_listening]
-        for process in processes:
-            if process.machine.leads is not None:
-                known = [
-                    each for each in processes
-                    if voters.holds(each.node.key) and each.replica.epoch == process.replica.epoch
-                    and each.replica.leader_id == process.node.id
-                ]  # fmt: skip
-                if len(known) >= voters.majority:
-                    return process
-        return None
-
-    def _is_settled(self) -> bool:
-        """The newest voter set of the leader is committed and up to date, and no change is under way."""
-        leader = self._leader()
-        if leader is None:
-            return False
-        ledger, plan = self._run.ledger, self._run.plan
-        voters = ledger.committed
-        role = leader.replica.role
-        if not isinstance(role, Leader) or role.state.change is not None or ledger.voters(leader) != voters:
-            return False
-        if not ledger.voter_sets.level(ledger.history.log.last):
-            return True
-        # Voters that have moved tell so, and nodes that join by themselves are voters.
-        hosts = dict(zip(voters.ids, voters.hosts, strict=True))
-        joins = bool(plan.config.get("auto_join"))
-        return all(
-            voters.holds(node.key) and hosts[node.id] == node.host if voters.holds(node.key) or joins else True
-            for node in self._core
-        )
-
-    def _stay_in_peace(self) -> None:
-        self._wait("L06", "a change of the voters does not end", self._is_settled, SETTLE_MS)
-        self._wait("L07", "not all catch up", lambda: self._all_have(0), CATCH_UP_MS)
-        super()._stay_in_peace()
-        self._change_once_more()
-
-    def _change_once_more(self) -> None:
-        """A healthy quorum adds or removes a voter, also its leader."""
-        run = self._members
-        self._wait("L01", "no leader", self._leader, self.elect_within_ms)
-        leader = self._leader()
-        assert leader is not None, "there is a leader"
-        if not run.ledger.voter_sets.level(run.ledger.history.log.last):
-            return
-        rng = run.stream("last change")
-        voters = run.ledger.committed
-        observers = [node for node in run.nodes.values() if node.id not in voters.ids]
-        wishes = [Wish("add", node.key) for node in observers[:1]]
-        if len(voters.keys) > 1 and not run.ledger.gone:
-            follower = next(key for key in voters.keys if key[0] != leader.node.id)
-            wishes += [Wish("remove", follower), Wish("remove", leader.node.key)]
-        if not wishes:
-            return
-        wish = wishes[int(rng.random() * len(wishes))]
-        results: list[bool] = []
-        run.administrator.want(wish, TRIES, TRY_EVERY_MS, results.append)
-        self._wait("L06", f"{wish.kind} of node {wish.key[0]} does not succeed", lambda: results, TRIES * TRY_EVERY_MS)
-        if not results[0] and not self._was_made(wish):
-            raise Violation("L06", f"{wish.kind} of node {wish.key[0]} fails; {self._state()}")
-        self._wait("L01", "no leader after a change of the voters", self._leader, self.elect_within_ms)
-        end = run.ledger.history.end
-        if run.plan.calm.quiet:
-            return  # nobody writes any more
-        self._wait("L02", "nothing is committed after a change of the voters", lambda: self._commits(end), 5_000)
-
-    def _was_made(self, wish: Wish) -> bool:
-        """An earlier try may have succeeded, so that a later one was refused; or the node did it by itself."""
-        return self._run.ledger.committed.holds(wish.key) == (wish.kind == "add")

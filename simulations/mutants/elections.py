@@ -124,7 +124,7 @@ MUTANTS = (
     ),
     Mutant(
         "R33", "a follower never gives up its leader", "progress", "classic", ("L01", "L02", "L07"),
-        (Edit("raft.poll", "    if replica.is_voter and now_ms >= state.fetch_deadline_ms:", "    if replica.is_voter and now_ms < 0:"),),
+        (Edit("raft.poll", "    if may_stand and now_ms >= state.fetch_deadline_ms:", "    if may_stand and now_ms < 0:"),),
     ),
     Mutant(
         "R35", "a pre-vote is kept as a vote", "votes", "KIP-996", ("S21", "ASSERT"),

@@ -199,10 +199,10 @@ MUTANTS = (
         ("S19",),
         Edit(
             UPGRADE,
-            "    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if told.supports(DYNAMIC) else 0))\n",
-            "    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if told else 0))\n",
+            "    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if reported.supports(DYNAMIC) else 0))\n",
+            "    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if reported else 0))\n",
         ),
-        Edit(UPGRADE, "        or not state.told_voters.supports(upgrade.level)\n", ""),
+        Edit(UPGRADE, "        or not state.reported_voters.supports(upgrade.level)\n", ""),
     ),
     _row(
         "M19",

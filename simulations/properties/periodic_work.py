@@ -172,10 +172,10 @@ class PeriodicWork:
         if not batch.is_control:
             return
         node_id, epoch = process.node.id, effect.epoch
-        if (node_id, process.life, epoch) in self._begun:
+        (_, kind, said), *more = control_records_of(effect.data, batch)
+        if kind != LEADER_CHANGE and (node_id, process.life, epoch) in self._begun:
             return  # a voter set, or a level of kraft.version
         self._begun.add((node_id, process.life, epoch))
-        (_, kind, said), *more = control_records_of(effect.data, batch)
         voters = sorted(voter.key.id for voter in replica.voters)
         granting = [each.voter_id for each in said.granting_voters] if kind == LEADER_CHANGE else []
         voted = self._elections.votes_for.get((epoch, node_id), set()) | {node_id}

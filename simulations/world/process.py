@@ -17,15 +17,15 @@ from raft.replica import Replica
 from raft.step import start, step
 from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed
 from raft.storage.storage import Storage
-from raft.voters import KRAFT_VERSION_MAX
 from records.batch import CorruptBatch
-from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.messages.versions import ApiVersionsRequest
 from simulations.world.channels import Channel
 from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead, SimFiles
 from simulations.world.flush_thread import SimFlushThread
 from simulations.world.machine import Machine
 from simulations.world.register import Register
+from simulations.world.releases import VERSIONS
 from simulations.world.world import MS, SECOND
 
 if TYPE_CHECKING:
@@ -46,14 +46,6 @@ PAUSE_US_MAX = 6 * SECOND
 
 # Errors of a disk or of its contents, at which a process stops.
 DISK_TROUBLE = (DiskFailed, CorruptLog, CorruptSnapshot, CorruptBatch, OSError)
-
-# What a node says of itself to a leader that is to add it.
-VERSIONS = ApiVersionsResponse(
-    error_code=0, api_keys=(), throttle_time_ms=0, finalized_features=(), finalized_features_epoch=-1,
-    supported_features=(
-        ApiVersionsResponse.SupportedFeatureKey(name="kraft.version", min_version=0, max_version=KRAFT_VERSION_MAX),
-    ),
-)  # fmt: skip
 
 # Probes are points at which a plan may strike; their names are made once.
 _INPUTS: dict[type, str] = {type(None): "start"}

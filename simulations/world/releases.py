@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controller.features.levels import METADATA_VERSION, supported_features
+from raft.voters import KRAFT_VERSION_MAX
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.elections import (
@@ -14,7 +15,7 @@ from records.messages.features import UpdateFeaturesRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest
-from records.messages.versions import ApiVersionsRequest
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest, UpdateRaftVoterRequest
 
 Versions = dict[type, int]
@@ -36,6 +37,14 @@ def _versions(fetch: int, vote: int, add: int = 1) -> Versions:
 
 
 NEWEST = "4.4"
+
+# What a node says of itself to a leader that is to add it.
+VERSIONS = ApiVersionsResponse(
+    error_code=0, api_keys=(), throttle_time_ms=0, finalized_features=(), finalized_features_epoch=-1,
+    supported_features=(
+        ApiVersionsResponse.SupportedFeatureKey(name="kraft.version", min_version=0, max_version=KRAFT_VERSION_MAX),
+    ),
+)  # fmt: skip
 
 # 3.9 knows no pre-vote (KIP-996), 4.0 no high watermark in a Fetch (KIP-1166), 4.1 no AddRaftVoter that is answered
 # before the commit (KIP-1186).

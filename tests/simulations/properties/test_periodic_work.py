@@ -84,7 +84,7 @@ def test_a_first_record_without_the_granting_voters_is_detected() -> None:
     data = build_control_batch([encode_control(said)], base_offset=end, leader_epoch=epoch, timestamp_ms=0)
 
     with pytest.raises(Violation, match="S27"):
-        run.watch._on_performs[Append][-1](found, Append(0, end, end + 1, epoch, data))
+        run.watch._on_performs[Append][-2](found, Append(0, end, end + 1, epoch, data))
 
 
 def wake(process: Process, times: int) -> None:

@@ -1,0 +1,57 @@
+"""The world of one plan whose voters change: an administrator, and nodes that find any other node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.voters import VoterSet
+from simulations.levels.raft_run import Run
+from simulations.levels.raft_world import CLUSTER
+from simulations.members.administrator import Administrator
+from simulations.world.machine import endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.members.administrator import Wish
+    from simulations.plans.plan import Plan
+    from simulations.world.process import Node
+
+
+class MembersWorld(Run):
+    """The world of a run at the members level."""
+
+    def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
+        super().__init__(plan, written)
+        self.administrator = Administrator(
+            self.world, self.ledger, self.watch.changes, CLUSTER, self.stream("administrator")
+        )
+        self.watch.validator.is_off = True
+
+    def _configure_bootstrap(self, node: Node) -> None:
+        """Any node knows who leads: those that are voters may all be others by and by."""
+        node.static_voters = VoterSet()
+        self._name_servers(node)
+
+    def _make_node(self, node_id: int, voters: VoterSet) -> Node:
+        node = super()._make_node(node_id, voters)
+        self._name_servers(node)  # with static voters too, for the time after they have changed
+        return node
+
+    def _name_servers(self, node: Node) -> None:
+        node.config.bootstrap_servers = tuple(endpoint(each) for each in self.plan.ids if each != node.id)
+
+    def want(self, wish: Wish, tries: int, wait_ms: int, then: Callable[[bool], None] | None = None) -> None:
+        """Have the administrator make a change, until the faults end."""
+        phase = self._phase
+
+        def told(is_done: bool) -> None:
+            if then is not None and phase == self._phase:
+                then(is_done)
+
+        self.administrator.want(wish, tries, wait_ms, told, lambda: phase == self._phase)
+
+    def end_chaos(self) -> None:
+        """End all faults; former addresses are those of their nodes again."""
+        super().end_chaos()
+        self.network.former.clear()
