@@ -69,10 +69,10 @@ class MembersRecovery(RecoveryPhase):
             for node in self._core
         )
 
-    def _stay_in_peace(self) -> None:
+    def _keep_the_leader(self) -> None:
         self._wait("L06", "a change of the voters does not end", self._is_settled, SETTLE_MS)
         self._wait("L07", "not all catch up", lambda: self._all_have(0), CATCH_UP_MS)
-        super()._stay_in_peace()
+        super()._keep_the_leader()
         self._change_once_more()
 
     def _change_once_more(self) -> None:
