@@ -28,7 +28,7 @@ MUTANTS = (
         Edit(GATE, "        if self._state is State.FAILED:\n            return False\n", "        if self._state is State.FAILED:\n            return True\n"),
     ),
     _row(
-        "A03", "any password is accepted", "authentication", ("W08",),
+        "A03", "any password is accepted", "authentication", ("W08", "W09"),
         Edit(MECHANISMS, "        if not hmac.compare_digest((expected or \"\").encode(), password.encode()) or expected is None:\n", "        if expected is None:\n"),
         ci=True,
     ),
@@ -58,7 +58,63 @@ MUTANTS = (
         Edit(SERVER, "            connection.identity = security.identity_of(tls.session)\n", "            pass\n"),
         ci=True,
     ),
+    _row(
+        "A11", "a session that is complete is not checked", "handshakes", ("W08",),
+        Edit(TLS, "            if self._check is not None:\n                self._check(self.session)\n", ""),
+    ),
+    _row(
+        "A12", "a connection begins though its handshake has failed", "handshakes", ("W08",),
+        Edit(TLS, "        except (ssl.SSLError, ValueError) as error:\n            self._flush()  # the alert\n            self.fail(explain(error))\n            return\n", "        except (ssl.SSLError, ValueError):\n            self._flush()\n"),
+    ),
+    _row(
+        "A13", "the number of handshakes has no limit", "handshakes", ("W09",),
+        Edit(HANDSHAKES, "        if len(self._open) > self._handshakes_max:\n", "        if False:\n"),
+    ),
+    _row(
+        "A14", "a handshake has no time limit", "handshakes", ("W09",),
+        Edit(HANDSHAKES, "self._loop.call_later(self._seconds_max, tls.fail, late)", "self._loop.call_later(3600.0, tls.fail, late)"),
+    ),
+    _row(
+        "A15", "the size of a handshake has no limit", "handshakes", ("W09",),
+        Edit(TLS, "        if self.received > HANDSHAKE_BYTES_MAX:\n", "        if False:\n"),
+    ),
+    _row(
+        "A16", "a listener keeps using its first certificate", "handshakes", ("L01", "L02", "L08", "L09"),
+        Edit(HANDSHAKES, "self._loop, security.context(), inner,", "self._loop, self.__dict__.setdefault(\"first\", security.context()), inner,"),
+    ),
+    _row(
+        "A17", "authentication has no time limit", "authentication", ("W09",),
+        Edit(SERVER, "            self._authentication_s_max, self._end_unauthenticated,", "            3600.0, self._end_unauthenticated,"),
+    ),
+    _row(
+        "A18", "the number of unauthenticated connections has no limit", "authentication", ("W09",),
+        Edit(SERVER, "        if len(self._unauthenticated) > self._handshakes_max:\n", "        if False:\n"),
+    ),
     # The authorizer
+    _row(
+        "A20", "super users need ACLs", "authorizer", ("W10",),
+        Edit(AUTHORIZER, "        if principal in self.super_users:\n", "        if False:\n"),
+    ),
+    _row(
+        "A21", "a principal that resembles a super user is one", "authorizer", ("W10",),
+        Edit(AUTHORIZER, "        if principal in self.super_users:\n", "        if any(principal[0] == each[0] for each in self.super_users):\n"),
+        ci=True,
+    ),
+    _row(
+        "A22", "allow comes before deny", "authorizer", ("W10",),
+        Edit(AUTHORIZER, "                    if acl.permission_type != Permission.ALLOW:\n                        return Decision(allowed=False, rule=rule_text(acl))\n", "                    if acl.permission_type != Permission.ALLOW:\n                        denying = Decision(allowed=False, rule=rule_text(acl))\n                        continue\n"),
+        Edit(AUTHORIZER, "        allowing: Acl | None = None\n", "        allowing: Acl | None = None\n        denying = None\n"),
+        Edit(AUTHORIZER, "            return Decision(allowed=True, rule=rule_text(allowing))\n", "            return Decision(allowed=True, rule=rule_text(allowing))\n        if denying is not None:\n            return denying\n"),
+        ci=True,
+    ),
+    _row(
+        "A23", "an ACL counts from every host", "authorizer", ("W10",),
+        Edit(AUTHORIZER, "    if acl.host not in (WILDCARD, action.host):\n", "    if False:\n"),
+    ),
+    _row(
+        "A24", "a denied operation denies what it would imply", "authorizer", ("W10",),
+        Edit(AUTHORIZER, "    return implied is not None and acl.permission_type == Permission.ALLOW and acl.operation in implied\n", "    return implied is not None and acl.operation in implied\n"),
+    ),
     _row(
         "A25", "no ACL operation implies another", "authorizer", ("W10",),
         Edit(AUTHORIZER, "    implied = _IMPLIED.get(action.operation)\n", "    implied = None\n"),
@@ -83,7 +139,50 @@ MUTANTS = (
         "A30", "ACLs count before they are committed", "authorizer", ("W10",),
         Edit(ACLS, "[key for key in self._pending if key not in uncommitted]", "list(self._pending)"),
     ),
+    _row(
+        "A31", "an ACL that is removed stays in force", "authorizer", ("W10",),
+        Edit(ACLS, "        value = super().remove(key)\n        self._count(value, None)\n        self._touch(key)\n", "        value = super().remove(key)\n        self._count(value, None)\n"),
+    ),
+    _row(
+        "A32", "a decision on one resource serves for all of its type", "authorizer", ("W10",),
+        Edit(PERMISSIONS, "    key = operation, resource_type, resource_name\n", "    key = operation, resource_type\n"),
+    ),
     # Permissions of APIs
+    _row(
+        "A40", "Vote needs no permission", "permissions", ("W10",),
+        Edit(APIS, "    Api(VoteRequest, (0, 2), RAFT, None, CLUSTER_ACTION),\n", "    Api(VoteRequest, (0, 2), RAFT, None),\n"),
+        ci=True,
+    ),
+    _row(
+        "A41", "CreateAcls needs no permission", "permissions", ("W10",),
+        Edit(APIS, "acls.create_acls, ALTER, forwardable", "acls.create_acls, None, forwardable"),
+        ci=True,
+    ),
+    _row(
+        "A42", "UnregisterBroker needs no permission", "permissions", ("W10",),
+        Edit(APIS, "brokers.unregister_broker, ALTER, forwardable", "brokers.unregister_broker, None, forwardable"),
+    ),
+    _row(
+        "A43", "DescribeQuorum needs no permission", "permissions", ("W10",),
+        Edit(APIS, "    Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),\n", "    Api(DescribeQuorumRequest, (0, 2), RAFT, None, None, forwardable=True),\n"),
+    ),
+    _row(
+        "A44", "Envelope needs no permission", "permissions", ("W10",),
+        Edit(NODE, "            if self._admission.is_denied(api, context, request):\n                return\n            try:\n", "            try:\n"),
+        ci=True,
+    ),
+    _row(
+        "A45", "a forwarded request uses the decisions for its envelope", "permissions", ("W10",),
+        Edit(ENVELOPE, "        decisions=None,\n", ""),
+    ),
+    _row(
+        "A46", "a forwarded request has the principal of the broker", "identities", ("W07", "W08"),
+        Edit(ENVELOPE, "        principal=principal,\n", ""),
+    ),
+    _row(
+        "A47", "CreateTopics needs no permission for the topic", "permissions", ("W10",),
+        Edit("controller.handlers.topics", "    return lambda name: allows(state, context, env, AclOperation.CREATE, topic_type, name)\n", "    return lambda _name: True\n"),
+    ),
     _row(
         "A49", "IncrementalAlterConfigs needs no permission", "permissions", ("W10",),
         Edit("controller.handlers.configs", "            if allows(state, context, env, AclOperation.ALTER_CONFIGS, type_, name):\n", "            if True:\n"),
