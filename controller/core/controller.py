@@ -79,4 +79,4 @@ class Controller:
         self.metrics.processing_ms.add(self.env.now_ms - context.arrived_ms)
         if context.throttled_until_ms:
             response = with_throttle(context, response, self.env.now_ms)
-        self.effects.append(Reply(context.source, response))
+        self.effects.append(Reply(context.source, response, context))

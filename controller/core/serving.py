@@ -36,6 +36,7 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     """Call the handler of the API, and write what it returns."""
     api = APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
+    context.request = request
     if must_park(controller, api):
         controller.parked.append((context, request))
         return

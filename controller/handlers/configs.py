@@ -168,7 +168,7 @@ def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]]) -> tup
     return tuple(
         item(
             error_code=Error.NONE if error is None else error.code,
-            error_message=None if error is None else _text(error),
+            error_message=None if error is None else _text(resource, error),
             resource_type=resource.resource_type,
             resource_name=resource.resource_name,
         )
@@ -176,8 +176,10 @@ def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]]) -> tup
     )
 
 
-def _text(error: ApiError) -> str | None:
-    return error_text(error.code) if error.code in _TEXT_OF_CODE else raised_text(error)
+def _text(resource: Any, error: ApiError) -> str | None:
+    if error.code in _TEXT_OF_CODE or resource_type(resource.resource_type) is ResourceType.BROKER_LOGGER:
+        return raised_text(error) or error_text(error.code)
+    return raised_text(error)
 
 
 def _result(

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 def level_changes(env: Env, resource: Any) -> list[SetLogLevel]:
     """The changes in one resource of an IncrementalAlterConfigs request, all or none. Raises ApiError."""
     check_own_node(env, resource.resource_name)
-    # Of a logger that is named twice, the last level counts.
-    configs = {config.name: config for config in resource.configs}
-    return [_change(env.loggers, config) for config in configs.values()]
+    # Of a logger that is named twice, the last level counts; all of them have to be valid.
+    return [_change(env.loggers, config) for config in resource.configs]
 
 
 def check_own_node(env: Env, name: str) -> None:
@@ -46,10 +45,12 @@ def _change(loggers: Loggers | None, config: Any) -> SetLogLevel:
         if name == ROOT:
             raise ApiError(Error.INVALID_REQUEST, "Removing the log level of the root logger is not allowed")
         return SetLogLevel(name, None)
+    if config.value is None:
+        raise ApiError(Error.UNKNOWN_SERVER_ERROR)  # stock does not expect it
     if config.value not in LEVELS:
         raise ApiError(
             Error.INVALID_CONFIG,
-            f"Cannot set the log level of {name} to {'null' if config.value is None else config.value} as it is not a "
-            f"supported log level. Valid log levels are {', '.join(sorted(LEVELS))}",
+            f"Cannot set the log level of {name} to {config.value} as it is not a supported log level. "
+            f"Valid log levels are {', '.join(sorted(LEVELS))}",
         )
     return SetLogLevel(name, config.value)

@@ -10,9 +10,8 @@ from controller.config.values.java_order import hash_order
 from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from controller.config.effective import Effective
     from controller.interface.env import Env
     from controller.state.state import State
 
@@ -27,16 +26,6 @@ def new_topic_configs(state: State, env: Env, name: str, values: Mapping[str, st
     records = [config_record(ResourceType.TOPIC, name, key, values[key]) for key in hash_order(values)]
     checked(state, env, ResourceType.TOPIC, name, records, is_new=True, forwarded=forwarded)
     return [*records, *clear_elr_records(state, records)]
-
-
-def effective_topic_configs(state: State, env: Env, own: Mapping[str, str]) -> Iterable[Effective]:
-    """All effective configs, by name, of a topic with these configs of its own."""
-    return layers(state, env, own).all()
-
-
-def topic_config(state: State, env: Env, topic: str, key: str) -> Effective:
-    """The effective value of one key of a topic."""
-    return layers(state, env, state.configs.get((ResourceType.TOPIC, topic), {})).named(key)
 
 
 def layers(state: State, env: Env, own: Mapping[str, str]) -> Layers:

@@ -58,7 +58,8 @@ def _api_version(key: int, least: int, greatest: int) -> ApiVersionsResponse.Api
 
 
 def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.SupportedFeatureKey, ...]:
-    unstable = env.config is not None and env.config.flag("unstable.feature.versions.enable")
+    # Stock has this rest on the property for versions of APIs, not on that for levels of features.
+    unstable = env.config is not None and env.config.flag("unstable.api.versions.enable")
     return tuple(
         ApiVersionsResponse.SupportedFeatureKey(name=name, min_version=least, max_version=greatest)
         for name, (least, greatest) in sorted(supported_features(unstable).items())

@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from controller.interface.inputs import RequestContext
     from raft.config import SnapshotId
     from raft.inputs import Source
 
 
 @dataclass(slots=True)
 class Reply:
-    """Answer a request; the driver encodes the response in the version of the request."""
+    """Answer a request; the driver encodes the response in the version of the request.
+
+    context: of the request, for `controller.interface.refusals.alternatives` where the response cannot be encoded.
+    """
 
     source: Source
     response: Any
+    context: RequestContext
 
 
 @dataclass(slots=True)

@@ -32,7 +32,8 @@ class RequestContext:
     listener: the name of the listener it came in on. arrived_ms: monotonic time of its arrival. security_protocol: of
     that listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: the
     authorizer's decisions for this request, kept by `controller.rules.permissions`. throttled_until_ms: monotonic;
-    until when the sender must wait, kept by `controller.rules.mutation_quotas`; 0 where it need not.
+    until when the sender must wait, kept by `controller.rules.mutation_quotas`; 0 where it need not. request: its body,
+    kept when it is served.
     """
 
     source: Source
@@ -48,6 +49,7 @@ class RequestContext:
     is_own: bool = False
     decisions: dict[Any, bool] | None = None
     throttled_until_ms: int = 0
+    request: Any = None
 
 
 @dataclass(slots=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.interface.results import raised_text
-from records.errors import Error, error_text
+from records.errors import ApiError, Error, error_text
 from records.registry import response_class
 from records.schema import default_of, replace, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from records.errors import ApiError
+    from controller.interface.inputs import RequestContext
 
     Refuse = Callable[[Any, Any, ApiError], Any]
 
@@ -37,6 +37,16 @@ def refused(request: Any, error: ApiError, version: int) -> Any:
     if api_key == CREATE_DELEGATION_TOKEN and version < TOKEN_WITH_REQUESTER:
         return replace(response, token_requester_principal_type="", token_requester_principal_name="")
     return response
+
+
+def alternatives(response: Any, context: RequestContext | None) -> Iterator[Any]:
+    """The response, and the one to send in its place if it cannot be encoded: a text has more than 32,767 bytes.
+
+    context: of the request; None where the response has no alternative.
+    """
+    yield response
+    if context is not None:
+        yield refused(context.request, ApiError(Error.UNKNOWN_SERVER_ERROR), context.version)
 
 
 def _code(_: Any, response: Any, error: ApiError) -> Any:

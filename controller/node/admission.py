@@ -90,6 +90,6 @@ class Admission:
             now_ms,
             principal=incoming.identity or ANONYMOUS,
             client_address=host_text(incoming.peer),
-            client_id=incoming.client_id,
+            client_id=incoming.client_id or "",  # to stock, null is an empty id
             security_protocol=self._protocols.get(incoming.listener, "PLAINTEXT"),
         )

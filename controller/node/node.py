@@ -13,6 +13,7 @@ from controller.core.apis import APIS, Kind
 from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
+from controller.interface.refusals import alternatives
 from controller.node.admission import Admission, NotAllowed
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
 from controller.node.envelope import opened, sealed
@@ -128,7 +129,7 @@ class Node:
             raft_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
         }
         self._do_controller: dict[type, Callable[[Any], None]] = {
-            controller_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
+            controller_effects.Reply: lambda effect: self._reply(effect.source, effect.response, effect.context),
             **{kind: self._passing(self.to_raft, make) for kind, make in TO_RAFT.items()},
             controller_effects.Resign: self._resign,
             controller_effects.TakeSnapshot: self._take_snapshot,
@@ -342,15 +343,18 @@ class Node:
 
     # Effects of raft.
 
-    def _reply(self, source: Source, response: Any) -> None:
+    def _reply(self, source: Source, response: Any, context: inputs.RequestContext | None = None) -> None:
         if source.connection == LOOPBACK_CONNECTION:
             self.loopback_requests.answered(source, response)
             return
-        try:
-            header = self._envelopes.pop(source, None)
-            self.server.reply(source, response if header is None else sealed(header, response))
-        except EncodeError as error:
-            self.server.disconnect(source, f"the answer cannot be written: {error}")
+        header = self._envelopes.pop(source, None)
+        for each in alternatives(response, context):
+            try:
+                self.server.reply(source, each if header is None else sealed(header, each))
+                return
+            except EncodeError as error:
+                reason = f"the answer cannot be written: {error}"
+        self.server.disconnect(source, reason)
 
     def _reply_records(self, effect: raft_effects.ReplyRecords) -> None:
         data = self.storage.read(effect.start_offset, effect.end_offset, effect.bytes_max)

@@ -88,13 +88,15 @@ def altered(case: Case) -> Callable[[Any], None]:
 
 
 def _wrong_levels(case: Case, resource: Any) -> set[int]:
-    """Levels can be set only of this node's loggers (KIP-412)."""
+    """Levels can be set only of this node's loggers (KIP-412); null is an internal error, as in stock."""
     if resource.resource_name != str(case.node_id):
         return {Error.INVALID_REQUEST}
     found: set[int] = set()
-    for each in {each.name: each for each in resource.configs}.values():
+    for each in resource.configs:
         if each.config_operation not in (SET, DELETE) or (each.config_operation == DELETE and each.name == ROOT):
             found.add(Error.INVALID_REQUEST)
+        if each.config_operation == SET and each.value is None:
+            found.add(Error.UNKNOWN_SERVER_ERROR)
         if each.name not in NODE_LOGGERS or (each.config_operation == SET and each.value not in LEVELS):
             found.add(Error.INVALID_CONFIG)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.config.effective import ConfigSource, Layers
-from controller.handlers.topic_configs import effective_topic_configs, new_topic_configs, topic_config
+from controller.handlers.topic_configs import layers, new_topic_configs
 from records.errors import ApiError, Error
 from records.metadata.topics import ClearElrRecord
 from tests.controller.handlers.cluster_of_configs import BROKER, TOPIC, config, env, state
@@ -64,17 +64,16 @@ def test_a_handler_sees_the_file_and_the_dynamic_configs() -> None:
         config(BROKER, "", "min.insync.replicas", "2"),
         config(BROKER, "1", "log.roll.ms", "7"),
         config(BROKER, "2", "log.segment.bytes", "9"),
-        config(TOPIC, "orders", "segment.ms", "8"),
     )
     node = env({"compression.type": "zstd"})
 
-    values = {entry.name: (entry.value, entry.source) for entry in effective_topic_configs(found, node, {})}
+    values = {entry.name: (entry.value, entry.source) for entry in layers(found, node, {}).all()}
 
     assert values["min.insync.replicas"] == ("2", ConfigSource.DYNAMIC_DEFAULT_BROKER)
     assert values["segment.ms"] == ("7", ConfigSource.DYNAMIC_BROKER)
     assert values["segment.bytes"] == ("1073741824", ConfigSource.DEFAULT)
     assert values["compression.type"] == ("zstd", ConfigSource.STATIC_BROKER)
-    assert topic_config(found, node, "orders", "segment.ms").value == "8"
+    assert layers(found, node, {"segment.ms": "8"}).named("segment.ms").value == "8"
 
 
 def test_a_new_topic_s_configs_are_checked_and_written() -> None:

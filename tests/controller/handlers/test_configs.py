@@ -422,6 +422,12 @@ def test_levels_are_not_set_in_a_dry_run() -> None:
         ),
         (
             "1",
+            ("root", SET, None),
+            Error.UNKNOWN_SERVER_ERROR,
+            "The server experienced an unexpected error when processing the request.",
+        ),
+        (
+            "1",
             ("root", DELETE, None),
             Error.INVALID_REQUEST,
             "Removing the log level of the root logger is not allowed",

@@ -60,6 +60,15 @@ def test_supported_feature_levels_are_announced() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("key", "level"), [("unstable.feature.versions.enable", 30), ("unstable.api.versions.enable", 31)]
+)
+def test_unstable_levels_are_announced_where_versions_of_apis_are(key: str, level: int) -> None:
+    response = api_versions(state(), context(4), ASKED, env({key: "true"})).response
+
+    assert {found.name: found.max_version for found in response.supported_features}["metadata.version"] == level
+
+
 def test_older_clients_do_not_get_features_with_level_0() -> None:
     response = answered(state(), version=3).response
 

@@ -112,3 +112,10 @@ def test_hosts_are_named_as_java_names_them() -> None:
     assert [host_text(peer) for peer in ("10.0.0.1:5", "::1:5", "fe80::1%eth0:5", "::ffff:10.0.0.1:5", "name:5")] == [
         "10.0.0.1", "0:0:0:0:0:0:0:1", "fe80:0:0:0:0:0:0:1", "10.0.0.1", "name",
     ]  # fmt: skip
+
+
+def test_a_request_without_a_client_id_has_an_empty_one() -> None:
+    seen = Seen()
+    given = incoming(default_of(VoteRequest))._replace(client_id=None)
+
+    assert seen.admission.context_of(given, 5).client_id == ""

@@ -69,7 +69,7 @@ def test_waiting_requests_are_answered_when_leadership_ends():
     world = World()
     world.asks(CREATE)
 
-    world.leads_no_more([effects.Reply(SOURCE, None)])
+    world.leads_no_more([effects.Reply(SOURCE, None, RequestContext(SOURCE, 19, 0, "CONTROLLER"))])
 
 
 def test_a_waiting_request_that_is_not_answered_is_a_violation():
