@@ -13,6 +13,9 @@ from typing import Any
 
 ANONYMOUS = ("User", "ANONYMOUS")
 PLAINTEXT = "PLAINTEXT"
+CLIENT = "oracle"
+# A periodic task that has more to do runs again in such a step: stock fences one broker in each.
+AGAIN_MS, AGAIN_STEPS = 10, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Request:
     """A request of the API of this key; principal: its type and name.
 
     protocol: the security protocol of its listener. by_token: whether the principal was authenticated by a delegation
-    token. forwarded: whether a broker sent it in an Envelope.
+    token. forwarded: whether a broker sent it in an Envelope. client_id: None for null.
     """
 
     api_key: int
@@ -39,13 +42,18 @@ class Request:
     protocol: str = PLAINTEXT
     by_token: bool = False
     forwarded: bool = False
+    client_id: str | None = CLIENT
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The clock advances by this number of milliseconds in one step."""
+    """The clock advances by this number of milliseconds in one step, then by AGAIN_MS in each of `steps` further steps.
+
+    steps: is not in a file; the driver sets it.
+    """
 
     ms: int
+    steps: int = AGAIN_STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,8 @@ def to_line(command: Command) -> str:
                 tree["byToken"] = True
             if command.forwarded:
                 tree["forwarded"] = True
+            if command.client_id != CLIENT:
+                tree["clientId"] = command.client_id
             return json.dumps(tree)
         case Pass():
             return json.dumps({"pass": command.ms})
@@ -148,6 +158,7 @@ def from_line(line: str) -> Command:
             tree.get("protocol", PLAINTEXT),
             tree.get("byToken", False),
             tree.get("forwarded", False),
+            tree.get("clientId", CLIENT),
         )
     ((name, value),) = tree.items()
     cls = NAMES[name]

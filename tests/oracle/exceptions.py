@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.uuids import parse_uuid
 from tests.oracle.commands import Pass, Request
-from tests.oracle.compare import CLOSED, answer_tree
+from tests.oracle.compare import answer_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,9 +84,7 @@ ELECTING = (*PARTITION_APIS, REGISTRATION, HEARTBEAT, UNREGISTER)
 # Those of them that look for the partitions of a broker or of a directory.
 LOOKING = (REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS)
 # SaslHandshake, SaslAuthenticate.
-DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, INCREMENTAL_ALTER, REGISTER_CONTROLLER = 29, 30, 31, 44, 70
-ACL_RECORDS = ("AccessControlEntryRecord", "RemoveAccessControlEntryRecord")
-LITERAL = 3
+CREATE_ACLS, DESCRIBE_CONFIGS, INCREMENTAL_ALTER, REGISTER_CONTROLLER = 30, 32, 44, 70
 # Operations of IncrementalAlterConfigs.
 SET, DELETE, SUBTRACT = 0, 1, 3
 TOPIC = 2
@@ -242,7 +240,7 @@ def is_offline_heartbeat(met: Met) -> bool:
     in_them = {
         (met.name(topic_id), index)
         for (topic_id, index), partition in met.before.partitions.items()
-        if is_in(partition, broker_id, directories)
+        if broker_id in partition.replicas and not directories.isdisjoint(partition.directories)
     }
     return met.places() <= in_them
 
@@ -254,12 +252,6 @@ def has_same_fencing(met: Met) -> bool:
         for side in (met.difference.ours, met.difference.stock)
     ]
     return sides[0] == sides[1] or not met.places()
-
-
-def is_in(partition: Any, broker_id: int, directories: set[bytes]) -> bool:
-    """Whether a broker has its replica of a partition in one of these directories."""
-    places = zip(partition.replicas, partition.directories, strict=False)
-    return any(broker == broker_id and directory in directories for broker, directory in places)
 
 
 def is_offline_assignment(met: Met) -> bool:
@@ -386,26 +378,19 @@ def is_bad_registration(met: Met) -> bool:
     return met.body.get("brokerId", 0) < 0 or is_odd or "" in named or len(set(named)) < len(named)
 
 
-def is_unknown_code(met: Met) -> bool:
-    """ACLs and filters with an unknown code: stock closes the connection."""
-    if not met.asks(DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS):
+def is_refused_upgrade(met: Met) -> bool:
+    """The control records of an upgrade of kraft.version that was refused together with another feature."""
+    if not met.asks(UPDATE_FEATURES) or met.where != "batches (|)" or met.difference.ours:
         return False
-    named = [met.body, *met.body.get("creations", ()), *met.body.get("filters", ())]
-    is_odd = any(tree.get(key, default) not in codes for tree in named for key, codes, default in codes_of(tree))
-    return is_odd and (met.difference.stock == CLOSED or met.differ_in(*ACL_RECORDS))
+    features = [update["feature"] for update in met.body["featureUpdates"]]
+    return "kraft.version" in features and len(set(features)) > 1 and not met.ours.batches
 
 
-def codes_of(tree: dict[str, Any]) -> list[tuple[str, range, int]]:
-    """Key, the codes that it may have and its default, of an ACL or a filter."""
-    if "resourceTypeFilter" in tree or "patternTypeFilter" in tree:
-        keys = (("resourceTypeFilter", 8, 0), ("patternTypeFilter", 5, LITERAL))
-    elif "creations" in tree or "filters" in tree:
-        return []
-    else:
-        keys = (("resourceType", 8, 0), ("resourcePatternType", 5, LITERAL))
-    return [
-        (key, range(1, end), default) for key, end, default in (*keys, ("operation", 16, 0), ("permissionType", 4, 0))
-    ]
+def is_applied_before(met: Met) -> bool:
+    """A config in effect, or where it is from, while this node cannot apply its dynamic configs."""
+    if not met.asks(DESCRIBE_CONFIGS, CREATE_TOPICS) or ".configs[]." not in met.where:
+        return False
+    return not met.before.is_applicable()
 
 
 def is_refused_entry(met: Met) -> bool:
@@ -464,8 +449,10 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("first-broker", False, is_other_broker),
     # Stock takes brokers and controllers that nobody can reach by their listeners.
     Deliberate("bad-registration", True, is_bad_registration),
-    # Stock closes the connection; ours refuses.
-    Deliberate("unknown-acl-code", True, is_unknown_code),
+    # A refused UpdateFeatures changes nothing; in stock kraft.version is raised, and does not fall again.
+    Deliberate("refused-kraft-version", True, is_refused_upgrade),
+    # Where dynamic configs cannot be applied, those of the file are in effect; in stock those that were applied last.
+    Deliberate("dynamic-configs-applied-before", False, is_applied_before),
     Deliberate("late-on-standby", False, is_late_on_standby),
     # A standby refuses; stock's looks the topics up in what is committed.
     Deliberate("delete-on-standby", False, is_standby_lookup),

@@ -6,16 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.node import NodeConfig
 from controller.config.resources import knows_config
+from controller.core.apis import APIS
 from controller.core.controller import Controller
 from controller.core.steps import deadline_ms as deadline_ms_of
 from controller.core.steps import step
 from controller.features.levels import supported_features
 from controller.handlers.delegation_tokens import secrets_of
-from controller.interface.effects import Append, ConfirmLeadership, Noted, Reply, Resign
+from controller.interface.effects import (
+    Append,
+    ConfirmLeadership,
+    Noted,
+    Reply,
+    Resign,
+    SetLogLevel,
+    UpgradeKraftVersion,
+)
 from controller.interface.env import Env
 from controller.interface.inputs import (
     Committed,
     HighWatermark,
+    KraftVersion,
+    KraftVersionSupport,
     LeaderChanged,
     LeadershipConfirmed,
     Principal,
@@ -26,6 +37,8 @@ from controller.interface.inputs import (
     SnapshotPart,
     Ticked,
 )
+from controller.interface.loggers import ROOT, Loggers
+from controller.interface.refusals import alternatives
 from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
 from controller.state.snapshots import batches as snapshot_batches
@@ -37,8 +50,8 @@ from records.batch import batches, build_control_batch, records_of
 from records.codec import decode, encode
 from records.metadata.configs import FeatureLevelRecord
 from records.registry import request_class
-from records.wire import DecodeError
-from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
+from records.wire import DecodeError, EncodeError
+from tests.oracle.commands import AGAIN_MS, Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
 from tests.oracle.java_random import Twin
 
 if TYPE_CHECKING:
@@ -50,7 +63,9 @@ CLUSTER = "A4Yig6TtRc-2rCYFqzcMeQ"
 NODE_ID = 3000
 START_MS = 1_000_000
 TICKS_MAX = 10_000
-AGAIN_MS, AGAIN_STEPS = 10, 10
+# Control records: their keys have a version and a type.
+LEADER_CHANGE, KRAFT_VERSION, KRAFT_VOTERS = b"\0\0\0\2", b"\0\0\0\5", b"\0\0\0\6"
+KRAFT_VERSION_MAX = 1
 PROPERTIES = {
     "process.roles": "controller",
     "node.id": str(NODE_ID),
@@ -91,6 +106,8 @@ class Ours:
         self.epoch = 0
         self.end_offset = 0
         self.held = False
+        # The offset of the control record that raised kraft.version to 1.
+        self.raised: int | None = None
         self.log: list[bytes] = []
         self.answer = Answer()
         self.versions: dict[int, int] = {}
@@ -106,8 +123,9 @@ class Ours:
             self.config,
             now_ms=self.now_ms,
             access=access_of(self.config),
+            loggers=Loggers({ROOT: "FATAL"}),
         )
-        state = State(supported_features=supported_features(False), knows_config=knows_config)
+        state = State(supported_features=supported_features(is_unstable(self.config)), knows_config=knows_config)
         return Controller(state, env, bootstrap=self.bootstrap)
 
     def take(self) -> Answer:
@@ -121,7 +139,7 @@ class Ours:
             case Request():
                 self.request(command, number, body)
             case Pass():
-                self.pass_time(command.ms)
+                self.pass_time(command.ms, command.steps)
             case Lose():
                 self.lose()
             case Lead():
@@ -145,6 +163,10 @@ class Ours:
         except DecodeError:
             self.answer.responses.append((number, None))
             return
+        unreadable = APIS[request.api_key].unreadable
+        if unreadable is not None and unreadable(message) is not None:  # here the node closes the connection
+            self.answer.responses.append((number, None))
+            return
         self.versions[number] = request.version
         context = RequestContext(
             Source(1, number),
@@ -153,15 +175,15 @@ class Ours:
             "CONTROLLER",
             arrived_ms=self.now_ms,
             principal=Principal(*request.principal, request.by_token),
-            client_id="oracle",
+            client_id=request.client_id,
             forwarded=request.forwarded,
             security_protocol=request.protocol,
         )
         self.step(Requested(context, message))
 
-    def pass_time(self, ms: int) -> None:
+    def pass_time(self, ms: int, steps: int) -> None:
         """Advance the clock in one step, and then in small steps for a periodic task that has more to do."""
-        for step_ms in (ms, *(AGAIN_MS,) * AGAIN_STEPS):
+        for step_ms in (ms, *(AGAIN_MS,) * steps):
             self.now_ms += step_ms
             self.tick()
 
@@ -182,11 +204,9 @@ class Ours:
         self.held = False
         self.commit()
         self.epoch += 1
-        control = [(b"\0\0\0\2", b"")]
-        self.log.append(
-            build_control_batch(control, base_offset=self.end_offset, leader_epoch=self.epoch, timestamp_ms=0)
-        )
-        self.end_offset += 1
+        self.append_control(LEADER_CHANGE)
+        # Another voter has not told what it supports.
+        self.step(KraftVersionSupport(self.epoch, KRAFT_VERSION_MAX if len(self.config.voters) == 1 else 0))
         if not self.controller.is_active:
             missing = b"".join(data for data in self.log if _last_offset(data) >= self.controller.state.end_offset)
             self.step(Committed(missing))
@@ -194,8 +214,7 @@ class Ours:
 
     def lose(self) -> None:
         self.epoch += 1
-        self.end_offset = min(self.end_offset, self.controller.state.committed_end_offset)
-        self.log = [data for data in self.log if _last_offset(data) < self.end_offset]
+        self.truncate(self.controller.state.committed_end_offset)
         self.step(LeaderChanged(self.epoch, NODE_ID + 1))
 
     def restart(self, *, from_snapshot: bool) -> None:
@@ -203,14 +222,31 @@ class Ours:
         snapshot = self.snapshot_bytes() if from_snapshot else b""
         self.answer.snapshot = _values(snapshot)
         self.epoch += 1
-        self.end_offset = min(self.end_offset, committed)
-        self.log = [data for data in self.log if _last_offset(data) < self.end_offset]
+        self.truncate(committed)
         self.controller = self.new_controller()
+        self.tell_kraft_version()
         if from_snapshot:
             self.step(SnapshotOpened(SnapshotId(self.end_offset, self.epoch)))
             self.step(SnapshotPart(snapshot))
             self.step(SnapshotClosed())
         self.lead()
+
+    def truncate(self, end_offset: int) -> None:
+        self.end_offset = min(self.end_offset, end_offset)
+        self.log = [data for data in self.log if _last_offset(data) < self.end_offset]
+        if self.raised is not None and self.raised >= self.end_offset:
+            self.raised = None
+            self.tell_kraft_version()
+
+    def tell_kraft_version(self) -> None:
+        self.step(KraftVersion(0, -1) if self.raised is None else KraftVersion(KRAFT_VERSION_MAX, self.raised))
+
+    def append_control(self, *keys: bytes) -> None:
+        """Control records, into which the controller does not look."""
+        records = [(key, b"") for key in keys]
+        data = build_control_batch(records, base_offset=self.end_offset, leader_epoch=self.epoch, timestamp_ms=0)
+        self.log.append(data)
+        self.end_offset += len(keys)
 
     def snapshot(self) -> list[bytes]:
         return _values(self.snapshot_bytes())
@@ -234,6 +270,17 @@ class Ours:
                         self.end_offset = effect.last_offset + 1
                         self.answer.batches.append(_values(effect.data))
                         appended = True
+                    case UpgradeKraftVersion():
+                        assert effect.base_offset == self.end_offset, (effect.base_offset, self.end_offset)
+                        assert effect.level == KRAFT_VERSION_MAX, effect.level
+                        self.raised = effect.base_offset
+                        self.append_control(KRAFT_VERSION, KRAFT_VOTERS)
+                        self.answer.batches.append([])  # its records are not the controller's
+                        pending.append(KraftVersion(effect.level, effect.base_offset))
+                    case SetLogLevel():
+                        loggers = self.controller.env.loggers
+                        assert loggers is not None
+                        loggers.put(effect.name, effect.level)
                     case Reply():
                         self.reply(effect)
                     case ConfirmLeadership():
@@ -248,7 +295,13 @@ class Ours:
     def reply(self, effect: Reply) -> None:
         number = effect.source.correlation
         version = self.versions.pop(number)
-        self.answer.responses.append((number, encode(effect.response, version)))
+        for response in alternatives(effect.response, effect.context):
+            try:
+                self.answer.responses.append((number, encode(response, version)))
+                return
+            except EncodeError as error:
+                reason = str(error)
+        raise AssertionError(reason)
 
     def commit(self) -> None:
         if not self.held and self.controller.is_active and self.controller.state.committed_end_offset < self.end_offset:
@@ -286,6 +339,11 @@ def _last_offset(data: bytes) -> int:
     return next(batches(data)).last_offset
 
 
-def supported() -> dict[str, tuple[int, int]]:
+def is_unstable(config: NodeConfig) -> bool:
+    """Whether levels are supported that are not for production yet."""
+    return config.flag("unstable.feature.versions.enable")
+
+
+def supported(*, unstable: bool = False) -> dict[str, tuple[int, int]]:
     """The features and the levels that this software supports, as a stock broker of the same release does."""
-    return dict(supported_features(False))
+    return dict(supported_features(unstable))

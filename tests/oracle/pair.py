@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from records.wire import EncodeError
 from tests.oracle.bodies import body_of
-from tests.oracle.commands import Answer, Lose, Pass, Request, Start
+from tests.oracle.commands import AGAIN_MS, AGAIN_STEPS, Answer, Lose, Pass, Request, Start
 from tests.oracle.compare import Difference, differences, name_of, response_differences
 from tests.oracle.exceptions import Met, is_known
 from tests.oracle.lookups import look_up
-from tests.oracle.ours import AGAIN_MS, AGAIN_STEPS, Ours
+from tests.oracle.ours import Ours
 from tests.oracle.picture import Past, Picture
 from tests.oracle.stock import StockProcess, frame_of
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Passing of time is cut at multiples of this.
 PIECE_MS = 100
+# In each, stock takes one contact of a broker that was silent for too long, also of a former registration.
+STEPS_OF_MANY = 40
 # Of one command; further ones say nothing new.
 DIFFERENCES_MAX = 50
 # DescribeAcls, DescribeConfigs, ListPartitionReassignments, DescribeCluster.
@@ -64,14 +66,15 @@ def in_pieces(ours: Ours, commands: Iterator[Command]) -> Iterator[Command]:
             yield command
             continue
         left = command.ms
+        steps = AGAIN_STEPS if len(ours.state.brokers) < AGAIN_STEPS else STEPS_OF_MANY
         while left > 0:
             due_ms = ours.due_in_ms()
-            if due_ms is None or due_ms > left + AGAIN_MS * AGAIN_STEPS:
-                yield Pass(left)
+            if due_ms is None or due_ms > left + AGAIN_MS * steps:
+                yield Pass(left, steps)
                 break
             piece = max(-(-due_ms // PIECE_MS) * PIECE_MS, PIECE_MS)
-            yield Pass(piece)
-            left -= piece + AGAIN_MS * AGAIN_STEPS
+            yield Pass(piece, steps)
+            left -= piece + AGAIN_MS * steps
 
 
 def run_alone(start: Start, generate: Callable[[Ours], Iterator[Command]]) -> int:

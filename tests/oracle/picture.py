@@ -6,11 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from controller.config.dynamic import DynamicConfig
 from records.frame import decode_record
 from records.metadata.topics import ClearElrRecord, RemoveTopicRecord
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.config.node import NodeConfig
     from controller.state.partitions.partition import Partition
     from controller.state.tables.brokers import Broker
     from tests.oracle.commands import Answer
@@ -32,7 +36,8 @@ class Picture:
     topics: id by name. unparsable: topics whose min.insync.replicas is no int for Java. uncommitted: ids of topics that
     were created or deleted, and delegation tokens, by records that are not committed. cleared: the brokers that a
     ClearElrRecord took out of the ELR of a partition. deleted: whether a topic was ever deleted. is_active: whether
-    this node led.
+    this node led. config: of this node, from its file; own_configs: its dynamic configs; all_configs: those of all
+    nodes.
     """
 
     topics: dict[str, str]
@@ -43,6 +48,14 @@ class Picture:
     cleared: dict[Place, frozenset[int]]
     deleted: bool
     is_active: bool
+    config: NodeConfig
+    own_configs: Mapping[str, str]
+    all_configs: Mapping[str, str]
+
+    def is_applicable(self) -> bool:
+        """Whether this node can apply its dynamic configs; those of its file are in effect where it cannot."""
+        dynamic = DynamicConfig(self.config, self.own_configs, self.all_configs)
+        return dynamic.config is not self.config or not (dynamic.node or dynamic.cluster)
 
     def with_strangers(self) -> list[Place]:
         """The partitions with a broker in their ISR or their ELR that is none of their replicas."""
@@ -89,6 +102,9 @@ class Past:
             dict(self.cleared),
             self.deleted,
             ours.controller.is_active,
+            ours.config,
+            state.configs.get((BROKER, str(ours.config.node_id)), {}),
+            state.configs.get((BROKER, ""), {}),
         )
 
     def follow(self, before: Picture, answer: Answer) -> None:

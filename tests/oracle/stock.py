@@ -141,10 +141,12 @@ def frame_of(command: Command, number: int = 0, body: bytes = b"") -> bytes:
             kind, name = command.principal
             head = struct.pack(">bihh", 1, number, command.api_key, command.version)
             flags = bytes((command.by_token | command.forwarded << 1,))
-            sender = _field(kind.encode()) + _field(name.encode()) + _field(command.protocol.encode()) + flags
+            sender = _field(kind.encode()) + _field(name.encode()) + _field(command.protocol.encode())
+            client = b"\0" if command.client_id is None else b"\1" + _field(command.client_id.encode())
+            sender += client + flags
             return head + sender + _field(body)
         case Pass():
-            return struct.pack(">bq", 2, command.ms)
+            return struct.pack(">bqi", 2, command.ms, command.steps)
         case Lose():
             return b"\3"
         case Lead():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.oracle.commands import Command
     from tests.oracle.pair import Outcome, Pair
 
-SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "100"))
+SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "45"))
 
 
 def shortest(pair: Pair, outcome: Outcome) -> list[Command]:

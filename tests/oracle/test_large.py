@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.oracle.commands import Request, Start
+import pytest
+
+from records.registry import request_class
+from tests.oracle.commands import Request, Snapshot, Start
 from tests.oracle.generate.world import directory
 from tests.oracle.ours import CLUSTER, supported
 
@@ -13,6 +16,37 @@ if TYPE_CHECKING:
     from tests.oracle.pair import Pair
 
 PARTITIONS = 5_100
+# The longest string that a request can have; in the text of an error it is too long for the answer.
+LONG = "x" * 32_767
+RETENTION = {"name": "log.retention.ms", "value": LONG}
+TOO_LONG: dict[int, dict[str, Any]] = {
+    19: {"topics": [{"name": LONG, "numPartitions": 1, "replicationFactor": 1}], "timeoutMs": 1000},
+    20: {"topics": [{"name": LONG}], "timeoutMs": 1000},
+    30: {
+        "creations": [
+            {
+                "resourceType": 2,
+                "resourceName": "a",
+                "resourcePatternType": 3,
+                "principal": LONG,
+                "host": "*",
+                "operation": 3,
+                "permissionType": 3,
+            }
+        ]
+    },
+    32: {"resources": [{"resourceType": 4, "resourceName": LONG}]},
+    33: {"resources": [{"resourceType": 4, "resourceName": "3000", "configs": [RETENTION]}]},
+    37: {"topics": [{"name": LONG, "count": 1}], "timeoutMs": 1000},
+    44: {
+        "resources": [
+            {"resourceType": 4, "resourceName": "", "configs": [{"name": "log.retention.ms", "value": "5"}]},
+            {"resourceType": 4, "resourceName": "3000", "configs": [RETENTION]},
+        ]
+    },
+    49: {"entries": [{"entity": [{"entityType": LONG, "entityName": "a"}], "ops": [{"key": "a", "value": 1.0}]}]},
+    57: {"featureUpdates": [{"feature": LONG, "maxVersionLevel": 1}], "timeoutMs": 1000},
+}
 
 
 def up(broker_id: int) -> list[Command]:
@@ -47,3 +81,12 @@ def test_the_first_10000_partitions_of_a_request_are_reassigned_and_no_more(pair
     outcome = pair.run(commands)
 
     assert (outcome.found, outcome.names) == ([], set())
+
+
+@pytest.mark.parametrize("api_key", TOO_LONG)
+def test_an_answer_with_too_long_a_text_is_an_unknown_error(pair: Pair, api_key: int) -> None:
+    first, last = request_class(api_key).__schema__.served
+    for version in range(first, last + 1):
+        outcome = pair.run([Start(), Request(api_key, version, TOO_LONG[api_key]), Snapshot()])
+
+        assert (outcome.found, outcome.names) == ([], set())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.oracle.generate.world import BROKERS, directory, incarnation
-from tests.oracle.ours import CLUSTER, supported
+from tests.oracle.generate.world import directory, incarnation
+from tests.oracle.ours import CLUSTER
 
 if TYPE_CHECKING:
     from tests.oracle.commands import Command
@@ -16,7 +16,7 @@ def features(world: World) -> list[dict[str, Any]]:
     """The features of a broker: all of a stock 4.3, rarely fewer."""
     found = [
         {"name": name, "minSupportedVersion": low, "maxSupportedVersion": high}
-        for name, (low, high) in supported().items()
+        for name, (low, high) in world.features.items()
     ]
     if world.chance(0.04):
         found = [feature for feature in found if not world.chance(0.3)]
@@ -39,7 +39,10 @@ def listeners(world: World, host: str) -> list[dict[str, Any]]:
 
 
 def register(world: World) -> Command:
-    broker_id = world.pick(BROKERS)
+    return registration(world, world.pick(world.brokers))
+
+
+def registration(world: World, broker_id: int) -> Command:
     number = 1 if world.chance(0.6) else world.rng.randint(1, 3)
     count = world.pick((0, 1, 1, 1, 2, 2, 3)) if world.metadata_version < 17 else world.pick((1, 1, 2, 2, 3))
     if world.chance(0.03):
@@ -84,7 +87,7 @@ def heartbeat(world: World) -> Command:
 
 def directories_of(world: World, broker_id: int) -> list[str]:
     """Some directories of the broker, rarely others."""
-    owner = max(broker_id, 0) if world.chance(0.95) else world.pick(BROKERS)
+    owner = max(broker_id, 0) if world.chance(0.95) else world.pick(world.brokers)
     found = [directory(owner, index) for index in range(3) if world.chance(0.5)]
     if world.chance(0.02):
         found.append("AAAAAAAAAAAAAAAAAAAAAA")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.oracle.commands import Hold, Lead, Lose, Pass, Restart, Snapshot
-from tests.oracle.ours import supported
 
 if TYPE_CHECKING:
     from tests.oracle.commands import Command
@@ -15,9 +14,7 @@ if TYPE_CHECKING:
 def update_features(world: World) -> Command:
     updates: list[dict[str, Any]] = []
     for _ in range(world.pick((1, 1, 1, 2))):
-        name, (low, high) = world.pick(list(supported().items()))
-        # An upgrade of kraft.version is for the quorum to decide, which is not here.
-        high = 0 if name == "kraft.version" else high
+        name, (low, high) = world.pick(list(world.features.items()))
         level = world.rng.randint(low, high) if world.chance(0.9) else world.pick((-1, low - 1, high + 2, 32767))
         if name == "metadata.version" and world.chance(0.6):
             level = min(world.metadata_version + world.rng.randint(0, 2), high)
@@ -44,9 +41,24 @@ def enable_elr(world: World) -> list[Command]:
     ]
 
 
+def levels_change(world: World) -> list[Command]:
+    """Each feature in a row: what it takes and refuses at the levels there are now, and what is finalized then."""
+    names = list(world.features)
+    world.rng.shuffle(names)
+    commands: list[Command] = []
+    for name in names:
+        low, high = world.features[name]
+        level = world.rng.randint(max(low - 1, 0), high + 1)
+        update = {"feature": name, "maxVersionLevel": level, "upgradeType": world.pick((1, 2, 3))}
+        update["allowDowngrade"] = update["upgradeType"] != 1
+        body = {"featureUpdates": [update], "timeoutMs": 1000, "validateOnly": world.chance(0.3)}
+        commands += [world.request(57, 0, 2, body), api_versions(world)]
+    return commands
+
+
 def describe_cluster(world: World) -> Command:
     body = {
-        "includeClusterAuthorizedOperations": world.chance(0.2),
+        "includeClusterAuthorizedOperations": world.chance(0.5),
         "endpointType": world.pick((2, 2, 1, 0, 3)),
         "includeFencedBrokers": world.chance(0.3),
     }

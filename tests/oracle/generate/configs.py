@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.oracle.generate.values import KEYS, config
-from tests.oracle.generate.world import BROKERS
+from tests.oracle.ours import NODE_ID
 
 if TYPE_CHECKING:
-    from tests.oracle.commands import Command
+    from tests.oracle.commands import Command, Request
     from tests.oracle.generate.world import World
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
+# The type of a node's loggers as a resource.
+LOGGERS = 8
 
 
 def resource(world: World) -> tuple[int, str]:
@@ -20,7 +23,7 @@ def resource(world: World) -> tuple[int, str]:
         case 2:
             return kind, world.topic()
         case 4:
-            good = ("", "", *(str(broker) for broker in BROKERS[:3]), "3000")
+            good = ("", "", *(str(broker) for broker in world.brokers[:3]), str(NODE_ID))
             return kind, world.pick(good) if world.chance(0.95) else world.pick(("x", "-1", "2147483648"))
         case 32:
             return kind, world.pick(("group", "g2", ""))
@@ -29,10 +32,33 @@ def resource(world: World) -> tuple[int, str]:
     return kind, world.pick(("", "1", "foo"))
 
 
+def logger_level(world: World) -> dict[str, Any]:
+    """A change of a logger's level: the root, which each node has, and one that no node has."""
+    return {
+        "name": world.pick(("root", "root", "no.such.logger", "")),
+        "configOperation": world.pick((SET, SET, SET, DELETE, APPEND, SUBTRACT, 9)),
+        "value": world.pick(("FATAL", "FATAL", "OFF", "fatal", None, "")),
+    }
+
+
+def large_min_isr(world: World) -> Command:
+    """A min.insync.replicas above all replication factors: each replica that leaves an ISR joins the ELR."""
+    config = {"name": "min.insync.replicas", "value": "20"}
+    return world.request(44, 1, 1, {"resources": [{"resourceType": 4, "resourceName": "", "configs": [config]}]})
+
+
+def from_anywhere(world: World, request: Request) -> Request:
+    """The request, which seldom came to a broker that has sent it on."""
+    return replace(request, forwarded=True) if world.chance(0.2) else request
+
+
 def incremental(world: World) -> Command:
-    resources = []
+    resources: list[dict[str, Any]] = []
     for _ in range(world.pick((1, 1, 1, 2))):
         kind, name = resource(world)
+        if world.chance(0.02):
+            levels = [logger_level(world) for _ in range(world.pick((1, 1, 2)))]
+            resources.append({"resourceType": LOGGERS, "resourceName": str(NODE_ID), "configs": levels})
         configs = []
         for _ in range(world.pick((1, 1, 2))):
             key, value = config(world, kind)
@@ -45,7 +71,8 @@ def incremental(world: World) -> Command:
                 operation = 9
             configs.append({"name": key, "configOperation": operation, "value": value})
         resources.append({"resourceType": kind, "resourceName": name, "configs": configs})
-    return world.request(44, 0, 1, {"resources": resources, "validateOnly": world.chance(0.1)})
+    body = {"resources": resources, "validateOnly": world.chance(0.1)}
+    return from_anywhere(world, world.request(44, 0, 1, body))
 
 
 def legacy(world: World) -> Command:
@@ -55,7 +82,8 @@ def legacy(world: World) -> Command:
         pairs = [config(world, kind) for _ in range(world.rng.randint(0, 2))]
         configs: list[dict[str, Any]] = [{"name": key, "value": value} for key, value in pairs]
         resources.append({"resourceType": kind, "resourceName": name, "configs": configs})
-    return world.request(33, 0, 2, {"resources": resources, "validateOnly": world.chance(0.1)})
+    body = {"resources": resources, "validateOnly": world.chance(0.1)}
+    return from_anywhere(world, world.request(33, 0, 2, body))
 
 
 def describe(world: World) -> Command:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tests.oracle.generate.world import USERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tests.oracle.commands import Command
     from tests.oracle.generate.world import World
 
@@ -21,7 +23,11 @@ HOSTS = ("*", "*", "*", "127.0.0.1", "10.0.0.1")
 USER_KEYS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
 VALUES = (1.0, 1000.0, 1000.0000001, 0.5, 0.0, -1.0, 2.0**31, 2.0**63, 1e300, float("inf"), float("nan"))
 # None of them makes Java ask a name server.
-ADDRESSES = ("127.0.0.1", "localhost", None, "10.1", "::1", "[::1]", "4294967295", "1.2.3.4")
+ADDRESSES = (
+    "127.0.0.1", "localhost", None, "10.1", "::1", "[::1]", "4294967295", "1.2.3.4",
+    "::", "1::2", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "::1.2.3.256", "::1.2.3.x", "::1%1", "::1%x", "1::2::3", "::g",
+    "::12345", "1:2", "[::1",
+)  # fmt: skip
 MINUTE_MS = 60_000
 
 
@@ -139,6 +145,9 @@ def alter_quotas(world: World) -> Command:
 
 
 def quota_entry(world: World) -> dict[str, Any]:
+    there = sorted(world.ours.state.quotas.items(), key=str)
+    if there and world.chance(0.25):
+        return changed_quota(world, *world.pick(there))
     user = {"entityType": "user", "entityName": world.pick((*USERS, "admin", "ANONYMOUS", None))}
     client = {"entityType": "client-id", "entityName": world.pick(("oracle", "other", None))}
     address = {"entityType": "ip", "entityName": world.pick(ADDRESSES)}
@@ -158,6 +167,15 @@ def quota_entry(world: World) -> dict[str, Any]:
         for _ in range(world.pick((0, 1, 1, 1, 2)))
     ]
     return {"entity": entity, "ops": ops}
+
+
+def changed_quota(world: World, entity: Any, values: Mapping[str, float]) -> dict[str, Any]:
+    """A quota that is there: set again, to another value or the same, or removed."""
+    parts = [{"entityType": kind, "entityName": name} for kind, name in entity]
+    world.rng.shuffle(parts)
+    key = world.pick(sorted(values))
+    value = values[key] if world.chance(0.5) else world.pick((1000.0, 3.0))
+    return {"entity": parts, "ops": [{"key": key, "value": value, "remove": world.chance(0.25)}]}
 
 
 def create_token(world: World) -> Command:
@@ -186,6 +204,13 @@ def renew_token(world: World) -> Command:
 def expire_token(world: World) -> Command:
     period = world.pick((-1, -1, 0, 1000, MINUTE_MS, 2**63 - 1))
     return world.secure(world.request(40, 1, 2, {"hmac": token(world), "expiryTimePeriodMs": period}))
+
+
+def authenticate(world: World) -> Command:
+    """An authentication where the connection has none to do."""
+    if world.chance(0.5):
+        return world.request(17, 0, 1, {"mechanism": world.pick(("PLAIN", "SCRAM-SHA-256", ""))})
+    return world.request(36, 0, 2, {"authBytes": text_of(b"alice")})
 
 
 def describe_unserved(world: World) -> Command:

@@ -27,10 +27,13 @@ WEIGHTS: tuple[tuple[int, Callable[[World], Command]], ...] = (
     (1, cluster.restart), (1, cluster.snapshot),
     (3, security.create_acls), (1, security.delete_acls), (1, security.describe_acls), (2, security.alter_scram),
     (2, security.alter_quotas), (2, security.create_token), (2, security.renew_token), (2, security.expire_token),
-    (1, security.describe_unserved),
+    (1, security.describe_unserved), (1, security.authenticate),
 )  # fmt: skip
 LEVELS = tuple(range(7, 31))
-# Features with levels of their own in a Start; kraft.version is not in the metadata.
+UNSTABLE_LEVEL = 31
+# The second one never does anything, and may be registered or not.
+TWO_VOTERS = "3000@localhost:9093,3001@localhost:9094"
+# Features with levels of their own in a Start. kraft.version is not in the metadata: it begins with 0.
 NAMED_LEVELS = ("metadata.version", "eligible.leader.replicas.version", "kraft.version")
 # Those whose answers rest on what is committed in stock, and on the latest in ours.
 ON_COMMITTED = (security.renew_token, security.expire_token)
@@ -42,6 +45,9 @@ LENGTH = 120
 def start_of(rng: Random) -> Start:
     """The cluster of a sequence, mostly with the newest levels."""
     level = 30 if rng.random() < 0.6 else rng.choice(LEVELS)
+    unstable = rng.random() < 0.05
+    if unstable and rng.random() < 0.5:
+        level = UNSTABLE_LEVEL
     levels = [("metadata.version", level)]
     if level >= 23 and rng.random() < 0.7:
         levels.append(("eligible.leader.replicas.version", 1))
@@ -49,7 +55,7 @@ def start_of(rng: Random) -> Start:
         for name, (low, high) in supported().items():
             if name not in NAMED_LEVELS and rng.random() < 0.7:
                 levels.append((name, rng.randint(low, high)))
-    properties = {}
+    properties = {"unstable.feature.versions.enable": "true"} if unstable else {}
     if rng.random() < 0.3:
         properties["unclean.leader.election.enable"] = "true"
     if rng.random() < 0.2:
@@ -76,6 +82,8 @@ def start_of(rng: Random) -> Start:
         if rng.random() < 0.5:
             properties["delegation.token.expiry.check.interval.ms"] = "15000"
             properties["delegation.token.expiry.time.ms"] = "20000"
+    if rng.random() < 0.05:
+        properties["controller.quorum.voters"] = TWO_VOTERS
     return Start(tuple(properties.items()), tuple(levels), rng.randrange(1 << 31))
 
 
@@ -88,13 +96,27 @@ def without_leadership(world: World, makers: list[Callable[[World], Command]], w
     yield Lead()
 
 
+def many_brokers(world: World) -> Iterator[Command]:
+    """All brokers are there, and those that leave an ISR join the ELR."""
+    for broker_id in world.brokers:
+        yield brokers.registration(world, broker_id)
+    for _ in world.brokers:
+        yield brokers.all_up(world)
+    yield configs.large_min_isr(world)
+    if world.registered():
+        yield topics.create_wide(world)
+
+
 def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable[[Ours], Iterator[Command]]:
     """The generator of one sequence's commands."""
 
     def generate(ours: Ours) -> Iterator[Command]:
         has_users = "authorizer.class.name" in dict(start.properties)
         level = dict(start.levels)["metadata.version"]
-        world = World(rng, ours, level, careful=careful, has_users=has_users)
+        unstable = "unstable.feature.versions.enable" in dict(start.properties)
+        world = World(rng, ours, level, careful=careful, has_users=has_users, unstable=unstable)
+        if world.has_many_brokers:
+            yield from many_brokers(world)
         for _ in range(rng.randint(2, 6)):
             yield brokers.register(world)
         for _ in range(rng.randint(2, 7)):
@@ -104,6 +126,8 @@ def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable
             yield security.create_acls(world)
         if rng.random() < 0.05:
             yield from cluster.enable_elr(world)
+        if rng.random() < 0.1:
+            yield from cluster.levels_change(world)
         makers = [make for _, make in WEIGHTS]
         weights = [weight for weight, _ in WEIGHTS]
         # A sequence is mostly about a few APIs: that takes it deeper than a little of everything.

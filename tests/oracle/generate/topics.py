@@ -16,7 +16,7 @@ ODD_NAMES = ("", ".", "..", "a b", "ä", "x" * 249, "x" * 250, "__cluster_metada
 
 
 def assignments(world: World, count: int) -> list[list[int]]:
-    width = world.rng.randint(1, 4)
+    width = world.rng.randint(1, 4 if world.chance(0.5) else max(4, len(world.brokers) - 2))
     return [world.some_brokers(width if world.chance(0.97) else 1, width) for _ in range(count)]
 
 
@@ -45,6 +45,13 @@ def create(world: World) -> Command:
     topics = [new_topic(world) for _ in range(world.pick((1, 1, 1, 2, 3)))]
     body = {"topics": topics, "timeoutMs": timeout(world), "validateOnly": world.chance(0.1)}
     return world.request(19, 2, 7, body)
+
+
+def create_wide(world: World) -> Command:
+    """A topic with a replica on nearly each broker."""
+    brokers = world.rng.sample(world.registered(), max(1, len(world.registered()) - 1))
+    topic = {"name": NAMES[0], "numPartitions": -1, "replicationFactor": -1, "assignments": [{"brokerIds": brokers}]}
+    return world.request(19, 2, 7, {"topics": [topic], "timeoutMs": 1000})
 
 
 def timeout(world: World) -> int:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 BOOLEANS = ("true", "false", "TRUE", " true", "yes", "", None)
 NUMBERS = ("1", "2", "3", "1000", " 2", "-1", "0", "x", "", None, "9223372036854775807", "2147483648")
 TOPIC_KEYS: dict[str, tuple[str | None, ...]] = {
-    "min.insync.replicas": ("1", "2", "3", "2", "0", "x", None),
+    "min.insync.replicas": ("1", "2", "3", "2", "0", "20", "x", None),
     "unclean.leader.election.enable": BOOLEANS,
     "retention.ms": NUMBERS,
     "cleanup.policy": ("delete", "compact", "compact,delete", "delete,compact", "", "none", None),
@@ -23,6 +23,13 @@ TOPIC_KEYS: dict[str, tuple[str | None, ...]] = {
     "min.cleanable.dirty.ratio": ("0.5", "0", "1.5", "x", None),
     "no.such.key": ("1", None),
     "": ("1",),
+    "follower.replication.throttled.replicas": (
+        "0:1",
+        "x" * 32_767,
+        "0:1" + ",0:1" * 8191,
+        "0:1" + ",0:1" * 8192,
+        None,
+    ),
 }
 BROKER_KEYS: dict[str, tuple[str | None, ...]] = {
     "min.insync.replicas": ("1", "2", "3", "x", None),

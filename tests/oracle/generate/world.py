@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from records.uuids import uuid_text
-from tests.oracle.commands import ANONYMOUS, Request
+from tests.oracle.commands import ANONYMOUS, CLIENT, Request
+from tests.oracle.ours import supported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 
 BROKERS = (0, 1, 2, 3, 4, 17)
 NAMES = ("foo", "bar", "a.b", "a_b", "x")
+MANY_BROKERS = (*BROKERS, 5, 6, 7, 8, 16, 18, 20, 32, 33, 34)
 USERS = ("alice", "bob", "carol")
 ADMIN = ("User", "admin")
+# None is for the controller alone: a node reads null as an empty id.
+CLIENTS = ("oracle", "other", "", None, "x" * 300)
 PROTOCOLS = ("SASL_SSL", "SASL_SSL", "SASL_PLAINTEXT", "SSL", "PLAINTEXT")
 
 
@@ -34,11 +38,19 @@ class World:
     """The rng, and ours as it is now. racks: of its brokers. repeats: whether a request may name a thing twice.
 
     careful: whether to leave out values that lead to a known difference at once, so that the sequence goes on.
-    has_users: whether requests come from several users, which an authorizer distinguishes.
+    has_users: whether requests come from several users, which an authorizer distinguishes. unstable: whether levels of
+    features are supported that are not for production.
     """
 
     def __init__(
-        self, rng: Random, ours: Ours, metadata_version: int, *, careful: bool = False, has_users: bool = False
+        self,
+        rng: Random,
+        ours: Ours,
+        metadata_version: int,
+        *,
+        careful: bool = False,
+        has_users: bool = False,
+        unstable: bool = False,
     ) -> None:
         self.rng = rng
         self.careful = careful
@@ -51,9 +63,18 @@ class World:
         self.racks = (None, "a", "b") if rng.random() < 0.15 else (None,)
         # Few sequences name one partition twice in a request.
         self.repeats = rng.random() < 0.05
+        # The features that brokers support, by name, as a range of levels.
+        self.features = supported(unstable=unstable)
+        # Seldom so many that a partition has more replicas than the smallest hash table of Java has room for.
+        self.brokers = BROKERS if rng.random() < 0.97 else MANY_BROKERS
+        self.other_clients = rng.random() < 0.15
 
     def chance(self, share: float) -> bool:
         return self.rng.random() < share
+
+    @property
+    def has_many_brokers(self) -> bool:
+        return len(self.brokers) > len(BROKERS)
 
     def pick(self, items: Sequence[Any]) -> Any:
         return self.rng.choice(items)
@@ -61,11 +82,13 @@ class World:
     def request(self, api_key: int, low: int, high: int, body: dict[str, Any]) -> Request:
         """A request in some version, mostly the newest."""
         version = high if self.chance(0.7) else self.rng.randint(low, high)
+        client_id = self.pick(CLIENTS) if self.other_clients else CLIENT
         if not self.has_users:
-            return Request(api_key, version, body)
+            return Request(api_key, version, body, client_id=client_id)
         # Brokers are super users mostly, or there would be none in the cluster.
         others = 0.02 if api_key in (62, 63) else self.others
-        return Request(api_key, version, body, self.sender() if self.chance(others) else ADMIN)
+        sender = self.sender() if self.chance(others) else ADMIN
+        return Request(api_key, version, body, sender, client_id=client_id)
 
     def sender(self) -> tuple[str, str]:
         """A principal that is no super user."""
@@ -92,12 +115,12 @@ class World:
         there = self.registered()
         if there and self.chance(0.93):
             return int(self.pick(there))
-        return int(self.pick((*BROKERS, 9, -1)))
+        return int(self.pick((*self.brokers, 9, -1)))
 
     def heartbeating(self) -> int:
         """A broker, rarely an unregistered one: Kafka tracks each contact, and checks one at a time."""
         there = self.registered()
-        return int(self.pick(there)) if there and self.chance(0.99) else int(self.pick((*BROKERS, 9, -1)))
+        return int(self.pick(there)) if there and self.chance(0.99) else int(self.pick((*self.brokers, 9, -1)))
 
     def epoch_of(self, broker_id: int) -> Any:
         """A reference to the broker's epoch, rarely a wrong one."""
@@ -106,8 +129,8 @@ class World:
 
     def some_brokers(self, low: int, high: int) -> list[int]:
         """Different brokers, mostly registered ones."""
-        there = self.registered() if self.chance(0.93) else list(BROKERS)
-        there = there or list(BROKERS)
+        there = self.registered() if self.chance(0.93) else list(self.brokers)
+        there = there or list(self.brokers)
         found = self.rng.sample(there, min(len(there), self.rng.randint(low, high)))
         if self.chance(0.03) and found:
             found.append(self.pick((found[0], -1, 9)))

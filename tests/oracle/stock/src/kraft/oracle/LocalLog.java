@@ -7,7 +7,10 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.InvalidUpdateVersionException;
+import org.apache.kafka.common.message.KRaftVersionRecord;
 import org.apache.kafka.common.message.LeaderChangeMessage;
+import org.apache.kafka.common.message.VotersRecord;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.raft.Batch;
@@ -33,6 +36,7 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
     private final List<Batch<ApiMessageAndVersion>> prepared = new ArrayList<>();
     private final List<String> notes;
     private final int nodeId;
+    private final int voters;
     private final Time time;
     private Listener<ApiMessageAndVersion> listener;
     private long endOffset = 0;
@@ -41,11 +45,15 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
     private boolean leads = false;
     private OptionalInt leader = OptionalInt.empty();
     private boolean held = false;
+    /** The offset of the control record that raised kraft.version to 1; none where it is 0. */
+    private OptionalLong raised = OptionalLong.empty();
     /** How often the listener was called: the settling of the controller's queue looks whether it changed. */
     private long calls = 0;
 
-    LocalLog(int nodeId, Time time, List<String> notes) {
+    /** voters: how many there are; those but this one do nothing. */
+    LocalLog(int nodeId, int voters, Time time, List<String> notes) {
         this.nodeId = nodeId;
+        this.voters = voters;
         this.time = time;
         this.notes = notes;
     }
@@ -85,10 +93,7 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
     synchronized void lose() {
         epoch += 1;
         leads = false;
-        while (log.size() > committed) {
-            endOffset = log.remove(log.size() - 1).baseOffset();
-        }
-        prepared.clear();
+        truncate();
         leader = OptionalInt.of(nodeId + 1);
         call().handleLeaderChange(leaderAndEpoch());
     }
@@ -99,12 +104,19 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
         leads = false;
         leader = OptionalInt.empty();
         held = false;
-        prepared.clear();
+        truncate();
+        committed = 0;
+        listener = null;
+    }
+
+    private void truncate() {
         while (log.size() > committed) {
             endOffset = log.remove(log.size() - 1).baseOffset();
         }
-        committed = 0;
-        listener = null;
+        prepared.clear();
+        if (raised.isPresent() && raised.getAsLong() >= endOffset) {
+            raised = OptionalLong.empty();
+        }
     }
 
     synchronized void hold(boolean wanted) {
@@ -211,15 +223,38 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
     }
 
     @Override
-    public KRaftVersion kraftVersion() {
-        return KRaftVersion.KRAFT_VERSION_0;
+    public synchronized KRaftVersion kraftVersion() {
+        return raised.isPresent() ? KRaftVersion.KRAFT_VERSION_1 : KRaftVersion.KRAFT_VERSION_0;
     }
 
+    /** As in LeaderState: this voter supports both levels, and the leader knows it; of another one it does not. */
     @Override
-    public void upgradeKRaftVersion(int leaderEpoch, KRaftVersion version, boolean validateOnly) {
-        if (version != KRaftVersion.KRAFT_VERSION_0) {
-            throw new UnsupportedOperationException("kraft.version is compared at the level of the quorum");
+    public synchronized void upgradeKRaftVersion(int leaderEpoch, KRaftVersion version, boolean validateOnly) {
+        if (!leads || leaderEpoch != epoch) {
+            throw new NotLeaderException("not the leader of epoch " + leaderEpoch);
         }
+        if (version == kraftVersion()) {
+            return;
+        }
+        if (voters > 1) {
+            throw new InvalidUpdateVersionException(String.format(
+                "Invalid upgrade of %s to %s because not all of the voters support it", KRaftVersion.FEATURE_NAME, version));
+        }
+        if (validateOnly) {
+            return;
+        }
+        if (version != KRaftVersion.KRAFT_VERSION_1) {
+            throw new IllegalArgumentException("kraft.version does not fall to " + version);
+        }
+        List<ControlRecord> records = List.of(
+            ControlRecord.of(new KRaftVersionRecord().setKRaftVersion(version.featureLevel())),
+            ControlRecord.of(new VotersRecord()));
+        raised = OptionalLong.of(endOffset);
+        log.add(Batch.control(endOffset, epoch, time.milliseconds(), 1, records));
+        endOffset += records.size();
+        // Its records are not the controller's; that it is there is compared.
+        appended.add(List.of());
+        release();
     }
 
     @Override

@@ -36,8 +36,8 @@ public final class Oracle {
         switch (kind) {
             case 0 -> start(command);
             case 1 -> stock.request(command.readInt(), command.readShort(), command.readShort(), text(command),
-                text(command), text(command), command.readByte(), bytes(command));
-            case 2 -> stock.pass(command.readLong());
+                text(command), text(command), nullable(command), command.readByte(), bytes(command));
+            case 2 -> stock.pass(command.readLong(), command.readInt());
             case 3 -> stock.lose();
             case 4 -> stock.lead();
             case 5 -> snapshot = stock.restart(command.readByte() != 0);
@@ -102,6 +102,10 @@ public final class Oracle {
 
     private static String text(DataInputStream in) throws IOException {
         return new String(bytes(in), StandardCharsets.UTF_8);
+    }
+
+    private static String nullable(DataInputStream in) throws IOException {
+        return in.readBoolean() ? text(in) : null;
     }
 
     private static byte[] bytes(DataInputStream in) throws IOException {

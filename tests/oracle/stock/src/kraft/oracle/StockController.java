@@ -47,6 +47,7 @@ import org.apache.kafka.metadata.placement.StripedReplicaPlacer;
 import org.apache.kafka.network.metrics.RequestChannelMetrics;
 import org.apache.kafka.raft.Batch;
 import org.apache.kafka.raft.LeaderAndEpoch;
+import org.apache.kafka.raft.QuorumConfig;
 import org.apache.kafka.server.SimpleApiVersionManager;
 import org.apache.kafka.server.authorizer.Authorizer;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
@@ -70,7 +71,6 @@ final class StockController implements AutoCloseable {
     private static final long AGAIN_MS = 10;
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
     private static final String CONNECTION = "127.0.0.1-1";
-    private static final int AGAIN_STEPS = 10;
 
     final List<String> notes = java.util.Collections.synchronizedList(new ArrayList<>());
     private final PassingTime time = new PassingTime(START_MS);
@@ -107,7 +107,7 @@ final class StockController implements AutoCloseable {
         this.bootstrap = BootstrapMetadata.fromRecords(bootstrap, "the oracle");
         this.placement = new Random(seed);
         FixedRandom.seed(seed);
-        this.log = new LocalLog(config.nodeId(), time, notes);
+        this.log = new LocalLog(config.nodeId(), config.quorumConfig().voters().size(), time, notes);
         begin();
         activate();
     }
@@ -120,7 +120,7 @@ final class StockController implements AutoCloseable {
 
     private void begin() throws Exception {
         channel = new AnswerChannel(time, CHANNEL_METRICS);
-        cache = new KRaftMetadataCache(config.nodeId(), () -> KRaftVersion.KRAFT_VERSION_0);
+        cache = new KRaftMetadataCache(config.nodeId(), log::kraftVersion);
         registrations = new ControllerRegistrationsPublisher();
         image = new Image(parsed.containsKey(KEEPS_CONFIGS), parsed.containsKey(LOSES_CREDENTIALS));
         tokens = new Tokens(config);
@@ -147,7 +147,8 @@ final class StockController implements AutoCloseable {
             .setConfigSchema(KafkaRaftServer$.MODULE$.configSchema())
             .setRaftClient(log)
             .setQuorumFeatures(new QuorumFeatures(
-                config.nodeId(), QuorumFeatures.defaultSupportedFeatureMap(false), List.of(config.nodeId())))
+                config.nodeId(), QuorumFeatures.defaultSupportedFeatureMap(config.unstableFeatureVersionsEnabled()),
+                QuorumConfig.parseVoterIds(config.quorumConfig().voters()).stream().sorted().toList()))
             .setDefaultReplicationFactor((short) config.defaultReplicationFactor())
             .setDefaultNumPartitions(config.numPartitions())
             .setReplicaPlacer(new StripedReplicaPlacer(placement))
@@ -192,10 +193,14 @@ final class StockController implements AutoCloseable {
     private FinalizedFeatures finalized() {
         MetadataImage current = cache.currentImage();
         if (current.isEmpty()) {
-            return FinalizedFeatures.fromKRaftVersion(MetadataVersion.MINIMUM_VERSION);
+            return withKRaftVersion(FinalizedFeatures.fromKRaftVersion(MetadataVersion.MINIMUM_VERSION));
         }
-        return new FinalizedFeatures(
-            current.features().metadataVersionOrThrow(), current.features().finalizedVersions(), current.offset());
+        return withKRaftVersion(new FinalizedFeatures(
+            current.features().metadataVersionOrThrow(), current.features().finalizedVersions(), current.offset()));
+    }
+
+    private FinalizedFeatures withKRaftVersion(FinalizedFeatures features) {
+        return features.setFinalizedLevel(KRaftVersion.FEATURE_NAME, log.kraftVersion().featureLevel());
     }
 
     private void activate() throws Exception {
@@ -224,11 +229,15 @@ final class StockController implements AutoCloseable {
         }
     }
 
-    /** flags: 1 where the principal was authenticated by a token, 2 where a broker forwards the request. */
+    /**
+     * clientId: null for none. flags: 1 where the principal was authenticated by a token, 2 where a broker forwards the
+     * request.
+     */
     void request(
-        int correlation, short apiKey, short version, String type, String name, String protocol, int flags, byte[] body
+        int correlation, short apiKey, short version, String type, String name, String protocol, String clientId,
+        int flags, byte[] body
     ) throws Exception {
-        RequestHeader header = new RequestHeader(ApiKeys.forId(apiKey), version, "oracle", correlation);
+        RequestHeader header = new RequestHeader(ApiKeys.forId(apiKey), version, clientId, correlation);
         RequestContext context = new RequestContext(header, CONNECTION, InetAddress.getByAddress(LOOPBACK),
             new KafkaPrincipal(type, name, (flags & 1) != 0), new ListenerName("CONTROLLER"),
             SecurityProtocol.forName(protocol), ClientInformation.EMPTY, true);
@@ -296,13 +305,13 @@ final class StockController implements AutoCloseable {
     }
 
     /** Time passes at once, and then in the small steps in which a periodic task that has more to do runs again. */
-    void pass(long ms) throws Exception {
+    void pass(long ms, int steps) throws Exception {
         time.sleep(ms);
         if (tokens.secretKey() != null) {
             publish();
         }
         settle();
-        for (int step = 0; step < AGAIN_STEPS; step++) {
+        for (int step = 0; step < steps; step++) {
             time.sleep(AGAIN_MS);
             if (tokens.secretKey() != null) {
                 publish();
