@@ -35,7 +35,8 @@ OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subproces
 # Names of such modules that are constants or types, or functions of their arguments alone.
 PURE = {
     "os.strerror", "random.Random", "socket.AF_INET", "socket.AF_INET6", "socket.IPPROTO_TCP", "socket.SOL_SOCKET",
-    "socket.SO_KEEPALIVE", "socket.TCP_NODELAY", "socket.gaierror", "socket.inet_pton", "time.gmtime", "time.strftime",
+    "socket.SO_KEEPALIVE", "socket.TCP_NODELAY", "socket.TCP_QUICKACK", "socket.gaierror", "socket.inet_pton",
+    "time.gmtime", "time.strftime",
 }  # fmt: skip
 
 # A lock between the loop's thread and the flush thread, which in simulation is a greenlet.
