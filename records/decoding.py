@@ -200,7 +200,10 @@ class DecoderSource(Source):
         self.put(depth, f"{target} = {large}({count}).unpack_from(b, p); p += {size} * {count}")
 
     def tags(self, schema: Schema, value: str, depth: int, prefix: str) -> None:
-        """Read the tag section; unknown tags are kept. Tags must ascend, as KIP-482 requires of writers."""
+        """Read the tag section; unknown tags are kept. Tags must ascend, as KIP-482 requires of writers.
+
+        As in Kafka, a tag that only other versions of the message have is no unknown one: it is refused.
+        """
         count, unknown, last = self.name("t"), self.name("u"), self.name("g")
         place = prefix.rstrip(".")
         self.mark(depth, place)
@@ -231,6 +234,10 @@ class DecoderSource(Source):
                 self.line(depth + 1, "pass")
             else:
                 self.line(depth + 1, f'if p != {end}: short("size of tag", {size}, p - {end} + {size})')
+            keyword = "elif"
+        for number in self.tags_of_others(schema):
+            self.put(depth, f"{keyword} {tag} == {number}:")
+            self.put(depth + 1, f'short("this version of the message has no tag", {number})')
             keyword = "elif"
         if keyword == "elif":
             self.put(depth, "else:")

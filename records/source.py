@@ -52,6 +52,10 @@ class Source:
         fields = [field for field in schema.at(self.version) if field.tag is not None]
         return sorted(fields, key=lambda field: field.tag or 0)
 
+    def tags_of_others(self, schema: Schema) -> list[int]:
+        """The tags that the schema has in other versions alone."""
+        return sorted({field.tag for field in schema.fields if field.tag is not None and not field.at(self.version)})
+
     def text(self) -> str:
         """The source as it is compiled, to be read when a codec is in doubt."""
         return "\n".join(self.lines)

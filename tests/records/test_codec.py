@@ -12,6 +12,7 @@ from records.codec import decode, decode_lenient, decode_prefix, encode, encode_
 from records.decoding import DecoderSource, make_decoder
 from records.encoding import PART_MIN
 from records.headers import RequestHeader
+from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
@@ -158,6 +159,20 @@ def test_a_known_tag_is_read_leniently_whatever_its_size_and_the_last_one_counts
     body = change[:20] + bytes.fromhex("02 01 63 00000002 01 00 00000003")
 
     assert decode_lenient(PartitionChangeRecord, 0, body, 0)[0].leader == 3
+
+
+def test_a_tag_that_only_other_versions_have_is_refused() -> None:
+    """As in Kafka's readers: tag 1 of a BrokerHeartbeat is of version 2 (KIP-1066), tag 99 of none."""
+    heartbeat = BrokerHeartbeatRequest(
+        broker_id=1, broker_epoch=2, current_metadata_offset=3, want_fence=False, want_shut_down=False
+    )
+    body = encode(heartbeat, 1)[:-1]
+    known, unknown = body + bytes.fromhex("01 01 01 00"), body + bytes.fromhex("01 63 01 00")
+
+    for decoding in (decode_prefix, decode_lenient):
+        with pytest.raises(DecodeError, match="this version of the message has no tag: 1"):
+            decoding(BrokerHeartbeatRequest, 1, known, 0)
+        assert decoding(BrokerHeartbeatRequest, 1, unknown, 0)[0].unknown_tags == ((99, b"\0"),)  # type: ignore[attr-defined]
 
 
 def test_lenient_and_strict_decoding_agree_on_what_both_accept() -> None:
