@@ -21,7 +21,7 @@ from binascii import a2b_base64
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from records.codec import decode_prefix
+from records.codec import decode_lenient, decode_prefix
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
 from records.json_form import to_json
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
@@ -69,8 +69,8 @@ def asked(data: bytes) -> Asked:
     if not low <= version <= high:
         return Asked(api_key, version, None)
     try:
-        _, position = decode_prefix(RequestHeader, request_header_version(cls, version), data, 0)
-        message, _ = decode_prefix(cls, version, data, position)
+        _, position = decode_lenient(RequestHeader, request_header_version(cls, version), data, 0)
+        message, _ = decode_lenient(cls, version, data, position)
     except DecodeError:
         return Asked(api_key, version, None)
     return Asked(api_key, version, message)

@@ -66,7 +66,8 @@ class Explorer:
             self.seen[signature] = self.seen.get(signature, 0) + 1
             if self.seen[signature] == 1:
                 self.report(seed, conversations[: outcome.at + 1], outcome)
-        if not outcome.is_sound:
+        # What differs once differs from then on: other offsets, other epochs.
+        if outcome.found or not outcome.is_sound:
             self.pair.renew()
 
     def run(self, conversations: list[Conversation]) -> Outcome:

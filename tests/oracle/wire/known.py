@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from records.messages.brokers import BrokerRegistrationRequest
-from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.scram import DescribeUserScramCredentialsRequest
 from records.messages.tokens import CreateDelegationTokenRequest
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from tests.oracle.wire.pair import Found
 
 UNKNOWN_SERVER_ERROR = -1
-UNKNOWN_SERVER_ERROR = -1
 BROKER, BROKER_LOGGER = 4, 8
+CONFIG_RESOURCES = (2, 4, 8, 16, 32)
 
 
 def name_of(found: Found) -> str | None:
@@ -53,8 +54,13 @@ def negative_broker(found: Found) -> bool:
 
 
 def is_silent(found: Found) -> bool:
-    """Stock cannot serialize the refusal of a request, and does not answer."""
-    return found.difference.where == "end" and str(found.difference.stock).startswith("silent")
+    """Stock cannot serialize the refusal of one of these requests, and does not answer."""
+    if found.difference.where != "end" or not str(found.difference.stock).startswith("silent"):
+        return False
+    request = found.message
+    if isinstance(request, AlterConfigsRequest):
+        return any(resource.resource_type not in CONFIG_RESOURCES for resource in request.resources)
+    return isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None
 
 
 def applied_before(found: Found) -> bool:
@@ -66,9 +72,13 @@ def applied_before(found: Found) -> bool:
 
 
 def describes_loggers(found: Found) -> bool:
-    """DescribeConfigs of loggers: each names its own."""
+    """Loggers in DescribeConfigs, and the refusal of unknown ones: each node has its own."""
     request = found.message
-    if not isinstance(request, (DescribeConfigsRequest, IncrementalAlterConfigsRequest)):
+    if isinstance(request, DescribeConfigsRequest):
+        is_of_loggers = found.difference.where.startswith(("answer.results[].configs", "answer.results[].error"))
+    else:
+        is_of_loggers = ".responses[].error" in found.difference.where
+    if not is_of_loggers or not isinstance(request, (DescribeConfigsRequest, IncrementalAlterConfigsRequest)):
         return False
     return any(resource.resource_type == BROKER_LOGGER for resource in request.resources)
 

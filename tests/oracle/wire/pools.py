@@ -23,7 +23,10 @@ LOGGERS = ("root", "kafka", "org.apache.kafka", "org.apache.kafka.raft.KafkaRaft
 EPOCHS = (-1, 0, 1, 1, 1)
 # What ends stock's process, or leaves its client without an answer: see `deliberate/`.
 ALONE = ("FetchSnapshotRequest",)
-NEVER_NULL = (("DescribeUserScramCredentialsRequest", "users"),)
+# New partitions without assignments would be placed at random.
+NEVER_NULL = (("DescribeUserScramCredentialsRequest", "users"), ("CreatePartitionsRequest", "assignments"))
+# Within a few milliseconds either node may be done or not.
+NEVER_WILD = ("timeout_ms",)
 # Requests of the quorum: their numbers are never wild, so that no node believes that there is another leader.
 QUORUM = (
     "FetchRequest", "FetchSnapshotRequest", "VoteRequest", "BeginQuorumEpochRequest", "EndQuorumEpochRequest",

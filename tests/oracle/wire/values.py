@@ -28,6 +28,7 @@ from tests.oracle.wire.pools import (
     METADATA_LOG,
     METADATA_LOG_ID,
     NEVER_NULL,
+    NEVER_WILD,
     QUORUM,
     STRINGS,
     TOPICS,
@@ -86,7 +87,8 @@ class Values:
     def _one(self, cls: type[Any], field: Field) -> Any:
         owner = cls.__qualname__.partition(".")[0]
         pool = POOLS.get((owner, field.name), POOLS.get(("", field.name)))
-        if pool is None or (self.chance(self.wild) and owner not in QUORUM):
+        may_be_wild = owner not in QUORUM and field.name not in NEVER_WILD
+        if pool is None or (self.chance(self.wild) and may_be_wild):
             return self.any(field.element.name)
         return pool(self) if callable(pool) else self.pick(pool)
 
