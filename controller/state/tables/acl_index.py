@@ -36,6 +36,8 @@ class AclIndex:
 
     def put(self, id_: bytes, acl: Acl | None) -> None:
         """Set the ACL of this id; None removes it."""
+        if self._by_id.get(id_) == acl:
+            return
         old = self._by_id.pop(id_, None)
         if old is not None:
             self._drop(old)

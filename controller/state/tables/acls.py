@@ -21,7 +21,7 @@ class Acls(Table[bytes, Acl]):
     A decision must not rest on a change that may be undone, so the index takes a change when it is stable.
     """
 
-    __slots__ = ("_counts", "_index", "_is_loading", "_is_touched", "_pending", "_unstable")
+    __slots__ = ("_counts", "_index", "_is_loading", "_is_touched", "_pending", "_stable")
 
     def __init__(self, undo: Undo, name: str) -> None:
         super().__init__(undo, name)
@@ -29,11 +29,11 @@ class Acls(Table[bytes, Acl]):
         self._counts: dict[Acl, int] = {}
         self._index: AclIndex | None = None
         self._is_loading = False
-        # What the index does not have yet: the ids, whether one was added since it was last asked for, and how many
-        # ids had uncommitted changes then. Kept only once there is an index.
+        # The ids whose last change the index may not have yet, whether one was added since it was last asked for, and
+        # the offset below which all was stable then. Kept only once there is an index.
         self._pending: dict[bytes, None] = {}
         self._is_touched = False
-        self._unstable = 0
+        self._stable = -1
 
     def index(self) -> AclIndex | None:
         """The committed ACLs by resource. None while the first snapshot of this process is being loaded."""
@@ -43,7 +43,7 @@ class Acls(Table[bytes, Acl]):
         if index is None:
             index = self._index = AclIndex()
             self._touch(*self)
-        if self._pending and (self._is_touched or len(self.log.uncommitted) != self._unstable):
+        if self._pending and (self._is_touched or self.log.undo.stable != self._stable):
             self._settle(index)
         return index
 
@@ -99,11 +99,16 @@ class Acls(Table[bytes, Acl]):
 
     def _settle(self, index: AclIndex) -> None:
         uncommitted = self.log.uncommitted
-        for key in [key for key in self._pending if key not in uncommitted]:
-            index.put(key, self.get(key))
-            del self._pending[key]
+        # An ACL may be committed while its removal is not: until then it counts.
+        before = self.log.undo.first_olds(self.log)
+        for key in list(self._pending):
+            if key in uncommitted:
+                index.put(key, before[key])
+            else:
+                index.put(key, self.get(key))
+                del self._pending[key]
         self._is_touched = False
-        self._unstable = len(uncommitted)
+        self._stable = self.log.undo.stable
 
 
 def replay_access_control_entry(state: State, record: AccessControlEntryRecord, _offset: int) -> None:

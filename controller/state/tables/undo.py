@@ -53,13 +53,15 @@ class Entry:
 
 
 class Undo:
-    """The log. offset: of the record that makes the present changes; recording: whether they may yet be undone."""
+    """The log. offset: of the record that makes the present changes; recording: whether they may yet be undone; stable:
+    the changes of all offsets below it are stable.
+    """
 
-    __slots__ = ("_entries", "_stable", "offset", "recording")
+    __slots__ = ("_entries", "offset", "recording", "stable")
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque()
-        self._stable = 0
+        self.stable = 0
         self.offset = -1
         self.recording = False
 
@@ -77,7 +79,7 @@ class Undo:
     def forget(self, below: int) -> None:
         """Drop the entries of offsets below `below`: their changes are stable."""
         entries = self._entries
-        self._stable = max(self._stable, below)
+        self.stable = max(self.stable, below)
         while entries and entries[0].offset < below:
             entry = entries.popleft()
             uncommitted = entry.part.uncommitted
@@ -92,7 +94,7 @@ class Undo:
             part = entry.part
             # The restored value was set by the change before, which may have to be undone too.
             self.offset = entry.before
-            self.recording = entry.before >= self._stable
+            self.recording = entry.before >= self.stable
             part.swap(entry.key, entry.old)
             if self.recording:
                 part.uncommitted[entry.key] = entry.before
@@ -125,8 +127,16 @@ class Undo:
         """What an uncommitted key was before its first uncommitted change; None where it was not there."""
         return next((entry.old for entry in self._entries if entry.part is part and entry.key == key), None)
 
+    def first_olds(self, part: Undoable) -> dict[Any, Any]:
+        """What each uncommitted key of a part was before its first uncommitted change; None where it was not there."""
+        found: dict[Any, Any] = {}
+        for entry in self._entries:
+            if entry.part is part and entry.key not in found:
+                found[entry.key] = entry.old
+        return found
+
     def clear(self) -> None:
         """Drop all entries without undoing anything: the whole state is replaced."""
         self._entries.clear()
-        self._stable = 0
+        self.stable = 0
         self.recording = False

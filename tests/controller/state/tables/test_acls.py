@@ -52,6 +52,18 @@ def test_the_index_has_only_committed_acls():
     assert (before, between, removed, committed_names(state)) == ([], ["User:alice"], ["User:alice"], [])
 
 
+def test_an_acl_counts_until_its_removal_is_committed():
+    state = state_of(ENTRY)
+    before = committed_names(state)
+    state.replay(REMOVE, 1)
+    uncommitted = committed_names(state)
+    state.commit(1)
+    between = committed_names(state)
+    state.commit(2)
+
+    assert (before, uncommitted, between, committed_names(state)) == ([], [], ["User:alice"], [])
+
+
 def test_reverted_acls_were_never_in_the_index():
     state = state_of(ENTRY)
     state.commit(1)
