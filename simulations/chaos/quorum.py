@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,12 +171,17 @@ def _beside(script: str) -> Path:
 
 
 def free_ports(count: int) -> list[int]:
-    """Loopback ports that nothing listens on now."""
-    taken = [socket.socket() for _ in range(count)]
-    try:
-        for each in taken:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in taken]
-    finally:
-        for each in taken:
-            each.close()
+    """Loopback ports that nothing uses now.
+
+    They are below the system's ephemeral ports: while a node is down, no connection of another program gets its port.
+    """
+    found: list[int] = []
+    with ExitStack() as taken:
+        for port in random.sample(range(15_000, 32_000), 1000):
+            if len(found) == count:
+                break
+            with suppress(OSError):
+                taken.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                found.append(port)
+    assert len(found) == count, f"no {count} free ports"
+    return found

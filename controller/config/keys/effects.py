@@ -81,7 +81,8 @@ IN_USE = frozenset({
     "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location",
     "ssl.keystore.password", "ssl.keystore.type", "ssl.principal.mapping.rules", "ssl.protocol",
     "ssl.truststore.certificates", "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
-    "unclean.leader.election.enable", "unclean.leader.election.interval.ms", "unstable.feature.versions.enable",
+    "unclean.leader.election.enable", "unclean.leader.election.interval.ms", "unstable.api.versions.enable",
+    "unstable.feature.versions.enable",
 })  # fmt: skip
 
 # Stock's keys that name Java code, or a login that is not served: checked in served.py, security_checks.py and

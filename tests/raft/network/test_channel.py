@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from records.messages.elections import VoteRequest
 from records.messages.fetch import FetchRequest
 from records.messages.quorum import DescribeQuorumResponse
 from records.wire import EncodeError
+from tests.controller.server.processes import free_port
 from tests.raft.network.peers import (
     LOOPS,
     VERSIONS,
@@ -81,12 +81,6 @@ async def sending() -> AsyncIterator[Sending]:
 
 def endpoint_of(port: int, host: str = "127.0.0.1") -> Endpoint:
     return Endpoint("CONTROLLER", host, port)
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 def header(frame: bytes) -> tuple[int, int, int, str]:
