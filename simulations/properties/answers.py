@@ -129,6 +129,9 @@ class Answers:
         # Where voters are known by their ids alone, one with an empty disk is the one that it was.
         by_id = any(voter.key == (sender, ZERO_UUID) for voter in process.replica.voters)
         key = (sender, ZERO_UUID if by_id else part.replica_directory_id)
+        if key not in book and any(voter.key == key for voter in process.replica.voters):
+            # It was a static voter when it fetched; kraft.version was raised since.
+            book[key] = book.pop((sender, ZERO_UUID), _NEVER)
         last = book.get(key, _NEVER)
         caught_up_ms = last.caught_up_ms
         if part.fetch_offset >= asked.end:
