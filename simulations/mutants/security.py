@@ -137,7 +137,11 @@ MUTANTS = (
     ),
     _row(
         "A30", "ACLs count before they are committed", "authorizer", ("W10",),
-        Edit(ACLS, "[key for key in self._pending if key not in uncommitted]", "list(self._pending)"),
+        Edit(ACLS, "index.put(key, before[key])", "index.put(key, self.get(key))"),
+    ),
+    _row(
+        "A52", "an ACL does not count while its removal is not committed", "authorizer", ("W10",),
+        Edit(ACLS, "index.put(key, before[key])", "pass"),
     ),
     _row(
         "A31", "an ACL that is removed stays in force", "authorizer", ("W10",),
