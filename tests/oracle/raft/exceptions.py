@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from records.codec import decode
+from records.control import VotersRecord
 from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from tests.oracle.raft.commands import Answer, Command, Start
 
 
-END_QUORUM_EPOCH, FETCH_SNAPSHOT = 54, 59
+VOTE, END_QUORUM_EPOCH, FETCH_SNAPSHOT = 52, 54, 59
 
 
 class Met(NamedTuple):
@@ -142,6 +144,14 @@ def is_of_other_version(met: Met) -> bool:
     return met.where.startswith("state.quorumState.") and ours["data_version"] != stock["data_version"]
 
 
+def stands_removed(met: Met) -> bool:
+    """The newest voter set removes the replica: ours may stand for election until it knows that set to be committed."""
+    voters = decode(VotersRecord, 0, met.ours.state["voters"]).voters
+    is_removed = met.start.id not in {voter.voter_id for voter in voters}
+    stands = any(sent.api_key == VOTE for sent in met.ours.sent)
+    return is_removed and (stands or met.ours.state["role"] in {"Prospective", "Candidate", "Leader"})
+
+
 def is_behind_truncation(met: Met) -> bool:
     """Stock does not read voters and kraft.version that are written where the log was truncated before."""
     is_control = met.where in {"state.logEnd", "state.kraftVersion"} or met.where.startswith("state.voters")
@@ -164,6 +174,7 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-voters-behind-truncation", True, is_behind_truncation),
     Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions),
     Deliberate("raft-parked-when-deposed", True, is_deposed),
+    Deliberate("raft-removed-voter-stands", True, stands_removed),
 )
 
 
