@@ -9,6 +9,7 @@ from simulations.cluster.plan import ClusterPlan
 from simulations.cluster.run import ClusterRun
 from simulations.cluster.simplification import simpler
 from simulations.cluster.swarm import FAULT_KINDS
+from simulations.levels.playing import play_run
 from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
 from simulations.world.messages import KINDS
@@ -45,9 +46,4 @@ def play(
     counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
     """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
-    run = ClusterRun(plan, written)
-    run.watch.on_detail = on_detail
-    if counts:
-        run.keep_count()
-    outcome = run.execute()
-    return outcome, run.trace.recent()
+    return play_run(ClusterRun(plan, written), on_detail, counts=counts)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from simulations.faults.table import KINDS
 from simulations.faults.voter_changes import CHANGES
+from simulations.levels.playing import play_run, read_plan
 from simulations.members.run import MembersRun
 from simulations.members.swarm import draw
-from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
 from simulations.plans.simplification import simpler
 from simulations.world.messages import FIELDS
-from simulations.world.triggers import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,13 +28,7 @@ FAULTS = (*KINDS, *CHANGES)
 
 def read(text: str) -> Plan:
     """The plan in a text. Raises ValueError where it is not one, or names an unknown fault or state."""
-    plan: Plan = from_json(text)
-    for fault in plan.faults:
-        if fault.kind not in FAULTS:
-            raise ValueError(f"no fault {fault.kind!r}; known are {', '.join(FAULTS)}")
-        if fault.when and fault.when not in STATES:
-            raise ValueError(f"no state {fault.when!r}; known are {', '.join(STATES)}")
-    return plan
+    return read_plan(text, FAULTS)
 
 
 def play(
@@ -46,9 +39,4 @@ def play(
     counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
     """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
-    run = MembersRun(plan, written)
-    run.watch.on_detail = on_detail
-    if counts:
-        run.keep_count()
-    outcome = run.execute()
-    return outcome, run.trace.recent()
+    return play_run(MembersRun(plan, written), on_detail, counts=counts)

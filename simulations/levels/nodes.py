@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulations.levels.playing import play_run
 from simulations.levels.raft import simpler
 from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
@@ -38,9 +39,4 @@ def play(
     counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
     """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
-    run = SocketRun(plan, written)
-    run.watch.on_detail = on_detail
-    if counts:
-        run.keep_count()
-    outcome = run.execute()
-    return outcome, run.trace.recent()
+    return play_run(SocketRun(plan, written), on_detail, counts=counts)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.faults.table import KINDS
+from simulations.levels.playing import play_run, read_plan
 from simulations.levels.raft_run import Run
 from simulations.plans import swarm, targeted_plans
-from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
 from simulations.plans.simplification import simpler
 from simulations.world.messages import FIELDS
-from simulations.world.triggers import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,13 +32,7 @@ def draw(seed: int) -> Plan:
 
 def read(text: str) -> Plan:
     """The plan in a text. Raises ValueError where it is not one, or names an unknown fault or state."""
-    plan: Plan = from_json(text)
-    for fault in plan.faults:
-        if fault.kind not in KINDS:
-            raise ValueError(f"no fault {fault.kind!r}; known are {', '.join(KINDS)}")
-        if fault.when and fault.when not in STATES:
-            raise ValueError(f"no state {fault.when!r}; known are {', '.join(STATES)}")
-    return plan
+    return read_plan(text, FAULTS)
 
 
 def play(
@@ -50,9 +43,4 @@ def play(
     counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
     """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
-    run = Run(plan, written)
-    run.watch.on_detail = on_detail
-    if counts:
-        run.keep_count()
-    outcome = run.execute()
-    return outcome, run.trace.recent()
+    return play_run(Run(plan, written), on_detail, counts=counts)
