@@ -129,9 +129,8 @@ class Answers:
         # Where voters are known by their ids alone, one with an empty disk is the one that it was.
         by_id = any(voter.key == (sender, ZERO_UUID) for voter in process.replica.voters)
         key = (sender, ZERO_UUID if by_id else part.replica_directory_id)
-        if key not in book and any(voter.key == key for voter in process.replica.voters):
-            # It was a static voter when it fetched; kraft.version was raised since.
-            book[key] = book.pop((sender, ZERO_UUID), _NEVER)
+        if any(voter.key == key for voter in process.replica.voters):
+            _take_directory(book, key)
         last = book.get(key, _NEVER)
         caught_up_ms = last.caught_up_ms
         if part.fetch_offset >= asked.end:
@@ -279,9 +278,7 @@ class Answers:
         part = response.topics[0].partitions[0]
         voters = {voter.key.id: voter.key.directory_id for voter in replica.voters}
         for voter_id, directory in [key for key in book if key[1] != ZERO_UUID] + list(voters.items()):
-            if directory != ZERO_UUID and (voter_id, ZERO_UUID) in book:
-                # It was a static voter when it fetched; kraft.version was raised since.
-                book.setdefault((voter_id, directory), book.pop((voter_id, ZERO_UUID)))
+            _take_directory(book, (voter_id, directory))
         right = []
         for voter_id in sorted(voters):
             named = [key for key in book if key[0] == voter_id and voters[voter_id] in {ZERO_UUID, key[1]}]
@@ -324,6 +321,13 @@ def _asked(process: Process, requested: Requested) -> Asked:
 
 
 _NEVER = Fetched(-1, -1, -1, -1)
+
+
+def _take_directory(book: dict[tuple[int, bytes], Fetched], key: tuple[int, bytes]) -> None:
+    """Name a voter by its directory id, where kraft.version was raised since it fetched as a static voter."""
+    by_id = (key[0], ZERO_UUID)
+    if key != by_id and by_id in book:
+        book.setdefault(key, book.pop(by_id))
 
 
 def _state(process: Process, key: tuple[int, bytes], last: Fetched, version: int) -> tuple[Any, ...]:

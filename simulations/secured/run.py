@@ -16,7 +16,6 @@ from simulations.sockets.envelopes import is_from, read
 from simulations.sockets.frames import Tap
 from simulations.sockets.network import SocketNetwork
 from simulations.sockets.run import SocketRun, SocketWatch
-from simulations.world.links import Latency
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -86,6 +85,7 @@ class SecuredWatch(SocketWatch):
 class SecuredRun(SocketRun):
     """The world of one plan."""
 
+    network_class = SecuredNetwork
     plan: SecuredPlan
     network: SecuredNetwork
     watch: SecuredWatch
@@ -113,14 +113,10 @@ class SecuredRun(SocketRun):
 
     def _make_network(self) -> SecuredNetwork:
         plan = self.plan
-        latency = Latency(*plan.latency)  # type: ignore[arg-type]
-        network = SecuredNetwork(self.world, latency, lambda a, b: self.stream("link", a, b))
-        network.window, network.segments = plan.window, plan.segments
-        network.forwards = plan.forwards
-        network.identities, network.reauth_ms = (
-            Identities(plan.protocol, is_open=plan.allows_without_acls),
-            plan.reauth_ms,
-        )
+        network = super()._make_network()
+        assert isinstance(network, SecuredNetwork)
+        network.identities = Identities(plan.protocol, is_open=plan.allows_without_acls)
+        network.reauth_ms = plan.reauth_ms
         network.wire_rules = SecuredWireRules(network)
         return network
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from controller.interface import inputs
 from records.messages.envelope import EnvelopeRequest
@@ -51,6 +51,7 @@ class SocketWatch(CheckedWatch):
 class SocketRun(ClusterRun):
     """The world of one plan. rogue_hosts: all rogue clients and servers so far."""
 
+    network_class: ClassVar[type[SocketNetwork]] = SocketNetwork
     plan: SocketPlan
     network: SocketNetwork
 
@@ -82,7 +83,7 @@ class SocketRun(ClusterRun):
     def _make_network(self) -> SocketNetwork:
         plan = self.plan
         latency = Latency(*plan.latency)  # type: ignore[arg-type]
-        network = SocketNetwork(self.world, latency, lambda a, b: self.stream("link", a, b))
+        network = self.network_class(self.world, latency, lambda a, b: self.stream("link", a, b))
         network.window, network.segments = plan.window, plan.segments
         network.forwards = plan.forwards
         network.wire_rules = WireRules(network)
