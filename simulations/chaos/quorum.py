@@ -170,14 +170,18 @@ def _beside(script: str) -> Path:
     return Path(sys.executable).parent / script
 
 
+# Below the system's ephemeral ports.
+PORTS = range(15_000, 32_000)
+
+
 def free_ports(count: int) -> list[int]:
     """Loopback ports that nothing uses now.
 
-    They are below the system's ephemeral ports: while a node is down, no connection of another program gets its port.
+    While a node is down, no connection of another program gets its port.
     """
     found: list[int] = []
     with ExitStack() as taken:
-        for port in random.sample(range(15_000, 32_000), 1000):
+        for port in random.sample(PORTS, 1000):
             if len(found) == count:
                 break
             with suppress(OSError):

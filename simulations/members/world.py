@@ -29,7 +29,7 @@ class MembersWorld(Run):
         self.watch.validator.is_off = True
 
     def _configure_bootstrap(self, node: Node) -> None:
-        """Any node knows who leads: those that are voters may all be others by and by."""
+        """All nodes are bootstrap servers, because each of the first voters may be replaced during a run."""
         node.static_voters = VoterSet()
         self._name_servers(node)
 

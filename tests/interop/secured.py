@@ -22,7 +22,7 @@ PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 MECHANISM = "SCRAM-SHA-512"
 
-# Who has which password. The controllers' login is PLAIN; all others have SCRAM credentials in the metadata log.
+# Passwords by user. The controllers' login is PLAIN; all others have SCRAM credentials in the metadata log.
 CONTROLLER, BROKER, ADMIN, ANN = "controller", "broker", "admin", "ann"
 PASSWORDS = {name: f"{name}s-secret" for name in (CONTROLLER, BROKER, ADMIN, ANN)}
 REAUTH_MS = 3000

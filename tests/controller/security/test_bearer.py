@@ -40,7 +40,7 @@ class Both:
         self.security.close()
 
     def log_in(self) -> tuple[str | None, int | None]:
-        """Who is authenticated, and until when. Raises SaslRefused."""
+        """The authenticated principal, and until when it is. Raises SaslRefused."""
         server = self.security.listener("CONTROLLER").sasl.mechanisms["OAUTHBEARER"]()
         client = self.client()
         token = client.first()

@@ -46,7 +46,7 @@ def keytab(realm):
 
 
 def log_in(server, client, host: str = "localhost"):
-    """Who is authenticated. Raises SaslRefused."""
+    """The authenticated principal. Raises SaslRefused."""
     client.host = host
     token = client.first()
     while token is not None:

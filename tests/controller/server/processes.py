@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.quorum import PORTS, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 def free_ports_in_a_row(count: int) -> int:
     """The first of this many consecutive free loopback ports, below the system's ephemeral ports."""
-    for first in random.sample(range(15_000, 32_000, count), 1000):
+    for first in random.sample(PORTS[::count], 1000):
         with contextlib.ExitStack() as taken, contextlib.suppress(OSError):
             for port in range(first, first + count):
                 taken.enter_context(socket.socket()).bind(("127.0.0.1", port))
