@@ -115,7 +115,7 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     is_cut_off = needs_others and now_ms >= state.quorum_deadline_ms
     if is_cut_off or replica.shutting_down or state.is_removed:
         if is_cut_off:
-            replica.note("quorum_lost", heard=sorted(state.fetched_voters), voters=list(state.voters))
+            replica.note("quorum_lost", fetched_by=sorted(state.fetched_voters), voters=list(state.voters))
         to_resigned(replica, now_ms)
         return now_ms
     if now_ms >= state.proposals.drain_ms:

@@ -81,7 +81,7 @@ def _leaders_removed(rng: Random, plan: Plan) -> None:
         back = _add(tries=8)
         back.at_ms = at_ms + between(rng, 150, 400)
         plan.faults += [change, back]
-        if rng.random() < 0.4:  # so that the new set has no majority while the leader is heard
+        if rng.random() < 0.4:  # so that the new set has no majority while the leader can be reached
             cut = isolated(rng, "follower", 400, 700)
             cut.at_ms = at_ms - 10
             plan.faults.append(cut)
