@@ -46,7 +46,7 @@ gssapi: setup
 
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
-	$(BIN)/python -m pytest tests/interop tests/oracle --interop
+	$(BIN)/python -m pytest $(PARALLEL) --no-loadscope-reorder tests/interop tests/oracle --interop
 
 # Spark is 456 MB, so it is installed only for the targets that need it; it needs a JDK 17+.
 PIPELINE_READY := $(VENV)/.ready-pipeline

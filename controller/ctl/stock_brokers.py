@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 from controller.ctl.local_quorum import HOST, PrepareFailed, check_free, format_directory
@@ -12,6 +14,8 @@ from records.release import KAFKA_VERSION as VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from controller.ctl.local_quorum import LocalQuorum
 
 ID_OFFSET = 100
@@ -121,11 +125,26 @@ def _jars() -> Path:
 
 
 def fetch_jars(pom: str, version: str, directory: Path) -> None:
-    """Copy what a POM depends on into a directory, once per version. Raises PrepareFailed."""
+    """Copy what a POM depends on into a directory, once per version, one process at a time. Raises PrepareFailed."""
     done = directory / ".whole"
     if done.exists():
         return
     directory.mkdir(parents=True, exist_ok=True)
+    with alone_in(directory):
+        if not done.exists():
+            _fetch(pom, version, directory)
+            done.touch()
+
+
+@contextmanager
+def alone_in(directory: Path) -> Iterator[None]:
+    """Wait until no other process prepares the files of a directory."""
+    with (directory / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(pom: str, version: str, directory: Path) -> None:
     path = directory / "pom.xml"
     path.write_text(pom)
     print(f"fetching Kafka {version} from Maven Central, once, into {directory}", flush=True)
@@ -137,4 +156,3 @@ def fetch_jars(pom: str, version: str, directory: Path) -> None:
     if ran.returncode:
         lines = (ran.stdout or ran.stderr).strip().splitlines()
         raise PrepareFailed(f"Maven could not fetch Kafka {version}: {lines[0] if lines else 'no reason was printed'}")
-    done.touch()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from controller.ctl.stock_brokers import fetch_jars
+from controller.ctl.stock_brokers import alone_in, fetch_jars
 
 HERE = Path(__file__).parent
 
@@ -69,7 +69,10 @@ class Stock:
         """The command line of a class of Kafka's."""
         self.bring()
         config = self.jars / f"log4j2-{level}-{target}.properties"
-        config.write_text(LOG4J2.format(level=level, target=target))
+        text = LOG4J2.format(level=level, target=target)
+        with alone_in(self.jars):
+            if not config.exists() or config.read_text() != text:
+                config.write_text(text)
         flags = [*heap.split(), "-Xshare:auto", f"-Dlog4j2.configurationFile={config}"]
         return ["java", *flags, "-cp", f"{self.jars}/*", main, *args]
 

@@ -13,8 +13,8 @@ from tests.oracle.pair import Pair
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What the exploration did, for the end of the run.
-SUMMARY: list[str] = []
+# The property of a test's report that says what it explored.
+EXPLORED = "explored"
 
 
 def seed_of_the_day() -> int:
@@ -24,9 +24,11 @@ def seed_of_the_day() -> int:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print at the end, also with -q, the first seed of the day's sequences."""
+    """Print at the end, also with -q, the first seed of the day's sequences and how much was explored."""
     text = f"oracle: seed of the day {seed_of_the_day()} (KRAFT_ORACLE_SEED gives another)"
-    terminalreporter.write_line(", ".join([text, *SUMMARY]))
+    reports = terminalreporter.getreports("passed")
+    explored = [str(value) for report in reports for name, value in report.user_properties if name == EXPLORED]
+    terminalreporter.write_line(", ".join([text, *explored]))
 
 
 @pytest.fixture(scope="session")

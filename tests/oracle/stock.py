@@ -13,7 +13,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from controller.ctl.stock_brokers import fetch_jars
+from controller.ctl.stock_brokers import alone_in, fetch_jars
 from records.frame import encode_record
 from tests.interop.stock import LOG4J2, cache
 from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
@@ -39,16 +39,16 @@ def built() -> str:
     directory = cache() / f"oracle-{VERSION}"
     jars, output = directory / "jars", directory / digest
     fetch_jars((HERE / "pom.xml").read_text(), VERSION, jars)
-    if not (output / ".whole").exists():
-        files = [str(path) for path in sources if path.suffix == ".java"]
-        subprocess.run(
-            ["javac", "-nowarn", "-proc:none", "--release", "17", "-cp", f"{jars}/*", "-d", str(output / "classes"),
-             *files],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        (output / ".whole").touch()
-    config = output / "log4j2.properties"
-    config.write_text(LOG4J2.format(level="OFF", target="SYSTEM_ERR"))
+    with alone_in(directory):
+        if not (output / ".whole").exists():
+            files = [str(path) for path in sources if path.suffix == ".java"]
+            subprocess.run(
+                ["javac", "-nowarn", "-proc:none", "--release", "17", "-cp", f"{jars}/*",
+                 "-d", str(output / "classes"), *files],
+                check=True, capture_output=True,
+            )  # fmt: skip
+            (output / "log4j2.properties").write_text(LOG4J2.format(level="OFF", target="SYSTEM_ERR"))
+            (output / ".whole").touch()
     return f"{output / 'classes'}:{jars}/*"
 
 

@@ -8,12 +8,14 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from tests.oracle.commands import to_text
-from tests.oracle.conftest import SUMMARY, seed_of_the_day
+from tests.oracle.conftest import EXPLORED, seed_of_the_day
 from tests.oracle.exceptions import names
 from tests.oracle.generate.sequence import sequence
 from tests.oracle.shrink import shrunk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.oracle.commands import Command
     from tests.oracle.pair import Outcome, Pair
 
@@ -25,7 +27,9 @@ def shortest(pair: Pair, outcome: Outcome) -> list[Command]:
     return shrunk(outcome.commands, lambda tried: pair.run(tried).signature == outcome.signature)
 
 
-def test_the_sequences_of_the_day_show_no_unknown_difference(pair: Pair) -> None:
+def test_the_sequences_of_the_day_show_no_unknown_difference(
+    pair: Pair, record_property: Callable[[str, object], None]
+) -> None:
     careful = bool(names()[1])
     end = time.monotonic() + SECONDS
     operations = 0
@@ -38,6 +42,6 @@ def test_the_sequences_of_the_day_show_no_unknown_difference(pair: Pair) -> None
             commands = shortest(pair, outcome)
             found = "\n".join(str(difference) for difference in pair.run(commands).found)
             raise AssertionError(f"seed {seed}:\n{found}\n{to_text(commands)}")
-    SUMMARY.append(f"{operations} operations")
+    record_property(EXPLORED, f"{operations} operations")
 
     assert operations > 0

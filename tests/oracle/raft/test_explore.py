@@ -7,12 +7,14 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.oracle.conftest import SUMMARY, seed_of_the_day
+from tests.oracle.conftest import EXPLORED, seed_of_the_day
 from tests.oracle.raft.commands import to_text
 from tests.oracle.raft.generate.sequence import sequence
 from tests.oracle.raft.shrink import shrunk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.oracle.raft.commands import Command
     from tests.oracle.raft.pair import Pair
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "120")) / 3
 
 
-def test_the_sequences_of_the_day_show_no_unknown_difference(replicas: Pair) -> None:
+def test_the_sequences_of_the_day_show_no_unknown_difference(
+    replicas: Pair, record_property: Callable[[str, object], None]
+) -> None:
     end = time.monotonic() + SECONDS
     steps = 0
     for seed in count(seed_of_the_day()):
@@ -37,6 +41,6 @@ def test_the_sequences_of_the_day_show_no_unknown_difference(replicas: Pair) -> 
             commands = shrunk(outcome.commands, differs)
             found = "\n".join(str(difference) for difference in replicas.run(commands).found)
             raise AssertionError(f"seed {seed}:\n{found}\n{to_text(commands)}")
-    SUMMARY.append(f"{steps} steps of a replica")
+    record_property(EXPLORED, f"{steps} steps of a replica")
 
     assert steps > 0
