@@ -89,6 +89,7 @@ CREATE_ACLS, DESCRIBE_CONFIGS, INCREMENTAL_ALTER, REGISTER_CONTROLLER = 30, 32, 
 SET, DELETE, SUBTRACT = 0, 1, 3
 TOPIC = 2
 UNKNOWN_SERVER_ERROR, NOT_CONTROLLER = -1, 41
+UNKNOWN_TOPIC, UNKNOWN_TOPIC_ID = 3, 100
 CHANGE, NEW, FENCING = "PartitionChangeRecord", "PartitionRecord", "BrokerRegistrationChangeRecord"
 REFERENCE = re.compile(r"\$topic_id\((.*)\)")
 UNSUPPORTING = re.compile(r"Broker (-?\d+) (?:does not support this feature|only supports versions .*?)\.")
@@ -283,8 +284,14 @@ def is_stale_index(met: Met) -> bool:
 
 
 def is_stable_lookup(met: Met) -> bool:
-    """DeleteTopics of a topic whose creation is not committed yet."""
-    if not met.asks(DELETE_TOPICS) or not met.where.endswith("(RemoveTopicRecord|)"):
+    """DeleteTopics of a topic whose creation, or whose first deletion, is not committed yet."""
+    if not met.asks(DELETE_TOPICS):
+        return False
+    if met.where == "DeleteTopics.responses[].errorCode":
+        deleted = met.before.uncommitted - set(met.before.topics.values())
+        codes = (met.difference.ours, met.difference.stock)
+        return codes == (UNKNOWN_TOPIC, UNKNOWN_TOPIC_ID) and bool(deleted)
+    if not met.where.endswith("(RemoveTopicRecord|)"):
         return False
     return met.differ_in("RemoveTopicRecord") and all(
         record["topicId"] in met.before.uncommitted for record in met.records()
