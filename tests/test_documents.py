@@ -293,7 +293,7 @@ def on_a_quorum() -> list[str]:
         and " ".join(words[:2]) not in NOT_RUN
         and words[:2] != ["kafka-storage", "format"]
         and words[0] != "kraft-pipeline"
-        and "--command-config" not in words  # for a quorum with TLS: tests/interop/test_security_page.py
+        and not {"--command-config", "--config"} & set(words)  # with TLS: tests/interop/test_security_page.py
     }
     return sorted(found)
 

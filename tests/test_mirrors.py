@@ -104,7 +104,6 @@ TESTED_BY = {
     "controller.state.partitions.bulk_placing": "controller/state/test_snapshots.py",
     "controller.state.partitions.bulk_uncommon_fields": "controller/state/test_snapshots.py",
     "controller.state.tables.acl": "controller/handlers/test_acls.py",
-    "controller.tools.client_config": "controller/tools/test_live_shell.py",
     "controller.tools.command_line.argument_reader": "controller/tools/command_line/test_arguments.py",
     "controller.tools.command_line.java_texts": "controller/tools/test_dump_log.py",
     "controller.tools.command_line.standard_streams": "controller/tools/test_dump_log.py",

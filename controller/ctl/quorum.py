@@ -85,9 +85,9 @@ def security_of(options: argparse.Namespace) -> ClientSecurity | None:
     """The security of the connections, from the options; None for PLAINTEXT. Raises ConfigError, OSError."""
     if options.command_config is None:
         return None if options.config is None else node_security(read_config(options.config))
-    from controller.security.clients import client_of_file
+    from controller.tools.client_config import read_client_config
 
-    return client_of_file(options.command_config)
+    return read_client_config(options.command_config).security
 
 
 def node_security(config: NodeConfig) -> ClientSecurity | None:

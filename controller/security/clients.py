@@ -1,14 +1,12 @@
-"""The security of a tool's connections: from a client's properties (`--command-config`), or from a node's."""
+"""The security of a tool's connections: from a client's properties (`controller.tools.client_config`), or a node's."""
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
 from controller.config import providers
 from controller.config.bearer_checks import check_bearer_client
-from controller.config.file import read_properties
 from controller.config.gss_checks import check_gss_client
 from controller.config.jaas import parse_jaas
 from controller.config.jaas_file import PROPERTY, jaas_sections
@@ -96,19 +94,13 @@ class ClientProperties:
         return jaas_sections(path, self.system_properties).get(SECTION, []), f"section {SECTION} of {path}"
 
 
-def client_of_file(path: str, environment: Mapping[str, str] = os.environ) -> ClientSecurity | None:
-    """From a client's properties file; None for PLAINTEXT. Raises ConfigError, with one line that names the file;
-    OSError if it cannot be read.
-    """
-    try:
-        properties = ClientProperties(read_properties(path), environment)
-        # A node's configuration has more than what is used here.
-        values = ListenerValues(properties, "client")  # type: ignore[arg-type]
-        protocol = properties.protocol()
-        login = properties.login(values) if protocol in SASL_PROTOCOLS else None
-        return _security(values, protocol, login)
-    except ConfigError as error:
-        raise ConfigError(error.text if error.text.startswith(path) else f"{path}: {error.text}") from None
+def client_security(properties: ClientProperties) -> ClientSecurity | None:
+    """From a client's properties; None for PLAINTEXT. Raises ConfigError."""
+    # A node's configuration has more than what is used here.
+    values = ListenerValues(properties, "client")  # type: ignore[arg-type]
+    protocol = properties.protocol()
+    login = properties.login(values) if protocol in SASL_PROTOCOLS else None
+    return _security(values, protocol, login)
 
 
 def client_of_node(config: NodeConfig) -> ClientSecurity | None:

@@ -86,7 +86,7 @@ def parse_credentials(data: bytes) -> ByUser:
     Raises ValueError, with the number of the line, and nothing of what is in it.
     """
     from controller.offline.formatting import FormatError
-    from controller.tools.scram_arguments import scram_record
+    from controller.offline.scram_arguments import scram_record
 
     found = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):

@@ -35,7 +35,8 @@ Shows the metadata of a live quorum, or of the directory of a running node, as a
 reads commands from the terminal. Nothing is written, and no lock is taken.
 
   --controllers, -C HOST:PORT,…  controllers of the quorum; ID@HOST:PORT is taken too
-  --config, -c FILE              properties of the client: security.protocol, client.id, default.api.timeout.ms
+  --config, -c FILE              properties of the client, as for Kafka's tools: security.protocol, ssl.…, sasl.…,
+                                 config.providers, client.id, default.api.timeout.ms; other keys are ignored
   --directory, -d DIR            a log directory, or the __cluster_metadata-0 in it
 """
 
@@ -46,9 +47,10 @@ class _Wrong(Exception):
 
 def run(arguments: list[str]) -> int:
     """Run the shell with these arguments; returns the exit code, 1 with one line on stderr if nothing can be shown."""
+    from controller.config.values.definition import ConfigError
     from controller.offline.live_directory import LiveDirectory, NoMetadata
     from controller.offline.log_file import DamagedLog
-    from controller.tools.client_config import ClientConfig, ClientConfigError, read_client_config
+    from controller.tools.client_config import ClientConfig, read_client_config
     from controller.tools.live_quorum import LiveQuorum, NoLeader
     from controller.tools.shell.paths import MissingChild
 
@@ -63,11 +65,11 @@ def run(arguments: list[str]) -> int:
             return _show(directory, command, lambda: f"in {directory.directory}")
         addresses = addresses_in(options["controllers"])
         wait_s = TIMEOUT_S if config.timeout_s is None else config.timeout_s
-        with LiveQuorum(addresses, config.client_id or CLIENT_ID, wait_s) as quorum:
+        with LiveQuorum(addresses, config.client_id or CLIENT_ID, wait_s, config.security) as quorum:
             return _show(quorum, command, lambda: f"of cluster {quorum.cluster_id or '-'}, from {quorum.leader}")
     except BrokenPipeError:
         raise
-    except (_Wrong, ClientConfigError, NoLeader, NoMetadata, DamagedLog, MissingChild) as error:
+    except (_Wrong, ConfigError, NoLeader, NoMetadata, DamagedLog, MissingChild) as error:
         complain(f"kafka-metadata-shell: {error}\n")
     except OSError as error:
         complain(f"kafka-metadata-shell: {error.filename or ''}: {error.strerror or error}\n")

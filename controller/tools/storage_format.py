@@ -64,7 +64,7 @@ def asked(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> F
     wanted.levels = dict(name_and_level(text) for text in given.feature or ())
     wanted.voters = initial_voters(given, config, draw)
     if given.add_scram:
-        from controller.tools.scram_arguments import scram_record
+        from controller.offline.scram_arguments import scram_record
 
         wanted.scram = lambda: [scram_record(argument, draw) for argument in given.add_scram]
     return wanted

@@ -8,6 +8,7 @@ from tests.controller.security.kerberos import REALM, Realm, needs_kerberos
 from tests.controller.security.test_gss import KRB5
 from tests.interop.cluster import OURS, STOCK
 from tests.interop.secured import client_file
+from tests.interop.test_live_shell import ours
 from tests.interop.test_security import create, quorum, stop_the_leader
 from tests.interop.test_security_mechanisms import PREFIX, running, said
 
@@ -42,6 +43,8 @@ def test_kerberos_between_our_controllers_a_stock_one_a_stock_broker_and_tools(
         }
         with running(tmp_path, stock, [OURS, OURS, STOCK], settings, option) as found:
             assert "LeaderId" in quorum(found, client_file(tmp_path, admin))
+            where = ["--controllers", found.bootstrap_controller, "--config", client_file(tmp_path, admin)]
+            assert "acls" in ours(*where, "ls", "/image")
             stop_the_leader(found)
             create(found, "after")
             assert "authentication_failed" not in said(found)

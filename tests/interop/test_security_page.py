@@ -39,7 +39,7 @@ TRIED = {
     "Secrets from files and variables",
     "ACLs",
     "An authorizer and policies of your own",
-    "kraftctl",
+    "kraftctl and the live metadata shell",
     "The HTTP port and the watch service",
 }
 
@@ -184,13 +184,17 @@ def test_plain_and_scram(folder: Folder) -> None:
     assert "SaslAuthenticationException" in folder.describe(PLAIN_CLIENT.replace("change-me", "wrong"))
 
 
-def test_kraftctl(folder: Folder) -> None:
+def test_kraftctl_and_the_live_metadata_shell(folder: Folder) -> None:
     folder.properties(TLS, WITH_PLAIN, without=("client.auth",), **SASL)
     folder.run(FORMAT_SCRAM)
     folder.start()
-    (folder.root / "client.properties").write_text(example("kraftctl", "security.protocol"))
+    heading = "kraftctl and the live metadata shell"
+    (folder.root / "client.properties").write_text(folder.here(example(heading, "security.protocol")))
 
-    assert "node 1 leads epoch" in folder.run(example("kraftctl", "kraftctl status"))
+    printed = folder.run(example(heading, "kraftctl status"))
+
+    assert "node 1 leads epoch" in printed
+    assert "\nacls\n" in printed
 
 
 def test_scram_among_controllers(folder: Folder) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from controller.ctl.main import main
 from controller.ctl.quorum import describe_request
-from controller.security.clients import client_of_file
+from controller.tools.client_config import read_client_config
 from controller.tools.connection import Connection
 from tests.controller.server.processes import free_port, running
 from tests.raft.network.certificates import authority, certificate, needs_openssl
@@ -102,7 +102,7 @@ def test_topic_alter_authenticates_too(sasl: tuple[int, Path], capsys: pytest.Ca
 
 def test_a_long_connection_authenticates_again_before_its_session_ends(sasl: tuple[int, Path]) -> None:
     port, root = sasl
-    security = client_of_file(ann(root), {})
+    security = read_client_config(ann(root), {}).security
 
     with Connection("localhost", port, "test", 5.0, security) as connection:
         first = connection._log_in_at

@@ -8,7 +8,7 @@ import pytest
 
 from controller.config.jaas_file import PROPERTY
 from controller.config.values.definition import ConfigError
-from controller.security.clients import client_of_file
+from controller.tools.client_config import read_client_config
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def written(tmp_path: Path, **properties: str) -> str:
 def test_a_client_without_security_has_none_and_other_keys_are_ignored(tmp_path: Path) -> None:
     path = written(tmp_path, bootstrap__servers="a:1", retries="3", of__nobody="x")
 
-    assert client_of_file(path, {}) is None
+    assert read_client_config(path, {}).security is None
 
 
 def test_a_login_has_user_and_password(tmp_path: Path) -> None:
     path = written(tmp_path, security__protocol="sasl_plaintext", sasl__mechanism="PLAIN", sasl__jaas__config=LOGIN)
 
-    found = client_of_file(path, {})
+    found = read_client_config(path, {}).security
 
     assert found is not None
     assert (found.context, found.mechanism and found.mechanism[0]) == (None, "PLAIN")
@@ -47,7 +47,7 @@ def test_the_login_may_stand_in_a_jaas_file(tmp_path: Path) -> None:
     jaas.write_text(f"KafkaClient {{\n{LOGIN}\n}};\n")
     path = written(tmp_path, security__protocol="SASL_PLAINTEXT", sasl__mechanism="PLAIN")
 
-    found = client_of_file(path, {"KAFKA_OPTS": f"-Djava.security.auth.login.config={jaas}"})
+    found = read_client_config(path, {"KAFKA_OPTS": f"-Djava.security.auth.login.config={jaas}"}).security
 
     assert found is not None
     assert found.mechanism is not None
@@ -62,7 +62,7 @@ def test_a_password_may_stand_in_another_file(tmp_path: Path) -> None:
         config__providers__file__class="org.apache.kafka.common.config.provider.FileConfigProvider",
     )  # fmt: skip
 
-    found = client_of_file(path, {})
+    found = read_client_config(path, {}).security
 
     assert found is not None
     assert found.mechanism is not None
@@ -75,7 +75,7 @@ def test_a_client_needs_no_certificate_and_may_have_one(tmp_path: Path) -> None:
     key = {"ssl__keystore__type": "PEM", "ssl__keystore__location": str(certificate("/O=Test/CN=ann"))}
 
     for store in (trust, trust | key):
-        found = client_of_file(written(tmp_path, security__protocol="SSL", **store), {})
+        found = read_client_config(written(tmp_path, security__protocol="SSL", **store), {}).security
 
         assert found is not None
         assert found.context is not None
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_one_line_without_a_secret(properties: dict[str, str], 
     path = written(tmp_path, **properties)
 
     with pytest.raises(ConfigError) as error:
-        client_of_file(path, {})
+        read_client_config(path, {})
 
     assert error.value.text == f"{path}: {told}"
     assert "hers-alone" not in str(error.value)

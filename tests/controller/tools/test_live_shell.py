@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.offline.live_directory import LiveDirectory, NoMetadata
-from controller.tools.client_config import ClientConfig, ClientConfigError, read_client_config
 from controller.tools.connection import Connection
 from controller.tools.live_quorum import LiveQuorum, NoLeader
 from controller.tools.live_shell import addresses_in, split
@@ -218,34 +217,6 @@ def test_each_error_is_one_line(arguments: list[str], message: str, capsys: pyte
     code = run([*arguments, "ls"] if arguments != ["-C"] else arguments)
 
     assert (code, capsys.readouterr()) == (1, ("", f"kafka-metadata-shell: {message}\n"))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("security.protocol=SSL\n", "security.protocol=SSL: only PLAINTEXT is supported"),
-        ("security.protocol=\n", "security.protocol has no value"),
-        ("client.id\n", "client.id has no value"),
-        ("clint.id=x\n", "unknown key clint.id; the keys are client.id, default.api.timeout.ms, security.protocol"),
-        ("default.api.timeout.ms=soon\n", "default.api.timeout.ms=soon is not a number of milliseconds"),
-        ("default.api.timeout.ms=0\n", "default.api.timeout.ms=0 is not a number of milliseconds"),
-    ],
-)
-def test_a_wrong_or_half_written_configuration_is_refused(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "client.properties"
-    path.write_text(text)
-
-    with pytest.raises(ClientConfigError) as error:
-        read_client_config(str(path))
-
-    assert str(error.value) == f"{path}: {message}"
-
-
-def test_a_configuration_sets_the_client_id_and_the_timeout(tmp_path: Path) -> None:
-    path = tmp_path / "client.properties"
-    path.write_text("client.id=me\ndefault.api.timeout.ms=1500\nsecurity.protocol=PLAINTEXT\n")
-
-    assert read_client_config(str(path)) == ClientConfig("me", 1.5)
 
 
 def test_controllers_are_addresses_with_or_without_an_id() -> None:

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from controller.offline.formatting import FormatError
-from controller.tools.scram_arguments import new_salt, scram_record
+from controller.offline.scram_arguments import new_salt, scram_record
 
 draw = random.Random(5).getrandbits
 
