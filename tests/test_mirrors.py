@@ -67,6 +67,7 @@ TESTED_BY = {
     "controller.ctl.quorum": "controller/ctl/test_wait.py",
     "controller.ctl.start": "controller/server/test_start.py",
     "controller.ctl.stock_brokers": "interop/test_up.py",
+    "controller.ctl.terminal": "controller/ctl/test_log.py",
     "controller.ctl.up_screen": "controller/ctl/test_up.py",
     "controller.features.record_versions": "controller/state/test_records_of.py",
     "controller.handlers.assignments": "controller/handlers/test_topics.py",

@@ -57,7 +57,7 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
     is_marked = has_partition_metadata(files, directory)
     try:
         recovery.examine(contents.segments)
-        voter_sets, kraft_versions = _control_history(directory, recovery, heads)
+        voter_sets, kraft_versions = control_history(directory, recovery, heads)
         log = recovery.settle(limits)
         kept = [snapshot for snapshot in contents.snapshots if snapshot[0] >= log.first_offset]
         unneeded = [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot not in kept]
@@ -80,7 +80,7 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
     return Opened(log, recovered, notes, committed)
 
 
-def _control_history(
+def control_history(
     directory: str, recovery: LogRecovery, heads: dict[tuple[int, int], SnapshotHead]
 ) -> tuple[tuple[tuple[int, VoterSet], ...], tuple[tuple[int, int], ...]]:
     """Voter sets and kraft.versions, by offset, of the newest snapshot and of the log after it."""

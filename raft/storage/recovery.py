@@ -65,6 +65,11 @@ class LogRecovery:
         """Of the last batch; 0 where there is none."""
         return self._epochs[-1][0] if self._epochs else 0
 
+    @property
+    def epochs(self) -> tuple[tuple[int, int], ...]:
+        """(epoch, start offset) of the log as far as it was read, ascending."""
+        return tuple(self._epochs)
+
     def examine(self, bases: list[int]) -> None:
         """Read the segments with these base offsets, and decide what to do; nothing is changed.
 

@@ -1,0 +1,69 @@
+"""What the verbs share of a terminal: arguments, a progress bar on stderr, colour."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn, Self
+
+SHOW_AFTER_S = 1.0
+_EVERY_S = 0.1
+_WIDTH = 30
+GREEN, YELLOW, RED = "32", "33", "31"
+
+
+class Parser(argparse.ArgumentParser):
+    """Arguments of a verb. Wrong ones exit with 1, as 2 says what the verb found."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"{self.prog}: {message}\n")
+
+
+def parser(prog: str, description: str, *examples: str) -> Parser:
+    """A parser whose help ends with the examples."""
+    epilog = "\n".join(("examples:", *(f"  {example}" for example in examples)))
+    return Parser(
+        prog=prog, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+class Progress:
+    """A bar on stderr, on a terminal only, once the work takes longer than a second; a context manager.
+
+    total: of the numbers that it is called with, 0 if unknown.
+    """
+
+    def __init__(self, what: str, total: int) -> None:
+        self.what = what
+        self.total = total
+        self._on = sys.stderr.isatty()
+        self._next = time.monotonic() + SHOW_AFTER_S
+        self._shown = False
+
+    def __call__(self, done: int) -> None:
+        if not self._on or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _EVERY_S
+        self._shown = True
+        share = min(done / self.total, 1.0) if self.total else 0.0
+        bar = "#" * int(_WIDTH * share)
+        sys.stderr.write(f"\r{self.what} [{bar:<{_WIDTH}}] {share:4.0%}")
+        sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def coloured(text: str, colour: str) -> str:
+    """The text in a colour if stdout is a terminal."""
+    return f"\x1b[{colour}m{text}\x1b[0m" if sys.stdout.isatty() else text
