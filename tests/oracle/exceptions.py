@@ -138,7 +138,7 @@ def has_cause(met: Met) -> bool:
         return True
     if met.asks(INCREMENTAL_ALTER) and is_odd_operation(met.body):
         return True
-    if met.asks(DELETE_TOPICS) and is_wildcard_user(met.command):
+    if met.asks(DELETE_TOPICS, DESCRIBE_CONFIGS) and is_wildcard_user(met.command):
         return True
     if met.asks(ALTER_REASSIGNMENTS) and met.before.with_strangers():
         return True
@@ -299,8 +299,11 @@ def is_stable_lookup(met: Met) -> bool:
 
 
 def is_swept_again(met: Met) -> bool:
-    """A second removal of a delegation token, while the first is not committed yet."""
-    if not isinstance(met.command, Pass) or not met.where.endswith("(|RemoveDelegationTokenRecord)"):
+    """A removal of a delegation token in stock alone while the first is not committed yet, or in ours alone while the
+    token's creation is not.
+    """
+    removals = ("(|RemoveDelegationTokenRecord)", "(RemoveDelegationTokenRecord|)")
+    if not isinstance(met.command, Pass) or not met.where.endswith(removals):
         return False
     return all(record["tokenId"] in met.before.uncommitted for record in met.records())
 
