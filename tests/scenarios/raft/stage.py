@@ -12,10 +12,16 @@ from raft.recovered import Election, Recovered, StoredSnapshot
 from raft.replica import Replica
 from raft.roles import Leader
 from raft.step import start, step
+from raft.voters import VoterSet, control_values
 from records.batch import batches, build_batch, records_of
 from records.errors import Error, error_name
+from records.messages.quorum import DescribeQuorumRequest
+from records.messages.voters import RemoveRaftVoterRequest
 from records.schema import replace
-from tests.raft.building import CLUSTER, endpoint, key, latest, snake, static_voters
+from tests.raft.building import CLUSTER, dynamic_voters, endpoint, key, latest, snake, static_voters
+
+NOBODY = 0
+"""The connection of requests whose answers no replica reads."""
 
 
 class Actor:
@@ -47,6 +53,7 @@ class Stage:
     def __init__(self) -> None:
         self.now = 0
         self.voters = static_voters()
+        self.formatted: VoterSet | None = None
         self.config: dict[str, Any] = {}
         self.actors: dict[int, Actor] = {}
         self.disks: dict[int, tuple[Recovered, list[tuple[int, int, int, bytes]], dict[SnapshotId, bytes]]] = {}
@@ -68,6 +75,11 @@ class Stage:
     def do_voters(self, *ids: str) -> None:
         """Voters 1 2 3: the voter set."""
         self.voters = static_voters(*map(int, ids))
+
+    def do_dynamic_voters(self, *ids: str) -> None:
+        """Dynamic_voters 1 2 3: the voter set that the formatter wrote, with kraft.version 1."""
+        self.do_voters(*ids)
+        self.formatted = dynamic_voters(*map(int, ids))
 
     def do_set(self, name: str, value: str) -> None:
         """Set fetch_timeout_ms 500: a setting of all replicas that start from now on."""
@@ -101,6 +113,9 @@ class Stage:
         self.enter(int(replica_id), recovered, entries)
 
     def enter(self, replica_id: int, recovered: Recovered, entries: list[tuple[int, int, int, bytes]]) -> None:
+        if self.formatted is not None:
+            recovered.voter_sets = ((-1, self.formatted), *voter_sets(entries))
+            recovered.kraft_versions = ((-1, 1),)
         actor = self.actors[replica_id] = Actor(self, replica_id, recovered, entries)
         self.take(actor, start(actor.replica, self.now))
 
@@ -202,6 +217,24 @@ class Stage:
     def do_confirm(self, replica_id: str, number: str) -> None:
         """Confirm 1 70: does 1 lead still?"""
         self.step(self.actors[int(replica_id)], inputs.ConfirmLeadership(int(number)))
+
+    def do_remove(self, replica_id: str, voter: str) -> None:
+        """Remove 1 2: an administrator has 1 remove the voter 2."""
+        removed = key(int(voter))
+        self.ask(
+            replica_id,
+            RemoveRaftVoterRequest(cluster_id=CLUSTER, voter_id=removed.id, voter_directory_id=removed.directory_id),
+        )
+
+    def do_describe(self, replica_id: str) -> None:
+        """Describe 1: DescribeQuorum."""
+        partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+        topic = DescribeQuorumRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,))
+        self.ask(replica_id, DescribeQuorumRequest(topics=(topic,)))
+
+    def ask(self, replica_id: str, request: Any) -> None:
+        source = inputs.Source(NOBODY, 0)
+        self.step(self.actors[int(replica_id)], inputs.Requested(source, request, latest(request), "CONTROLLER"))
 
     def do_snapshot(self, replica_id: str, size: str) -> None:
         """Snapshot 1 100: 1 has written a snapshot of all that is committed."""
@@ -387,6 +420,11 @@ class Stage:
     def on_denied(self, actor: Actor, effect: effects.Denied) -> None:
         self.say(actor, f"may take no part, says {effect.peer}")
 
+    def on_reserve_offsets(self, actor: Actor, effect: effects.ReserveOffsets) -> None:
+        role = actor.replica.role
+        assert isinstance(role, Leader), f"{role} reserves offsets"
+        self.step(actor, inputs.OffsetsReserved(effect.epoch, role.state.proposals.next_offset))
+
     def on_kraft_version_support(self, actor: Actor, effect: effects.KraftVersionSupport) -> None:
         """Read by the controller alone."""
 
@@ -396,6 +434,18 @@ class Stage:
 
 def value(offset: int, epoch: int, text: str) -> bytes:
     return build_batch([text.encode()], base_offset=offset, leader_epoch=epoch, timestamp_ms=0)
+
+
+def voter_sets(entries: list[tuple[int, int, int, bytes]]) -> list[tuple[int, VoterSet]]:
+    """The voter sets in the control batches of a log, with their offsets."""
+    found = [
+        item
+        for *_, data in entries
+        for batch in batches(data)
+        if batch.is_control
+        for item in control_values(data, batch)
+    ]
+    return [(offset, value) for offset, value in found if isinstance(value, VoterSet)]
 
 
 def _first(data: bytes) -> Any:
@@ -473,6 +523,16 @@ def _fetched_snapshot(message: Any) -> str:
     return f"{len(part.unaligned_records)} of {part.size} bytes from {part.position}"
 
 
+def _removed(message: Any) -> str:
+    return f"removed, {error_name(message.error_code)}"
+
+
+def _described(message: Any) -> str:
+    part = message.topics[0].partitions[0]
+    voters, observers = ([each.replica_id for each in group] for group in (part.current_voters, part.observers))
+    return f"voters {voters}, observers {observers}"
+
+
 def _rest(error: int, epoch: int, leader: int) -> str:
     words = f", epoch {epoch}" + ("" if leader < 0 else f", leader {leader}")
     return f", {error_name(error)}{words}" if error else words
@@ -489,4 +549,6 @@ DESCRIBE = {
     "FetchResponse": _fetched,
     "FetchSnapshotRequest": _fetch_snapshot,
     "FetchSnapshotResponse": _fetched_snapshot,
+    "RemoveRaftVoterResponse": _removed,
+    "DescribeQuorumResponse": _described,
 }
