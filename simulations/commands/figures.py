@@ -123,7 +123,8 @@ FIGURES = (
         "small worlds",
         "search",
         "200,000 distinct states in 60 s",
-        "reached: succession 261,006 states and 602,470 transitions in 14 s; election 68,553 states in 3 s; both "
+        "reached: succession 261,006 states and 602,470 transitions in 14 s; election 68,553 states in 3 s; with a "
+        "change of the voters during an election, addition 153,797 states in 6 s and removal 238,564 in 11 s; all "
         "complete",
     ),
     Figure(

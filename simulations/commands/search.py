@@ -27,7 +27,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--scope",
         default="",
         metavar="NAME|K=V,…",
-        help="election, succession, fleet (with --spark), or limits such as elections=1 (the first two)",
+        help="election, succession, addition, removal (these four), reconfiguration, fleet (with --spark), or limits"
+        " such as epochs=1",
     )
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument(
@@ -51,9 +52,9 @@ def execute(args: argparse.Namespace) -> int:
         from simulations.mutants.table import find
 
         install(find(args.mutant))
-    from simulations.spec.search import SCOPES, search
+    from simulations.spec.search import LARGE, SCOPES, search
 
-    scopes = _scopes(args.scope, SCOPES)
+    scopes = _scopes(args.scope, SCOPES, LARGE)
     code = 0
     for name, scope in scopes.items():
         progress = Progress(args.states_max, "states")
@@ -74,12 +75,12 @@ def execute(args: argparse.Namespace) -> int:
 
 def _by_fleet(args: argparse.Namespace) -> int:
     from simulations.fleet.exhaustive import parts_of, search_parts, states_in
-    from simulations.spec.search import OF_FLEET, SCOPES
+    from simulations.spec.search import LARGE, OF_FLEET, SCOPES
 
     if args.mutant:
         raise ValueError("--mutant does not work with --spark: a mutant needs a process of its own")
     code = 0
-    scopes = OF_FLEET if args.scope == "fleet" else _scopes(args.scope, {**SCOPES, **OF_FLEET})
+    scopes = OF_FLEET if args.scope == "fleet" else _scopes(args.scope, SCOPES, {**LARGE, **OF_FLEET})
     with tempfile.TemporaryDirectory() as temporary:
         root = args.out or Path(temporary)
         for name, scope in scopes.items():
@@ -104,11 +105,13 @@ def _print(name: str, found: Found) -> None:
     sys.stdout.flush()
 
 
-def _scopes(text: str, known: dict[str, Scope]) -> dict[str, Scope]:
+def _scopes(text: str, usual: dict[str, Scope], more: dict[str, Scope]) -> dict[str, Scope]:
+    """The scopes that a text names: the usual ones where it is empty."""
     from simulations.spec.model import Scope
 
     if not text:
-        return known
+        return usual
+    known = {**usual, **more}
     if text in known:
         return {text: known[text]}
     fields: dict[str, Any] = {}

@@ -12,16 +12,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft import effects as do
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
-from raft.inputs import Answered, Disconnected, Failed, Flushed, Propose, Requested, Saved, Source, Ticked
+from raft.inputs import (
+    Answered,
+    Disconnected,
+    Failed,
+    Flushed,
+    OffsetsReserved,
+    Propose,
+    Requested,
+    Saved,
+    Source,
+    Ticked,
+)
 from raft.recovered import Election, Recovered
 from raft.replica import Replica
 from raft.roles import Follower, Leader
 from raft.step import start, step
-from raft.voters import VoterSet
+from raft.voters import VoterSet, control_values, write_endpoints
 from records.batch import batches, build_batch
 from records.errors import Error
+from records.messages.versions import ApiVersionsRequest
+from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 from records.schema import replace, schema_of
 from simulations.spec.freezing import copy, frozen, frozen_replica
+from simulations.world.releases import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +48,12 @@ NOBODY = 0
 CLUSTER = "exhausted-cluster-id"
 VOTERS = VoterSet([Voter(ReplicaKey(node), (Endpoint("CONTROLLER", f"node-{node}", 9093),), (0, 1)) for node in NODES])
 DIRECTORIES = {node: bytes(15) + bytes([node]) for node in NODES}
+# kraft.version of dynamic voters.
+DYNAMIC = 1
 
 Saved_ = tuple[int, int | None, ReplicaKey | None]
+Sets = tuple[tuple[int, tuple[int, ...]], ...]
+"""Voter sets: (offset, ids), ascending."""
 Event = tuple[str, int, int]
 """What happens to a machine: its name, a peer or a number, the form of a message."""
 
@@ -70,17 +88,18 @@ class Reaction(NamedTuple):
 class Machine:
     """One node at one moment; immutable. number: of its kind, in this process; digest: of its kind, in any process.
     log: as its process sees it; election, disk_log: after a crash. committed: records below this offset are known to be
-    committed. owed: whose requests wait for an answer; asked: its pending requests, by peer.
+    committed. owed: whose requests wait for an answer; asked: its pending requests, by peer. voters: ids of the voter
+    set that it follows; voter_sets: of its log, empty with static voters.
     """
 
     __slots__ = (
         "asked", "committed", "digest", "disk_log", "election", "epoch", "is_leader", "log", "node", "now_ms", "number",
-        "owed", "replica", "waiting", "waits_for_disk",
+        "owed", "replica", "voter_sets", "voters", "waiting", "waits_for_disk",
     )  # fmt: skip
 
     def __init__(
         self, number: int, digest: bytes, replica: Replica, election: Saved_ | None, disk_log: tuple[Batch, ...],
-        waiting: tuple[Any, ...], log: tuple[Batch, ...], now_ms: int,
+        waiting: tuple[Any, ...], log: tuple[Batch, ...], now_ms: int, voter_sets: Sets,
     ) -> None:  # fmt: skip
         role = replica.role
         self.number = number
@@ -94,6 +113,8 @@ class Machine:
         self.node = replica.key.id
         self.epoch = role.epoch
         self.is_leader = isinstance(role, Leader)
+        self.voters = replica.voters.ids
+        self.voter_sets = voter_sets
         self.committed = replica.log.committed
         self.waits_for_disk = bool(waiting)
         self.owed = frozenset(role.state.parked) if isinstance(role, Leader) else frozenset()
@@ -114,7 +135,7 @@ RNG: Random = Steady()  # type: ignore[assignment]
 # Effects for the state machine and the event log, and a file that is never read.
 NOT_OF_THIS_WORLD = {
     do.HighWatermark, do.LeaderChanged, do.Noted, do.SaveEpochs, do.ProposalRefused, do.LeadershipConfirmed,
-    do.VotersChanged, do.LoadSnapshot, do.KraftVersionSupport,
+    do.VotersChanged, do.LoadSnapshot, do.KraftVersionSupport, do.ReserveOffsets,
 }  # fmt: skip
 
 
@@ -122,10 +143,13 @@ ANSWERS = (do.Reply, do.ReplyRecords)
 
 
 class Laboratory:
-    """All machines and messages that were seen. steps: how often the core was called."""
+    """All machines and messages that were seen. voters: ids of the first voters, where the quorum is formatted with
+    dynamic voters; None for static voters, all nodes. steps: how often the core was called.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, voters: tuple[int, ...] | None = None) -> None:
         self.steps = 0
+        self._first_voters = None if voters is None else VoterSet(_voter(node) for node in voters)
         self._machines: dict[Any, Machine] = {}
         self._reactions: dict[tuple[int, Event], Reaction] = {}
         self._forms: dict[Any, int] = {}
@@ -152,6 +176,9 @@ class Laboratory:
             log_end=log[-1].end_offset if log else 0,
             epochs=tuple(epochs),
         )
+        if self._first_voters is not None:
+            recovered.voter_sets = tuple(self._voter_sets(log))
+            recovered.kraft_versions = ((-1, DYNAMIC),)
         replica = Replica(config, ReplicaKey(node, DIRECTORIES[node]), VOTERS, recovered, RNG)
         done = start(replica, 0)
         return Reaction(*self._performed(replica, election, log, (), log, 0, done), _asked_anew({}, replica))
@@ -171,12 +198,14 @@ class Laboratory:
             now_ms = max(now_ms, machine.replica.deadline_ms)
         elif event[0] == "wait":
             now_ms = max(now_ms, patience_ms(machine.replica))
+        if event[0] == "request" and isinstance(self._bodies[event[2]], ApiVersionsRequest):
+            return Reaction(machine, (Sent(event[1], True, self._form(VERSIONS)),))  # the node answers it, not the core
         replica = copy(machine.replica)
         if event[0] == "disconnected":
             # What is held back for it until a save is done, the driver will have nobody to give to.
             held = [each for each in replica._held if not _is_for(each[1], event[1])]  # noqa: SLF001
             replica._held = deque(held)  # noqa: SLF001
-        done = step(replica, self._input(replica, event), now_ms)
+        done = _stepped(replica, self._input(replica, event), now_ms)
         performed = self._performed(
             replica, machine.election, machine.disk_log, machine.waiting, machine.log, now_ms, done
         )
@@ -189,6 +218,9 @@ class Laboratory:
             return Requested(Source(number, 1), body, schema_of(type(body)).versions[1], "CONTROLLER")
         if name in {"tick", "wait"}:
             return Ticked()
+        if name == "change":
+            request = _change(replica, number)
+            return Requested(Source(NOBODY, 1), request, schema_of(type(request)).versions[1], "CONTROLLER")
         if name == "disconnected":
             return Disconnected(number)
         if name == "write":
@@ -223,7 +255,7 @@ class Laboratory:
         before = numbers_of(machine.replica)
         replica, waiting, seen_log = copy(machine.replica), (), machine.log
         for event in completions:
-            done = step(replica, event, machine.now_ms)
+            done = _stepped(replica, event, machine.now_ms)
             anew = _asked_anew(before, replica)
             machine, more = self._performed(replica, election, log, waiting, seen_log, machine.now_ms, done)
             replica, waiting, seen_log = copy(machine.replica), machine.waiting, machine.log
@@ -253,9 +285,21 @@ class Laboratory:
         machine = self._machines.get(key)
         if machine is None:
             number = len(self._machines)
-            machine = Machine(number, digest_of(key), replica, election, disk_log, waiting, log, now_ms)
+            sets = tuple((offset, voters.ids) for offset, voters in self._voter_sets(log))
+            machine = Machine(number, digest_of(key), replica, election, disk_log, waiting, log, now_ms, sets)
             self._machines[key] = machine
         return machine, tuple(sent)
+
+    def _voter_sets(self, log: tuple[Batch, ...]) -> Iterator[tuple[int, VoterSet]]:
+        """The voter set of the formatter and those of a log, with their offsets; none with static voters."""
+        if self._first_voters is None:
+            return
+        yield -1, self._first_voters
+        for batch in log:
+            for found in batches(batch.data, check=False):
+                for offset, value in control_values(batch.data, found) if found.is_control else ():
+                    if isinstance(value, VoterSet):
+                        yield offset, value
 
     def _form(self, body: Any) -> int:
         key = frozen(body)
@@ -265,6 +309,32 @@ class Laboratory:
             self._bodies.append(body)
             self._digests.append(digest_of(key))
         return found
+
+
+def _voter(node: int) -> Voter:
+    return Voter(ReplicaKey(node, DIRECTORIES[node]), VOTERS.endpoints(node), (0, 1))
+
+
+def _change(replica: Replica, node: int) -> Any:
+    """A request to remove a node that is a voter, or to add one that is not."""
+    if node in replica.voters.ids:
+        return RemoveRaftVoterRequest(cluster_id=CLUSTER, voter_id=node, voter_directory_id=DIRECTORIES[node])
+    listeners = write_endpoints(AddRaftVoterRequest.Listener, VOTERS.endpoints(node))
+    return AddRaftVoterRequest(
+        cluster_id=CLUSTER, timeout_ms=1000, voter_id=node, voter_directory_id=DIRECTORIES[node], listeners=listeners,
+        ack_when_committed=True,
+    )  # fmt: skip
+
+
+def _stepped(replica: Replica, event: Any, now_ms: int) -> list[do.Effect]:
+    """A step of the core. A leader's state machine, which has no proposals of its own under way, reserves offsets at
+    once.
+    """
+    done = step(replica, event, now_ms)
+    role = replica.role
+    if isinstance(role, Leader) and any(type(effect) is do.ReserveOffsets for effect in done):
+        done += step(replica, OffsetsReserved(role.epoch, role.state.proposals.next_offset), now_ms)
+    return done
 
 
 def digest_of(key: Any) -> bytes:

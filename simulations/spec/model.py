@@ -23,8 +23,9 @@ class Scope(NamedTuple):
     """How much may happen. epochs: the highest; records: that clients write; ticks: how often time passes at a node;
     losses: of messages; copies: how often a request arrives twice; crashes: of single nodes; in_flight: messages in
     flight at one time, above which the oldest is lost. led: whether it begins with node 1 leading, and the others
-    caught up. crash_of, lose_of: of a part of a scope, the one node that may crash, whose messages may be lost; 0 for
-    any.
+    caught up. changes: of the voter set, each adds or removes one node at any leader; voters: how many nodes are the
+    first voters of a quorum with dynamic voters, the others are observers; 0 for three static voters. crash_of,
+    lose_of: of a part of a scope, the one node that may crash, whose messages may be lost; 0 for any.
     """
 
     epochs: int = 2
@@ -35,6 +36,8 @@ class Scope(NamedTuple):
     crashes: int = 1
     in_flight: int = 4
     led: bool = False
+    changes: int = 0
+    voters: int = 0
     crash_of: int = 0
     lose_of: int = 0
 
@@ -77,12 +80,15 @@ class World:
     """The possible actions and their results; reactions of machines are remembered, and computed once."""
 
     def __init__(self, scope: Scope) -> None:
+        """Raises ValueError where the scope has more voters than nodes, or changes of static voters."""
+        if scope.voters > len(NODES) or (scope.changes and not scope.voters):
+            raise ValueError(f"voters={scope.voters}, changes={scope.changes}; changes need 1 to {len(NODES)} voters")
         self.scope = scope
-        self.laboratory = Laboratory()
+        self.laboratory = Laboratory(NODES[: scope.voters] if scope.voters else None)
         self._digests: dict[Message | Ghost, bytes] = {}
         self._actions: dict[str, Callable[[State, int], State]] = {
             "deliver": self._deliver, "copy": self._copy, "lose": self._lose, "tick": self._tick, "wait": self._wait,
-            "write": self._write, "flush": self._flush, "crash": self._crash,
+            "write": self._write, "flush": self._flush, "crash": self._crash, "change": self._change,
         }  # fmt: skip
 
     def first(self) -> State:
@@ -112,6 +118,9 @@ class World:
                 return self._flush(state, machine.node)
         if state.messages:
             return self._deliver(state, 0)
+        for machine in state.machines:
+            if state.machines[0].is_leader and not machine.replica.is_voter:
+                return self._step(state, machine.node, ("tick", 0, 0))
         return self._step(state, NODES[0], ("wait", 0, 0))
 
     def fingerprint(self, state: State) -> int:
@@ -122,7 +131,7 @@ class World:
         parts.sort()
         parts += (
             one.digest, two.digest, three.digest, self._digest(state.ghost),
-            bytes((left.records, left.ticks, left.losses, left.copies, left.crashes)),
+            bytes((left.records, left.ticks, left.losses, left.copies, left.crashes, left.changes)),
         )  # fmt: skip
         return int.from_bytes(blake2b(b"".join(parts), digest_size=8).digest(), "big", signed=True)
 
@@ -136,7 +145,9 @@ class World:
         return found
 
     def actions(self, state: State) -> Iterator[tuple[str, int]]:
-        """All possible next actions: name, and the node or the index of the message."""
+        """All possible next actions: name, and the node or the index of the message; of a change, the leader and the
+        node, as the two digits of a number.
+        """
         left = state.left
         for place in range(len(state.messages)):
             yield "deliver", place
@@ -150,6 +161,10 @@ class World:
             for machine in state.machines:
                 if machine.is_leader:
                     yield "write", machine.node
+        if left.changes:
+            for machine in state.machines:
+                if machine.is_leader:
+                    yield from (("change", 10 * machine.node + node) for node in NODES)
         if left.crashes:
             yield from (("crash", node) for node in NODES if left.crash_of in {0, node})
         if left.losses:
@@ -164,6 +179,8 @@ class World:
     def after(self, state: State, name: str, argument: int) -> State | None:
         """The state after an action; None if it leads out of the scope. Raises Broken, AssertionError."""
         following = self._actions[name](state, argument)
+        if name == "change" and following.machines == state.machines:
+            return None  # it is refused
         return None if any(machine.epoch > self.scope.epochs for machine in following.machines) else following
 
     def says(self, state: State, name: str, argument: int) -> str:
@@ -172,6 +189,10 @@ class World:
             message = state.messages[argument]
             body = self.laboratory.body(message.form)
             return f"{name} {type(body).__name__} from {message.sender} to {message.receiver}"
+        if name == "change":
+            leader, node = divmod(argument, 10)
+            verb = "remove" if node in state.machines[leader - 1].voters else "add"
+            return f"leader {leader} is to {verb} node {node}"
         return f"{name} node {argument}"
 
     # What may happen
@@ -210,6 +231,12 @@ class World:
         """A client of the leader writes a record; its value has the leader and the number."""
         left = state.left._replace(records=state.left.records - 1)
         return self._step(state._replace(left=left), node, ("write", left.records, 0))
+
+    def _change(self, state: State, place: int) -> State:
+        """An administrator has a leader add or remove a voter; its answer is not read."""
+        leader, node = divmod(place, 10)
+        left = state.left._replace(changes=state.left.changes - 1)
+        return self._step(state._replace(left=left), leader, ("change", node, 0))
 
     def _flush(self, state: State, node: int) -> State:
         """Everything pending is written to the disk of a node, which gets the inputs for that."""
@@ -263,6 +290,8 @@ class World:
             if each.is_answer:
                 ghost = self._voted(ghost, before, each, node)
         ghost = _committed(ghost, state, machine)
+        if machine.voter_sets:
+            _follows_its_log(machine, before.machines[node - 1])
         for other in state.machines:
             if other is not machine:
                 _match(machine, other)
@@ -305,15 +334,16 @@ def _led(ghost: Ghost, epoch: int, node: int) -> Ghost:
 
 
 def _committed(ghost: Ghost, state: State, machine: Machine) -> Ghost:
-    """Committed records stay; if there are more than ever, a majority has them on disk."""
+    """Committed records stay; if there are more than ever, a majority of the leader's voters has them on disk."""
     held = tuple(batch for batch in machine.log if batch.end_offset <= machine.committed)
     known = ghost.committed
     if held[: len(known)] != known[: len(held)]:
         raise Broken("S06", f"node {machine.node} has other batches below {machine.committed} than were committed")
     if len(held) > len(known):
-        holders = sum(1 for other in state.machines if other.disk_log[: len(held)] == held)
-        if holders <= len(NODES) // 2:
-            raise Broken("S07", f"{machine.committed} is committed, and {holders} of {len(NODES)} disks hold it")
+        voters = [other for other in state.machines if other.node in machine.voters]
+        holders = sum(1 for other in voters if other.disk_log[: len(held)] == held)
+        if holders <= len(voters) // 2:
+            raise Broken("S07", f"{machine.committed} is committed, and {holders} of {len(voters)} disks hold it")
         ghost = ghost._replace(committed=held)
     if machine.is_leader and machine.log[: len(ghost.committed)] != ghost.committed and _is_newest(ghost, machine):
         raise Broken("S05", f"leader {machine.node} of epoch {machine.epoch} lacks what is committed")
@@ -323,6 +353,27 @@ def _committed(ghost: Ghost, state: State, machine: Machine) -> Ghost:
 def _is_newest(ghost: Ghost, machine: Machine) -> bool:
     """A former leader need not have the records that a later one committed."""
     return machine.epoch >= max(epoch for epoch, _ in ghost.leaders)
+
+
+def _follows_its_log(machine: Machine, before: Machine) -> None:
+    """The newest voter set of the log counts; and a leader appends one only where the one before is committed, and a
+    record of its own epoch is.
+    """
+    if machine.replica.log.end != (machine.log[-1].end_offset if machine.log else 0):
+        return  # an append or a truncation waits for a save
+    offset, ids = machine.voter_sets[-1]
+    if machine.voters != ids:
+        raise Broken("S30", f"node {machine.node} follows the voters {machine.voters}; its log has {ids} at {offset}")
+    if not machine.is_leader or machine.voter_sets == before.voter_sets:
+        return
+    former, voters = machine.voter_sets[-2]
+    if voters == ids:
+        return  # the first batch of an epoch repeats them
+    text = f"node {machine.node}, leader of epoch {machine.epoch}, appends the voters {ids}"
+    if former >= machine.committed:
+        raise Broken("S19", f"{text}; the voters {voters} at {former} are not committed")
+    if not any(batch.epoch == machine.epoch and batch.end_offset <= machine.committed for batch in machine.log):
+        raise Broken("S19", f"{text}, and has not committed a record of its epoch")
 
 
 def _match(one: Machine, other: Machine) -> None:
