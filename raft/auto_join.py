@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from records.messages.voters import AddRaftVoterResponse, RemoveRaftVoterResponse
 
 # The change was made, or the leader cannot make it now: in both cases try again after a fetch timeout.
-_EXPECTED = (Error.NONE, Error.REQUEST_TIMED_OUT, Error.DUPLICATE_VOTER, Error.VOTER_NOT_FOUND)
+_EXPECTED: dict[type, tuple[Error, ...]] = {
+    AddRaftVoterRequest: (Error.NONE, Error.REQUEST_TIMED_OUT, Error.DUPLICATE_VOTER),
+    RemoveRaftVoterRequest: (Error.NONE, Error.REQUEST_TIMED_OUT, Error.VOTER_NOT_FOUND),
+}
 
 
 def may_join(replica: Replica) -> bool:
@@ -25,10 +28,13 @@ def may_join(replica: Replica) -> bool:
     return config.auto_join and config.has_controller_role and replica.kraft_version >= 1 and not replica.is_voter
 
 
-def send_if_due(replica: Replica, role: Follower, now_ms: int) -> None:
-    """Have the leader add this replica; before that, remove the voter of the same id that a lost directory left."""
+def send_if_due(replica: Replica, role: Follower, now_ms: int) -> bool:
+    """Have the leader add this replica; before that, remove the voter of the same id that a lost directory left.
+
+    Returns whether that is due: then no Fetch is sent.
+    """
     if not may_join(replica) or now_ms < role.state.update_deadline_ms:
-        return
+        return False
     former = replica.voters.get(replica.key.id)
     config = replica.config
     request: Any
@@ -46,17 +52,18 @@ def send_if_due(replica: Replica, role: Follower, now_ms: int) -> None:
             ack_when_committed=False,
         )
     send_to_leader(replica, role, request, now_ms)
+    return True
 
 
 def on_response(
     replica: Replica,
     peer: int,
-    _request: Any,
+    request: AddRaftVoterRequest | RemoveRaftVoterRequest,
     response: AddRaftVoterResponse | RemoveRaftVoterResponse,
     now_ms: int,
 ) -> bool:
     """The leader made the change, or did not. Returns whether the answer was a success."""
-    if response.error_code not in _EXPECTED:
+    if response.error_code not in _EXPECTED[type(request)]:
         return unexpected(replica, peer, response.error_code)
     role = replica.role
     if isinstance(role, Follower):

@@ -116,10 +116,10 @@ def _only_partition(response: FetchResponse) -> Data | None:
 def _truncate(replica: Replica, diverging: EpochEnd) -> bool:
     """Our log diverges from the leader's: truncate it there. A truncation below committed records is refused."""
     target = -1 if diverging.end_offset < 0 else replica.log.truncation(diverging)
-    if target < replica.log.committed:
+    committed = max(replica.log.committed, replica.log.committed_before)
+    if target < committed:
         replica.note(
-            "truncation_refused", epoch=diverging.epoch, end_offset=diverging.end_offset,
-            committed=replica.log.committed,
+            "truncation_refused", epoch=diverging.epoch, end_offset=diverging.end_offset, committed=committed,
         )  # fmt: skip
         return False
     replica.note("truncated", end_offset=target, was=replica.log.end)

@@ -37,14 +37,17 @@ class LogView:
     """start and end (exclusive); durable_end: the end of what is flushed; committed: the records below never change.
 
     epochs: (epoch, start offset), ascending in both; the last may start at the end, and so have no record yet.
-    snapshots: ascending. issued, done: numbers of the last operation ordered, and of the last that is on disk.
+    snapshots: ascending. committed_before: the records below it were committed when an earlier process ran: they are
+    not truncated, but this process learns its high watermark from the leader. issued, done: numbers of the last
+    operation ordered, and of the last that is on disk.
 
     Invariants: start <= committed where anything is known to be committed; durable_end <= end; where start is above 0,
     a snapshot ends at or after it.
     """
 
     __slots__ = (
-        "_pending", "bytes", "committed", "done", "durable_end", "end", "epochs", "issued", "snapshots", "start",
+        "_pending", "bytes", "committed", "committed_before", "done", "durable_end", "end", "epochs", "issued",
+        "snapshots", "start",
     )  # fmt: skip
 
     def __init__(self, recovered: Recovered) -> None:
@@ -54,6 +57,7 @@ class LogView:
         self.snapshots = sorted(recovered.snapshots, key=order)
         self.bytes = recovered.log_bytes
         self.committed = max((snapshot.id.end_offset for snapshot in self.snapshots), default=0)
+        self.committed_before = min(recovered.committed, self.end)
         self.issued = self.done = 0
         self._pending: deque[tuple[int, int]] = deque()
         assert self.start <= self.end, f"the log starts at {self.start} and ends at {self.end}"
@@ -156,6 +160,7 @@ class LogView:
         self._pending = deque((number, NOWHERE) for number, _ in self._pending)
         self.durable_end = NOWHERE
         self.start = self.end = self.committed = snapshot.end_offset
+        self.committed_before = 0
         self.epochs.clear()
         return self._issue(snapshot.end_offset)
 

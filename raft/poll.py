@@ -110,6 +110,8 @@ def _candidate(replica: Replica, role: Candidate, now_ms: int) -> int:
 
 def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     state = role.state
+    if now_ms >= state.parked_deadline_ms:
+        expire_parked(replica, role, now_ms)
     # A leader that removed itself may wait for a single other voter.
     needs_others = not replica.voters.is_only(replica.key)
     is_cut_off = needs_others and now_ms >= state.quorum_deadline_ms
@@ -120,8 +122,6 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
         return now_ms
     if now_ms >= state.proposals.drain_ms:
         drain(replica, role, now_ms)
-    if now_ms >= state.parked_deadline_ms:
-        expire_parked(replica, role, now_ms)
     send_begin_requests(replica, role, now_ms)
     expiry_ms = expire(replica, role, now_ms)
     deadline_ms = min(state.proposals.drain_ms, state.parked_deadline_ms, state.begin_deadline_ms, expiry_ms)
@@ -135,13 +135,13 @@ def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
         replica.note("leader_silent", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)
         return now_ms
-    if replica.is_voter:
-        update_voter.send_if_due(replica, role, now_ms)
-    else:
-        auto_join.send_if_due(replica, role, now_ms)
-    send_fetch(replica, role, now_ms)
+    changes = update_voter if replica.is_voter else auto_join
+    # A snapshot that is being stored may have another voter set.
+    is_storing = replica.freezing is not None or (state.download is not None and state.download.writing > 0)
+    if not is_storing and not changes.send_if_due(replica, role, now_ms):
+        send_fetch(replica, role, now_ms)
     deadline_ms = state.fetch_deadline_ms if may_stand else NEVER
-    # A request that is due leaves when the Fetch that is under way is answered.
+    # An update that is due leaves when the leader has answered the Fetch that is under way.
     checks = replica.is_voter or auto_join.may_join(replica)
     return min(deadline_ms, state.update_deadline_ms) if checks and state.update_deadline_ms > now_ms else deadline_ms
 

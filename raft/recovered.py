@@ -37,7 +37,8 @@ class Recovered:
     id, the 0-0 one of the formatter too; where log_start is above 0, one of them covers it. voter_sets,
     kraft_versions: (offset, value), ascending, of the control records of the newest snapshot (at its end offset - 1,
     so -1 for 0-0) and of the log from that snapshot's end on; `raft.voters.control_values` finds them. log_bytes: the
-    size of the segments together.
+    size of the segments together. committed: the records below it were committed when the process before this one
+    ran, as far as it wrote that down.
     """
 
     election: Election | None = None
@@ -48,3 +49,4 @@ class Recovered:
     voter_sets: tuple[tuple[int, VoterSet], ...] = ()
     kraft_versions: tuple[tuple[int, int], ...] = ()
     log_bytes: int = 0
+    committed: int = 0

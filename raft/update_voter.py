@@ -81,24 +81,29 @@ def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
 # The follower
 
 
-def send_if_due(replica: Replica, role: Follower, now_ms: int) -> None:
+def send_if_due(replica: Replica, role: Follower, now_ms: int) -> bool:
     """Send UpdateRaftVoter where the leader's voter set has another address, or other versions, of this voter.
 
-    With kraft.version 0 the voter set of the log has neither, so each leader gets the request once.
+    With kraft.version 0 the voter set of the log has neither, so each leader gets the request once. Returns whether the
+    update is due: then no Fetch is sent.
     """
     state = role.state
     if now_ms < state.update_deadline_ms:
-        return
+        return False
     is_needed = not replica.voters.has_current(replica.own_voter()) if replica.kraft_version else not state.has_updated
     if not is_needed:
         restart_timer(replica, role, now_ms)
-        return
+        return False
     send_to_leader(replica, role, _build(replica), now_ms)
+    return True
 
 
 def send_to_leader(replica: Replica, role: Follower, request: Any, now_ms: int) -> None:
-    """Send a request to the leader in place of the next Fetch, once the Fetch that is under way is answered."""
-    if replica.peers.is_waiting(now_ms) or not replica.peers.is_ready(role.leader_id, now_ms):
+    """Send a request to the leader in place of the next Fetch, as soon as the leader may be sent one.
+
+    A Fetch to a bootstrap server that is under way does not delay it.
+    """
+    if not replica.peers.is_ready(role.leader_id, now_ms):
         return
     endpoint = next(each for each in role.endpoints if each.listener == replica.config.listener.upper())
     replica.send(role.leader_id, endpoint, request, now_ms)
@@ -125,7 +130,7 @@ def _build(replica: Replica) -> UpdateRaftVoterRequest:
 
 
 def on_response(
-    replica: Replica, peer: int, request: UpdateRaftVoterRequest, response: UpdateRaftVoterResponse, now_ms: int
+    replica: Replica, peer: int, _request: UpdateRaftVoterRequest, response: UpdateRaftVoterResponse, now_ms: int
 ) -> bool:
     """The leader has taken the new entry, or not. Returns whether the answer was a success."""
     leader = response.current_leader
@@ -137,19 +142,18 @@ def on_response(
     handled = take_answer(replica, peer, LeaderReport(error, leader_id, leader.leader_epoch, endpoints), now_ms)
     if handled is not None:
         return handled
+    if error not in {Error.NONE, Error.UNSUPPORTED_VERSION}:
+        return unexpected(replica, peer, error)
     role = replica.role
-    if error != Error.NONE:
-        return on_failure(replica, peer, request, error, now_ms)
     if isinstance(role, Follower):
         role.state.has_updated = True
         role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
     return True
 
 
-def on_failure(replica: Replica, peer: int, _request: Any, error: int, _now_ms: int) -> bool:
-    """No success. A leader that does not serve the request, as before Kafka 3.9, gets no more requests."""
-    role = replica.role
-    if error == Error.UNSUPPORTED_VERSION and isinstance(role, Follower):
-        role.state.has_updated = True
-        return True
-    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, peer, error)
+def on_failure(_replica: Replica, _peer: int, _request: Any, _error: int, _now_ms: int) -> bool:
+    """No answer, as from a leader before Kafka 3.9: the update is due again after a fetch timeout.
+
+    Returns True: the Fetch that is sent at once shows whether the leader can be reached.
+    """
+    return True

@@ -73,10 +73,11 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
     except BaseException:
         recovery.close()
         raise
-    recovered = Recovered(
-        election, log.first_offset, log.end_offset, tuple(log.epochs), stored, voter_sets, kraft_versions, log.size
-    )
     committed = max(recovery.prefix.end_offset, 0 if newest is None else newest[0])
+    recovered = Recovered(
+        election, log.first_offset, log.end_offset, tuple(log.epochs), stored, voter_sets, kraft_versions, log.size,
+        committed,
+    )  # fmt: skip
     return Opened(log, recovered, notes, committed)
 
 

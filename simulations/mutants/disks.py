@@ -159,7 +159,7 @@ MUTANTS = (
         (Edit("raft.storage.log", "        self.cache.truncate(self.end_offset)\n", "        self.cache.end_offset = self.end_offset\n"),),
     ),
     Mutant(
-        "D23", "the stored committed offset is beyond what is committed", "truncation", "own", ("S29", "S18"),
+        "D23", "the stored committed offset is beyond what is committed", "truncation", "own", ("T01", "L07", "S29", "S18"),
         (Edit("raft.storage.prefix_keeper", "            mark = segment.mark_before(self.high_watermark)", "            mark = segment.mark_before(1 << 60)"),),
     ),
     Mutant(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -562,6 +563,19 @@ def test_committed_records_are_not_truncated() -> None:
 
     assert "Truncate" not in kinds(effects)
     assert (bench.replica.log.end, bench.notes[-1]) == (9, "truncation_refused")
+
+
+def test_records_that_an_earlier_process_knew_to_be_committed_are_not_truncated() -> None:
+    """The high watermark of this process is that of the leader all the same."""
+    bench = follower(leader=2, epoch=5, recovered=replace(log(9, (1, 0)), committed=6))
+
+    effects = answered(bench, fetch_response(5, 2, diverging=(1, 5)))
+    refused = bench.notes[-1]
+    bench.wait(20)
+    answered(bench, fetch_response(5, 2, high_watermark=2))
+
+    assert "Truncate" not in kinds(effects)
+    assert (refused, bench.replica.log.end, bench.replica.high_watermark) == ("truncation_refused", 9, 2)
 
 
 def test_records_in_a_snapshot_are_not_truncated() -> None:
