@@ -10,6 +10,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from records.registry import request_class
+from records.schema import schema_of
+
+API_VERSIONS = 18
 # The event of a request that is answered after its timeout.
 LATE = "late"
 
@@ -21,7 +25,8 @@ class Start:
     id: of the replica. voters: ids of the voter set. kraft_version: 0 for static voters, 1 for a voter set in the
     snapshot 0-0. log: [epoch, number of records] of each batch that is in the log. snapshot: [end offset, epoch], in
     front of the log. election: epoch, leader and vote of quorum-state, None for no such file; -1 for unknown.
-    old_directory: the entry of this replica in the voter set has another directory id. bootstrap: whether bootstrap
+    old_directory: the entry of this replica in the voter set has another directory id; moved: another
+    address, too. bootstrap: whether bootstrap
     servers are configured with static voters too. config: of `RaftConfig`, where it is not the usual.
     """
 
@@ -32,6 +37,7 @@ class Start:
     snapshot: tuple[int, int] | None = None
     election: tuple[int, int, int] | None = None
     old_directory: bool = False
+    moved: bool = False
     bootstrap: bool = False
     config: tuple[tuple[str, int], ...] = ()
     seed: int = 1
@@ -81,6 +87,13 @@ class Append:
 
 
 @dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The state machine raises kraft.version to 1; epoch: as of an Append."""
+
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """The state machine writes a snapshot; place: of its end among the ends of committed batches, the newest 0."""
 
@@ -99,7 +112,13 @@ class Restart:
     clean: bool = True
 
 
-Command = Start | Request | Respond | Fail | Pass | Append | Snapshot | Resign | Restart
+Command = Start | Request | Respond | Fail | Pass | Append | Upgrade | Snapshot | Resign | Restart
+
+
+def newest_version(api_key: int) -> int:
+    """The version in which a request that was sent is compared: the newest that stock 4.3.1 has."""
+    newest = schema_of(request_class(api_key)).versions[1]
+    return min(newest, 4) if api_key == API_VERSIONS else newest
 
 
 class Sent(NamedTuple):
@@ -132,7 +151,7 @@ class Answer:
 
 KINDS: dict[str, type[Any]] = {
     "start": Start, "request": Request, "respond": Respond, "fail": Fail, "pass": Pass, "append": Append,
-    "snapshot": Snapshot, "resign": Resign, "restart": Restart,
+    "upgrade": Upgrade, "snapshot": Snapshot, "resign": Resign, "restart": Restart,
 }  # fmt: skip
 NAMES = {cls: name for name, cls in KINDS.items()}
 

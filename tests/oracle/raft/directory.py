@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from raft.config import METADATA_TOPIC, Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.storage.names import PARTITION_METADATA, PARTITION_METADATA_TEXT, QUORUM_STATE, segment_name, snapshot_name
@@ -36,6 +36,12 @@ def endpoint(replica_id: int) -> Endpoint:
     return Endpoint(LISTENER, f"host{replica_id}", 9000 + replica_id)
 
 
+def own_endpoint(start: Start) -> Endpoint:
+    """The address that the replica has now."""
+    found = endpoint(start.id)
+    return found._replace(host=f"moved{start.id}") if start.moved else found
+
+
 def own_key(start: Start) -> ReplicaKey:
     return ReplicaKey(start.id, directory_id(start.id))
 
@@ -52,7 +58,8 @@ def voter_set(start: Start) -> VoterSet:
 
 def config_of(start: Start) -> RaftConfig:
     """The configuration, without what Kafka does not have."""
-    values = {**USUAL, **dict(start.config)}
+    values: dict[str, Any] = {**USUAL, **dict(start.config)}
+    values.update({name: bool(values[name]) for name in ("auto_join", "has_controller_role") if name in values})
     servers: tuple[Endpoint, ...] = ()
     if start.kraft_version or start.bootstrap:
         servers = tuple(endpoint(voter_id) for voter_id in start.voters)
@@ -64,7 +71,7 @@ def config_of(start: Start) -> RaftConfig:
         pre_vote_yield_ms=0,
         backs_off_without_news=False,
         counts_parked_fetches=True,
-        endpoints=(endpoint(start.id),),
+        endpoints=(own_endpoint(start),),
         bootstrap_servers=servers,
         **values,
     )

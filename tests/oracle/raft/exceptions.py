@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from records.codec import decode
 from records.control import VotersRecord
-from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart
+from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart, Upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.oracle.raft.commands import Answer, Command, Start
 
 
-VOTE, END_QUORUM_EPOCH, FETCH_SNAPSHOT = 52, 54, 59
+VOTE, FETCH, END_QUORUM_EPOCH, FETCH_SNAPSHOT = 52, 1, 54, 59
 
 
 class Met(NamedTuple):
@@ -64,14 +64,20 @@ def is_not_flushed(met: Met) -> bool:
     """The only voter answers a Fetch with what it has just appended, and counts that as committed before the flush."""
     return (
         met.where == "Fetch.responses[].partitions[].highWatermark"
-        and isinstance(met.command, Append | Pass)
+        and isinstance(met.command, Append | Pass | Upgrade | Request | Respond)
+        and len(decode(VotersRecord, 0, met.ours.state["voters"]).voters) == 1
         and met.difference.ours < met.difference.stock
     )
 
 
 def asks_itself(met: Met) -> bool:
     """A voter without bootstrap servers sends Fetches to the static voters to find the leader, including itself."""
-    return any(sent.peer == met.start.id for sent in met.stock.sent)
+    is_static = met.start.kraft_version == 0 and not met.start.bootstrap
+    ours, stock = (
+        any(sent.peer == met.start.id and sent.api_key == FETCH for sent in answer.sent)
+        for answer in (met.ours, met.stock)
+    )
+    return is_static and stock and not ours
 
 
 def refuses_records(met: Met) -> bool:
@@ -80,8 +86,9 @@ def refuses_records(met: Met) -> bool:
 
 
 def truncates(met: Met) -> bool:
-    """A leader makes us truncate records that are committed, or were in the former process: then ours stops."""
-    return met.noted("truncation_refused") or any("CorruptLog" in note for note in met.ours.notes)
+    """A leader makes us truncate what is committed, now or by an earlier process; within a batch, ours stops."""
+    is_split = any("CorruptLog" in note and "up to which all is committed" in note for note in met.ours.notes)
+    return isinstance(met.command, Respond) and (met.noted("truncation_refused") or is_split)
 
 
 def grants_after_resignation(met: Met) -> bool:
@@ -134,8 +141,8 @@ def names_second_leader(met: Met) -> bool:
 
 
 def is_late(met: Met) -> bool:
-    """A request is answered after its timeout, and nothing was sent to the peer since."""
-    return met.noted(LATE)
+    """A request is answered after its timeout, and nothing was sent to the peer since: stock uses the answer."""
+    return isinstance(met.command, Respond | Fail) and met.noted(LATE)
 
 
 def is_of_other_version(met: Met) -> bool:
@@ -148,14 +155,44 @@ def stands_removed(met: Met) -> bool:
     """The newest voter set removes the replica: ours may stand for election until it knows that set to be committed."""
     voters = decode(VotersRecord, 0, met.ours.state["voters"]).voters
     is_removed = met.start.id not in {voter.voter_id for voter in voters}
-    stands = any(sent.api_key == VOTE for sent in met.ours.sent)
-    return is_removed and (stands or met.ours.state["role"] in {"Prospective", "Candidate", "Leader"})
+    asks, stock_asks = (any(sent.api_key == VOTE for sent in answer.sent) for answer in (met.ours, met.stock))
+    role, stock_role = met.ours.state["role"], met.stock.state["role"]
+    stands = role in {"Prospective", "Candidate", "Leader"} and role != stock_role
+    return is_removed and (stands or (asks and not stock_asks))
 
 
 def is_behind_truncation(met: Met) -> bool:
     """Stock does not read voters and kraft.version that are written where the log was truncated before."""
     is_control = met.where in {"state.logEnd", "state.kraftVersion"} or met.where.startswith("state.voters")
     return is_control and any(event.startswith("truncated ") for event in (*met.events, *met.ours.events))
+
+
+def starts_log_elsewhere(met: Met) -> bool:
+    """Cleaning left the newest snapshot alone, which ends at the end of the log: stock empties the log at a restart."""
+    end_offset = met.difference.stock
+    return (
+        met.where == "state.logStart"
+        and isinstance(met.command, Restart)
+        and met.difference.ours < end_offset
+        and met.stock.state["snapshots"][0].startswith(f"{end_offset:020}-")
+        and any(event.startswith("log_cleaned ") and f"'start_offset': {end_offset}}}" in event for event in met.events)
+    )
+
+
+def gives_time(met: Met) -> bool:
+    """The only voter adds another: ours waits for it as for any voter. Stock's deadline is of the epoch's start."""
+    changes = [event for event in (*met.events, *met.ours.events) if event.startswith("voters_changed ")]
+    sizes = [len(met.start.voters), *(int(event.partition("'count': ")[2].rstrip("}")) for event in changes)]
+    ours = [sent.ms for sent in met.ours.sent if sent.api_key == END_QUORUM_EPOCH]
+    stock = [sent.ms for sent in met.stock.sent if sent.api_key == END_QUORUM_EPOCH]
+    return sizes[-2:] == [1, 2] and bool(stock) and (not ours or stock[0] < ours[0])
+
+
+def resigns_when_removed(met: Met) -> bool:
+    """A leader that removed itself hears nothing of the one voter that is left: ours resigns, stock's leads on."""
+    ids = [voter.voter_id for voter in decode(VotersRecord, 0, met.ours.state["voters"]).voters]
+    is_removed = len(ids) == 1 and ids != [met.start.id]
+    return is_removed and met.noted("quorum_lost") and met.stock.state["role"] == "Leader"
 
 
 DELIBERATE: tuple[Deliberate, ...] = (
@@ -174,26 +211,19 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-voters-behind-truncation", True, is_behind_truncation),
     Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions),
     Deliberate("raft-parked-when-deposed", True, is_deposed),
+    Deliberate("raft-removed-leader-resigns", True, resigns_when_removed),
     Deliberate("raft-removed-voter-stands", True, stands_removed),
-)
-
-
-def updates_voter(met: Met) -> bool:
-    """At kraft.version 0 a replica sends UpdateRaftVoter once to each leader; ours does so at other moments, and then
-    the requests that follow are sent at other moments too.
-    """
-    return met.start.kraft_version == 0 and met.where.startswith("sent")
-
-
-def starts_log_elsewhere(met: Met) -> bool:
-    """After a restart, stock's log begins at the snapshot that cleaning has left; ours at its first segment."""
-    return met.where == "state.logStart" and isinstance(met.command, Restart)
-
-
-PENDING: tuple[Deliberate, ...] = (
-    Deliberate("raft-update-voter", True, updates_voter),
     Deliberate("raft-log-start-after-restart", True, starts_log_elsewhere),
+    Deliberate("raft-second-voter-has-time", True, gives_time),
 )
+
+
+PENDING: tuple[Deliberate, ...] = ()
+
+
+def parts_ways(answer: Answer) -> bool:
+    """Whether ours did otherwise on purpose where stock's state shows it later: stock's fetch timeout starts again."""
+    return any(event.startswith(("peer_inconsistent ", "fetched_records_refused ")) for event in answer.events)
 
 
 def names() -> tuple[set[str], set[str]]:

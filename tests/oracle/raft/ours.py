@@ -12,8 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
 from raft.config import SnapshotId
-from raft.inputs import Answered, Failed, Propose, Requested, Resign, Source, Ticked
+from raft.inputs import (
+    Answered,
+    Failed,
+    OffsetsReserved,
+    Propose,
+    Requested,
+    Resign,
+    Source,
+    Ticked,
+    UpgradeKraftVersion,
+)
 from raft.replica import Replica
+from raft.roles import Leader
 from raft.snapshots import may_take
 from raft.step import start, step
 from raft.storage.files import OsFiles
@@ -40,6 +51,8 @@ from tests.oracle.raft.commands import (
     Sent,
     Snapshot,
     Start,
+    Upgrade,
+    newest_version,
 )
 from tests.oracle.raft.commands import Resign as ResignCommand
 from tests.oracle.raft.directory import PARTITION, START_MS, config_of, files_of, own_key, record, voter_set
@@ -53,6 +66,8 @@ if TYPE_CHECKING:
 
 MASK = (1 << 64) - 1
 FETCH = 1
+# The level of kraft.version that is upgraded to.
+LEVEL = 1
 # More steps at one moment than any chain of effects needs.
 STEPS_MAX = 200
 
@@ -160,6 +175,8 @@ class Ours:
                 self._pass(command.ms)
             case Append():
                 self._append(command)
+            case Upgrade():
+                self._upgrade(command)
             case Snapshot():
                 self._snapshot(command)
             case ResignCommand():
@@ -210,13 +227,25 @@ class Ours:
     def _append(self, command: Append) -> None:
         replica = self.replica
         epoch = replica.epoch + command.epoch
-        state = getattr(replica.role, "state", None)
-        proposals = getattr(state, "proposals", None)
-        base_offset = 0 if proposals is None else proposals.next_offset
+        base_offset = self._next_offset()
         values = self.records(command)
         data = build_batch(values, base_offset=base_offset, leader_epoch=epoch, timestamp_ms=self.now_ms)
         self.is_appending = True
         self._step(Propose(epoch, base_offset, base_offset + command.count - 1, data))
+
+    def _upgrade(self, command: Upgrade) -> None:
+        """As the controller does: nothing where the level is reached."""
+        replica = self.replica
+        epoch = replica.epoch + command.epoch
+        is_done = isinstance(replica.role, Leader) and not command.epoch and replica.kraft_version >= LEVEL
+        if not is_done:
+            self.is_appending = True
+            self._step(UpgradeKraftVersion(epoch, self._next_offset(), LEVEL))
+
+    def _next_offset(self) -> int:
+        """The offset that the state machine of a leader gives out next."""
+        role = self.replica.role
+        return role.state.proposals.next_offset if isinstance(role, Leader) else 0
 
     def records(self, command: Append) -> list[bytes]:
         """The records that the state machine appends."""
@@ -289,15 +318,19 @@ class Ours:
                 data = self.storage.read_snapshot(effect.id, effect.position, effect.length)
                 effect.response.topics[0].partitions[0].unaligned_records = data
                 self._reply(effect.source, effect.response)
+            case do.ReserveOffsets():
+                self.inputs.append(OffsetsReserved(effect.epoch, self._next_offset()))
             case do.ProposalRefused() if self.is_appending:
                 self.answer.notes.append("refused")
+            case do.VotersChanged():
+                self._note("voters_changed", {"count": len(effect.voters)})
             case do.Noted():
                 self._note(effect.name, effect.fields)
 
     def _send(self, effect: do.Send) -> None:
         schema = schema_of(type(effect.request))
         self.sent.setdefault(effect.peer, []).append((effect.number, effect.request, self.now_ms))
-        body = encode(effect.request, schema.versions[1])
+        body = encode(effect.request, newest_version(schema.api_key or 0))
         self.answer.sent.append(
             Sent(effect.peer, effect.endpoint.host, effect.endpoint.port, self.now_ms, schema.api_key or 0, body)
         )

@@ -19,6 +19,7 @@ from tests.oracle.raft.commands import (
     Sent,
     Snapshot,
     Start,
+    Upgrade,
 )
 from tests.oracle.raft.directory import (
     CLUSTER,
@@ -47,6 +48,7 @@ SETTINGS = {
     "append_linger_ms": "controller.quorum.append.linger.ms",
     "fetch_bytes_max": "controller.quorum.fetch.max.bytes",
     "fetch_snapshot_bytes_max": "controller.quorum.fetch.snapshot.max.bytes",
+    "auto_join": "controller.quorum.auto.join.enable",
 }
 
 
@@ -123,6 +125,8 @@ def frame_of(command: Command, ours: Ours, number: int, body: bytes) -> bytes:
         case Append():
             records = [_text(value) for value in ours.records(command)]
             return _frame("append", epoch=epoch + command.epoch, records=records)
+        case Upgrade():
+            return _frame("upgrade", epoch=epoch + command.epoch)
         case Snapshot():
             snapshot = ours.snapshot_id(command)
             if snapshot is None:

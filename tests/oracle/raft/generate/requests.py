@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from raft.roles import Leader
 from tests.oracle.raft.commands import Request
+from tests.oracle.raft.generate.changes import any_change
 from tests.oracle.raft.generate.world import STRANGERS
 
 if TYPE_CHECKING:
@@ -155,6 +156,6 @@ def describe(world: World) -> Request:
 def any_request(world: World) -> Request:
     """A request; those for a leader mostly while our replica leads."""
     leads = isinstance(world.role, Leader)
-    makers = (vote, begin, end, fetch, fetch_snapshot, describe)
-    weights = (2, 1, 1, 14, 2, 1) if leads else (6, 5, 2, 2, 1, 0.5)
+    makers = (vote, begin, end, fetch, fetch_snapshot, describe, any_change)
+    weights = (2, 1, 1, 14, 2, 1, 4) if leads else (6, 5, 2, 2, 1, 0.5, 0.5)
     return world.rng.choices(makers, weights)[0](world)

@@ -8,6 +8,15 @@ from raft.log_view import EpochEnd
 from raft.roles import Follower
 from records.schema import schema_of
 from tests.oracle.raft.commands import Fail, Respond
+from tests.oracle.raft.generate.changes import (
+    ADD,
+    API_VERSIONS,
+    REMOVE,
+    UPDATE,
+    added_or_removed,
+    api_versions,
+    updated,
+)
 from tests.oracle.raft.generate.requests import BEGIN, END, FETCH, FETCH_SNAPSHOT, VOTE
 
 if TYPE_CHECKING:
@@ -18,6 +27,9 @@ NOT_LEADER, BROKER_NOT_AVAILABLE, NETWORK_EXCEPTION, UNSUPPORTED_VERSION = 6, 8,
 FENCED, UNKNOWN_EPOCH, SNAPSHOT_NOT_FOUND, POSITION_OUT_OF_RANGE = 74, 75, 98, 99
 UNKNOWN_SERVER_ERROR, INCONSISTENT_CLUSTER, INVALID_VOTER_KEY, INVALID_REQUEST = -1, 104, 125, 42
 BATCHES = ("0:1", "0:1", "0:3", "0:2,0:1", "-1:2", "-1:1,0:2", "0:1,0:1,0:1")
+
+# Answers that have an error as a whole beside the one of the partition.
+WITH_OWN_ERROR = {FETCH, VOTE, BEGIN, END, FETCH_SNAPSHOT}
 
 
 def waiting(world: World) -> list[int]:
@@ -53,10 +65,8 @@ def respond(world: World) -> Respond | Fail:
     request = sent[-1 - back][1]
     api_key = schema_of(type(request)).api_key
     assert api_key is not None
-    if api_key not in MAKERS:
-        return Fail(peer, BROKER_NOT_AVAILABLE, back)  # UpdateRaftVoter and its kin: not answered by a sequence yet
     version, body = MAKERS[api_key](world, peer)
-    if world.maybe(0.03):
+    if world.maybe(0.03) and api_key in WITH_OWN_ERROR:
         errors = (UNKNOWN_SERVER_ERROR, INCONSISTENT_CLUSTER, INVALID_REQUEST, BROKER_NOT_AVAILABLE)
         body = {**body, "errorCode": world.rng.choice(errors)}
     return Respond(peer, version, body, back)
@@ -179,4 +189,7 @@ def _fetch_snapshot(world: World, _peer_id: int) -> tuple[int, dict[str, Any]]:
     return rng.choice((0, 1, 1)), {"topics": topics, "nodeEndpoints": world.nodes(leader_id)}
 
 
-MAKERS = {FETCH: _fetch, VOTE: _vote, BEGIN: _begin_or_end, END: _begin_or_end, FETCH_SNAPSHOT: _fetch_snapshot}
+MAKERS = {
+    FETCH: _fetch, VOTE: _vote, BEGIN: _begin_or_end, END: _begin_or_end, FETCH_SNAPSHOT: _fetch_snapshot,
+    API_VERSIONS: api_versions, ADD: added_or_removed, REMOVE: added_or_removed, UPDATE: updated,
+}  # fmt: skip

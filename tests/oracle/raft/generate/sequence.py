@@ -6,7 +6,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from raft.roles import Candidate, Follower, Leader, Prospective
-from tests.oracle.raft.commands import Append, Pass, Resign, Restart, Snapshot, Start
+from tests.oracle.raft.commands import Append, Pass, Resign, Restart, Snapshot, Start, Upgrade
+from tests.oracle.raft.generate.changes import join
 from tests.oracle.raft.generate.requests import any_request
 from tests.oracle.raft.generate.responses import fail, respond
 from tests.oracle.raft.generate.world import World
@@ -23,6 +24,7 @@ VOTERS = ((1,), (1, 2, 3), (1, 2, 3), (1, 2, 3), (1, 2, 3, 4, 5), (1, 2))
 SETTINGS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("append_linger_ms", (5, 25)), ("fetch_snapshot_bytes_max", (2_000_000,)), ("retention_bytes_max", (300, 1000)),
     ("election_timeout_ms", (100, 3000)), ("fetch_timeout_ms", (500, 5000)), ("retry_backoff_ms", (1, 500)),
+    ("auto_join", (1,)), ("has_controller_role", (0,)),
     ("request_timeout_ms", (300, 4000)), ("fetch_wait_max_ms", (0, 100)), ("election_backoff_max_ms", (100, 5000)),
 )  # fmt: skip
 WAITS = (1, 5, 20, 21, 50, 100, 300, 500, 999, 1000, 1500, 2000, 3001)
@@ -54,7 +56,8 @@ def start_of(rng: Random) -> Start:
         log=tuple(log),
         snapshot=snapshot,
         election=election,
-        old_directory=rng.random() < 0.05,
+        old_directory=rng.random() < 0.08,
+        moved=rng.random() < 0.1,
         bootstrap=rng.random() < 0.3,
         config=tuple((name, rng.choice(values)) for name, values in SETTINGS if rng.random() < 0.15),
         seed=rng.randrange(1 << 31),
@@ -88,6 +91,8 @@ def next_command(world: World, haste: float) -> Command | None:
         "request": 8 if leads else 3,
         "pass": 3 / haste,
         "append": 4 if leads else 0.2,
+        "join": 5 if leads else 0,
+        "upgrade": 0.5 if leads and not world.ours.replica.kraft_version else 0.03,
         "snapshot": 0.6,
         "resign": 0.15 if leads else 0.03,
         "restart": 0.25,
@@ -107,6 +112,10 @@ def next_command(world: World, haste: float) -> Command | None:
             return Pass(rng.choice(WAITS))  # stock puts into one batch what it is given during one linger
         case "append":
             return Append(rng.randint(1, 3), rng.choice((0,) * 18 + (-1, 1)))
+        case "join":
+            return join(world)
+        case "upgrade":
+            return Upgrade(rng.choice((0,) * 9 + (-1, 1)))
         case "snapshot":
             return Snapshot(rng.choice((0, 0, 1, 2)))
         case "resign":

@@ -54,6 +54,7 @@ public final class RaftOracle {
             case "append" -> replica.append(command.get("epoch").asInt(), command.get("records"));
             case "snapshot" -> answer.put("snapshot", replica.snapshot(command.get("end").asLong(),
                 command.get("epoch").asInt(), command.get("timestamp").asLong(), command.get("records")));
+            case "upgrade" -> replica.upgrade(command.get("epoch").asInt());
             case "resign" -> replica.resign(command.get("epoch").asInt());
             case "restart" -> replica.restart(command.get("clean").asBoolean());
             default -> throw new IOException("there is no command " + kind);

@@ -225,6 +225,15 @@ final class StockReplica {
         settle();
     }
 
+    void upgrade(int epoch) {
+        try {
+            client.upgradeKRaftVersion(epoch, KRaftVersion.KRAFT_VERSION_1, false);
+        } catch (RuntimeException refused) {
+            notes.add("refused");
+        }
+        settle();
+    }
+
     byte[] snapshot(long end, int epoch, long timestamp, JsonNode records) throws IOException {
         OffsetAndEpoch id = new OffsetAndEpoch(end, epoch);
         SnapshotWriter<byte[]> writer = client.createSnapshot(id, timestamp).orElse(null);
