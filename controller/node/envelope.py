@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from records.messages.envelope import EnvelopeRequest
 
 PRINCIPAL_VERSION = 0
+# The greatest API key of Kafka 4.3; `records` has some of later releases.
+API_KEY_MAX = 92
 
 
 class Opened(NamedTuple):
@@ -138,7 +140,7 @@ def header_of(data: bytes) -> tuple[RequestHeader, int]:
         raise unreadable(f"{len(data)} bytes are no header")
     api_key = int.from_bytes(data[:2], "big", signed=True)
     version = int.from_bytes(data[2:4], "big", signed=True)
-    if api_key not in NAMES or schema_of(request_class(api_key)).served is None:
+    if api_key not in NAMES or api_key > API_KEY_MAX or schema_of(request_class(api_key)).served is None:
         raise unreadable(f"there is no API key {api_key}")
     try:
         return decode_lenient(RequestHeader, request_header_version(request_class(api_key), version), data, 0)

@@ -68,7 +68,10 @@ def test_a_forwarded_request_has_the_context_of_its_client():
         (envelope(b"\xff\xff" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
         # Vote is none that may be forwarded; neither is what is not served.
         (envelope(b"\0\x34" + UNREGISTER[2:]), Error.INVALID_REQUEST),
-        (envelope(b"\0\x5e" + UNREGISTER[2:]), Error.INVALID_REQUEST),
+        (envelope(b"\0\x10" + UNREGISTER[2:]), Error.INVALID_REQUEST),
+        # API keys 93 and 94 are of later releases than 4.3.
+        (envelope(b"\0\x5d" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
+        (envelope(b"\0\x5e" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
         (envelope(UNREGISTER[:2] + b"\0\1" + UNREGISTER[4:]), Error.UNSUPPORTED_VERSION),
         (envelope(UNREGISTER[:-3]), Error.UNSUPPORTED_VERSION),
         # An ACL with the code 0 for its permission.
