@@ -162,12 +162,14 @@ class MetadataLog:
             return self.segments[at].read_batches(offset, end_offset, bytes_max)
         whole = []
         have = 0
-        if chunks[0].base_offset == offset:
-            for chunk in chunks:
-                have += len(chunk.data)
-                if have > bytes_max or chunk.end_offset > end_offset:
-                    break
-                whole.append(chunk.data)
+        for chunk in chunks:
+            data = chunk.data
+            if chunk.base_offset < offset:
+                data = cut(data, offset, end_offset, len(data))
+            have += len(data)
+            if have > bytes_max or chunk.end_offset > end_offset:
+                break
+            whole.append(data)
         if whole:
             return whole[0] if len(whole) == 1 else b"".join(whole)
         return cut(chunks[0].data, offset, end_offset, bytes_max)

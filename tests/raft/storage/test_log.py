@@ -79,8 +79,8 @@ def test_the_log_behaves_like_a_list(steps: list[tuple[str, object]], cache_byte
         assert log.epochs == sorted(
             {int.from_bytes(data[12:16], "big"): base for base, _, data in reversed(kept)}.items()
         )
-    for base, _, data in kept:
-        assert log.read(base, log.end_offset, 1) == data
+    for base, until, data in kept:
+        assert log.read(base, log.end_offset, 1) == log.read(until - 1, log.end_offset, 1) == data
 
 
 def test_an_append_is_written_unchanged(tmp_path: Path) -> None:
@@ -276,6 +276,26 @@ def test_only_the_next_batch_is_appended(data: bytes) -> None:
         log.append(2, 3, 5, data)
 
     assert disk.tree()["/00000000000000000000.log"] == run(0, 3)
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_a_read_from_within_an_append_goes_on_behind_it(is_cached: bool) -> None:
+    log = new_log(Disk(), "")
+    first, second, third = batch(0, count=3), batch(3, count=4), batch(7)
+    others = batch(8), batch(9, count=10)
+    log.append(1, 0, 8, first + second + third)
+    log.append(2, 8, 9, others[0])
+    log.append(3, 9, 19, others[1])
+    if not is_cached:
+        log.cache.clear(19)
+
+    found = [log.read(offset, 19, 1 << 20) for offset in (1, 4, 6, 7)]
+    to_the_end = log.read(4, 9, 1 << 20)
+    one = log.read(4, 19, 1)
+
+    behind = third + b"".join(others)
+    assert found == [first + second + behind, second + behind, second + behind, behind]
+    assert (to_the_end, one) == (second + third + others[0], second)
 
 
 def test_one_chunk_from_the_cache_is_returned_without_a_copy() -> None:
