@@ -1,4 +1,4 @@
-"""One accepted connection: requests are handled in order, and answered in that order (see DESIGN.md)."""
+"""One accepted connection: a request is handled when the one before it is answered (see DESIGN.md)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 Piece = bytes | bytearray | memoryview
 
-# Requests of one connection that may wait for their answers; further ones stay in the socket's buffer.
-WAITING_MAX = 100
-
 # Requests of one connection handled in one iteration of the loop: a peer that sends very many must not delay others,
 # such as the quorum's Fetches.
 REQUESTS_PER_ITERATION = 16
@@ -31,26 +28,22 @@ LIGHT_BYTES = 64 << 10
 WRITE_HIGH_BYTES = 64 << 10
 WRITE_LOW_BYTES = 16 << 10
 
-# Bytes of answers that may wait behind an answer that is not complete yet.
-BEHIND_BYTES_MAX = 1 << 20
-
-# The limit on unsent bytes of one connection: the connection of a peer that sends requests and reads nothing is closed.
-UNSENT_BYTES_MAX = 32 << 20
+# Bytes of answers given at once, above which they are written before the next request is handled.
+CORKED_BYTES_MAX = 1 << 20
 
 # Pieces up to this size are joined: one system call costs more than copying them.
 _JOINED_BYTES = 64 << 10
 
 
 class Slot:
-    """The place of one answer among those of its connection. answer: None until it is given."""
+    """A request that is not answered yet. number: its place among those of its connection, from 1 on."""
 
-    __slots__ = ("answer", "correlation_id", "number", "version")
+    __slots__ = ("correlation_id", "number", "version")
 
     def __init__(self, number: int, request: Parsed) -> None:
         self.number = number
         self.correlation_id = request.correlation_id
         self.version = request.version
-        self.answer: Sequence[Piece] | None = None
 
 
 class Gate(Protocol):
@@ -107,8 +100,7 @@ class Connection(asyncio.Protocol):
         self._is_iteration_full = is_iteration_full
         self._transport: Any = None
         self._backlog: deque[bytes] = deque()
-        self._slots: deque[Slot] = deque()
-        self._slot_of: dict[int, Slot] = {}
+        self._slot: Slot | None = None
         self._count = 0
         self._out: list[Piece] = []
         self._kept_bytes = 0  # of answers that are not handed to the transport
@@ -117,7 +109,6 @@ class Connection(asyncio.Protocol):
         self._light_answers = 0  # in a row
         self._is_write_paused = False
         self._is_read_paused = False
-        self._is_ending = False  # it closes when its last answer has left
         self._bad_frame = ""  # what is wrong behind the frames of the backlog
 
     # Called by the transport.
@@ -130,7 +121,7 @@ class Connection(asyncio.Protocol):
         self._on_made(self)
 
     def data_received(self, data: bytes) -> None:
-        if self.is_closing or self._is_ending or self._bad_frame:
+        if self.is_closing or self._bad_frame:
             return
         self.last_active = self._loop.time()
         frames = self._framer.feed(data)
@@ -163,8 +154,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
         self._end()
-        self._slots.clear()
-        self._slot_of.clear()
+        self._slot = None
         self._on_lost(self)
 
     # Called by the server.
@@ -175,34 +165,24 @@ class Connection(asyncio.Protocol):
         return self._kept_bytes + int(self._transport.get_write_buffer_size())
 
     def expect_answer(self, request: Parsed) -> Slot:
-        """Reserve the place of the answer to a request."""
+        """Begin a request. Until its answer no other one is handled."""
+        assert self._slot is None, f"request {self._count} of {self.peer} is not answered yet"
         self._count += 1
-        slot = Slot(self._count, request)
-        self._slots.append(slot)
-        self._slot_of[slot.number] = slot
-        return slot
+        self._slot = Slot(self._count, request)
+        return self._slot
 
     def slot(self, number: int) -> Slot | None:
-        """The place of an answer that was not given yet; None where there is no such place."""
-        return self._slot_of.get(number)
+        """The request of this number; None where it is answered already, or the connection is lost."""
+        return self._slot if self._slot is not None and self._slot.number == number else None
 
     def answer(self, slot: Slot, pieces: Sequence[Piece]) -> None:
-        """Set the answer of a place; it is sent when those before it were sent."""
-        del self._slot_of[slot.number]
-        slot.answer = pieces
+        """Send the answer to the present request, and handle the next one."""
+        assert slot is self._slot, f"request {slot.number} of {self.peer} is not the present one"
+        self._slot = None
         size = sum(map(len, pieces))
         self._light_answers = self._light_answers + 1 if size < LIGHT_BYTES else 0
         self._kept_bytes += size
-        if self._kept_bytes > UNSENT_BYTES_MAX or self.unsent_bytes > UNSENT_BYTES_MAX:
-            self.error = f"{self.unsent_bytes} bytes of answers are not fetched"
-            self.abort()
-            return
-        slots = self._slots
-        while slots and slots[0].answer is not None:
-            self._out.extend(slots.popleft().answer or ())
-        if self._is_ending and not slots:
-            self.close()
-            return
+        self._out.extend(pieces)
         if not self._is_corked:
             self._write()
             self._take()
@@ -210,25 +190,9 @@ class Connection(asyncio.Protocol):
             self._on_stuck(self, True)
 
     def refuse(self, reason: str) -> None:
-        """Close the connection; the server gives the reason."""
+        """Close the connection behind the answers that were given; the server gives the reason."""
         if not self.is_closing:
             self.error = reason
-            self.close()
-
-    def end_after_answers(self, reason: str, slot: Slot | None = None) -> None:
-        """Take nothing more in, and close with a reason when the requests so far are answered.
-
-        slot: of a request that gets no answer, nor do those behind it; None where all that were taken get theirs.
-        """
-        if self.is_closing or (self._is_ending and slot is None):
-            return
-        if slot is not None:
-            while self._slots and self._slots[-1].number >= slot.number:
-                self._slot_of.pop(self._slots.pop().number, None)
-        self.error = reason
-        self._is_ending = True
-        self._backlog.clear()
-        if not self._slots:
             self.close()
 
     def abort(self) -> None:
@@ -267,14 +231,15 @@ class Connection(asyncio.Protocol):
             finally:
                 self._is_corked = False
             self._write()
-        if self._bad_frame and not self._backlog:
-            self.end_after_answers(self._bad_frame)
+        if self._bad_frame and not self._backlog and self._slot is None:
+            self.refuse(self._bad_frame)
         if self.is_closing:
             return
         if self._backlog and not self._is_blocked():
             self._is_continuation_due = True
             self._loop.call_soon(self._take_more)
-        blocked = bool(self._backlog) or self._is_blocked()
+        # While a request waits for its answer the connection is read up to the next request: its end is noticed.
+        blocked = bool(self._backlog or self._bad_frame) or self._is_write_paused
         if blocked != self._is_read_paused:
             self._is_read_paused = blocked
             if blocked:
@@ -294,11 +259,7 @@ class Connection(asyncio.Protocol):
 
     def _is_blocked(self) -> bool:
         return (
-            self.is_closing
-            or self._is_ending
-            or self._is_write_paused
-            or len(self._slots) >= WAITING_MAX
-            or self._kept_bytes >= BEHIND_BYTES_MAX
+            self.is_closing or self._slot is not None or self._is_write_paused or self._kept_bytes >= CORKED_BYTES_MAX
         )
 
     def _write(self) -> None:

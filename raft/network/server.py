@@ -146,8 +146,8 @@ class Server:
     def disconnect(self, source: Source, reason: str) -> None:
         """Close the connection of a request that cannot be answered, once the requests before it are answered."""
         connection = self.connections.get(source.connection)
-        if connection is not None and (slot := connection.slot(source.correlation)) is not None:
-            connection.end_after_answers(reason, slot)
+        if connection is not None and connection.slot(source.correlation) is not None:
+            connection.refuse(reason)
 
     def stop_listening(self) -> None:
         """Accept no more connections; the open ones stay."""
@@ -272,7 +272,7 @@ class Server:
         try:
             request = parse_request(frame, self._versions)
         except BadRequest as error:
-            connection.end_after_answers(str(error))
+            connection.refuse(str(error))
             return
         slot = connection.expect_answer(request)
         if request.message is None:

@@ -64,15 +64,6 @@ MUTANTS = (
              "    is_served = served[0] <= version <= served[1] + 1\n"),
     ),
     _row(
-        "N12", "answers are sent in the order in which they are made", "answers", ("W03",),
-        Edit(
-            CONNECTION,
-            "        while slots and slots[0].answer is not None:\n"
-            "            self._out.extend(slots.popleft().answer or ())\n",
-            "        slots.remove(slot)\n        self._out.extend(pieces)\n",
-        ),
-    ),
-    _row(
         "N13", "a response has the correlation id of its position, not of its request", "answers", ("W03",),
         Edit(SERVER, "response_frame(response, slot.version, slot.correlation_id)",
              "response_frame(response, slot.version, slot.number)"),
@@ -86,12 +77,16 @@ MUTANTS = (
         ),
     ),
     _row(
-        "N16", "any number of requests may wait for their answers", "bounds", ("W06",),
-        Edit(CONNECTION, "            or len(self._slots) >= WAITING_MAX\n", ""),
+        "N16", "a request is handled before the one before it is answered", "answers", ("W02",),
+        Edit(CONNECTION, " or self._slot is not None or ", " or "),
+        Edit(
+            CONNECTION,
+            '        assert self._slot is None, f"request {self._count} of {self.peer} is not answered yet"\n', "",
+        ),
     ),
     _row(
         "N18", "a connection with invalid bytes stays open", "bounds", ("W06", "W02"),
-        Edit(SERVER, "            connection.end_after_answers(str(error))\n            return\n", "            return\n"),
+        Edit(SERVER, "            connection.refuse(str(error))\n            return\n", "            return\n"),
     ),
     _row(
         "N19", "a silent connection stays open", "bounds", ("W06",),

@@ -58,7 +58,7 @@ PROPERTIES: dict[str, str] = {
     "C20": "directories belong to one broker, and replicas are in them",
     "C21": "records and responses follow the rules of each request",
     "W01": "requests on the wire are those of the node, one at a time",
-    "W02": "requests are handled in the order of the wire",
+    "W02": "requests of a connection are handled one at a time, in the order of the wire",
     "W03": "answers on the wire are those of the node",
     "W04": "answers are delivered to their requests",
     "W05": "connects time out",

@@ -1,10 +1,10 @@
 """Rules of the wire between two nodes, under any fault.
 
 W01: a request on the wire is one that a core sent, to that peer, in the highest common version, after ApiVersions was
-answered, one at a time. W02: a server handles the frames of a connection as they were written, in order, each once, and
-only valid requests. W03: answers leave in the order of the requests, one for each, with its correlation id and the
-node's response. W04: the answer that a channel delivers for a request belongs to that request. W05 and W06 are in
-`bounds`, W07 is in `envelopes`.
+answered, one at a time. W02: a server handles the frames of a connection as they were written, in order, each once,
+each when the one before it is answered, and only valid requests. W03: answers leave in the order of the requests, one
+for each, with its correlation id and the node's response. W04: the answer that a channel delivers for a request belongs
+to that request. W05 and W06 are in `bounds`, W07 is in `envelopes`.
 """
 
 from __future__ import annotations
@@ -141,6 +141,9 @@ class WireRules:
             raise Violation("W02", f"{node} takes a frame that was not written as number {place} of its connection")
         if connection.taken >= place:
             raise Violation("W02", f"{node} takes frame {place} of a connection after frame {connection.taken}")
+        waiting = next((one for one in connection.requests.values() if one.taken_at >= 0 and one.said is None), None)
+        if waiting is not None:
+            raise Violation("W02", f"{node} takes a {frame.name} before it has answered the {waiting.name} before it")
         connection.taken = place
         frame.taken_at = self._network.world.now
         self._look_at_oldest(connection)

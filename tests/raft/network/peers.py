@@ -161,6 +161,9 @@ class Serving:
                 incoming.source, response_class(incoming.api_key)(**({"error_code": 0, "topics": ()} | fields))
             )
 
+    def has_more_than(self, count: int) -> bool:
+        return len(self.requests) > count
+
     @property
     def reasons(self) -> list[str]:
         return [fields["reason"] for _, fields in self.notes]

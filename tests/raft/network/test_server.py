@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from raft.network.connection import REQUESTS_PER_ITERATION, WAITING_MAX, BufferedConnection, Connection
+from raft.network.connection import REQUESTS_PER_ITERATION, BufferedConnection, Connection
 from raft.network.server import ITERATION_BYTES_MAX
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
@@ -30,10 +30,6 @@ from tests.raft.network.peers import (
 )
 
 pytestmark = pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "uvloop"])
-
-
-def more_than(found: list[Any], count: int) -> bool:
-    return len(found) > count
 
 
 def correlation(frame: bytes) -> int:
@@ -71,17 +67,43 @@ def test_the_loop_decides_how_bytes_are_read(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_answers_are_sent_in_the_order_of_the_requests(loop: Loop) -> None:
+def test_a_request_is_handled_when_the_one_before_it_is_answered(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
             await client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(10)))
-            await until(lambda: len(serving.requests) == 10)
+            await until(lambda: serving.requests)
+            (connection,) = serving.server.connections.values()
+            await until(lambda: len(connection._backlog) == 9)
 
-            for incoming in random.Random(4).sample(serving.requests, 10):
-                serving.answer(incoming)
+            for number in range(10):
+                assert len(serving.requests) == number + 1
+                serving.answer(serving.requests[number])
+                assert correlation(await client.frame()) == number
 
-            assert [correlation(await client.frame()) for _ in range(10)] == list(range(10))
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_requests_behind_one_without_an_answer_stay_in_the_socket(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            total = 300
+            data = b"".join(request_frame(describe_quorum(), 2, number, "x" * 10_000) for number in range(total))
+            writing = asyncio.create_task(client.write(data))
+            await until(lambda: serving.requests)
+            (connection,) = serving.server.connections.values()
+            await until(lambda: connection._is_read_paused)
+            read_ahead = sum(map(len, connection._backlog))
+            serving.answers = True
+
+            serving.answer(serving.requests[0])
+
+            assert read_ahead < len(data) / 4
+            assert [correlation(await client.frame()) for _ in range(total)] == list(range(total))
+            await writing
             client.close()
 
     run_on(loop, test())
@@ -131,39 +153,35 @@ def test_a_connection_above_the_limit_replaces_the_one_idle_for_longest_on_the_s
     run_on(loop, test())
 
 
-def test_a_later_answer_waits_for_the_first(loop: Loop) -> None:
-    async def test() -> None:
-        async with Serving(answers=False) as serving:
-            client = await Bare.to(serving.port)
-            await client.write(request_frame(describe_quorum(), 2, 1) + request_frame(describe_quorum(), 2, 2))
-            await until(lambda: len(serving.requests) == 2)
-            connection = next(iter(serving.server.connections.values()))
-
-            serving.answer(serving.requests[1])
-            written_before = list(connection._out), len(connection._slots)
-            serving.answer(serving.requests[0])
-
-            assert written_before == ([], 2)
-            assert [correlation(await client.frame()) for _ in range(2)] == [1, 2]
-            client.close()
-
-    run_on(loop, test())
-
-
 def test_a_correlation_id_may_occur_twice(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
             await client.write(request_frame(describe_quorum(), 2, 5) * 2)
-            await until(lambda: len(serving.requests) == 2)
+            for number in range(2):
+                await until(partial(serving.has_more_than, number))
+                serving.answer(serving.requests[number], error_code=number + 1)
+
+            serving.answer(serving.requests[0], error_code=3)  # it is answered already
 
             assert serving.requests[0].source != serving.requests[1].source
-            serving.answer(serving.requests[1], error_code=1)
-            serving.answer(serving.requests[0], error_code=2)
-
             answers = [decode(DescribeQuorumResponse, 2, (await client.frame())[5:]) for _ in range(2)]
-            assert [answer.error_code for answer in answers] == [2, 1]
+            assert [answer.error_code for answer in answers] == [1, 2]
             client.close()
+
+    run_on(loop, test())
+
+
+def test_the_end_of_a_connection_is_noticed_while_its_request_waits(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            await client.write(request_frame(describe_quorum(), 2))
+            await until(lambda: serving.requests)
+
+            client.close()
+
+            await until(lambda: serving.gone)
 
     run_on(loop, test())
 
@@ -284,15 +302,15 @@ def test_answers_that_take_longer_leave_before_a_bad_frame_closes_the_connection
             count = 2 * REQUESTS_PER_ITERATION
             requests = b"".join(request_frame(describe_quorum(), 2, number) for number in range(count))
             await client.write(requests + bad + request_frame(describe_quorum(), 2, count))
-            await until(lambda: len(serving.requests) == count)
-            assert serving.server.connections
-
-            for incoming in serving.requests:
-                serving.answer(incoming)
+            for number in range(count):
+                await until(partial(serving.has_more_than, number))
+                assert serving.server.connections
+                serving.answer(serving.requests[number])
 
             assert [correlation(await client.frame()) for _ in range(count)] == list(range(count))
             assert await client.is_closed()
             assert len(serving.requests) == count
+            assert [name for name, _ in serving.notes] == ["connection_refused"]
 
     run_on(loop, test())
 
@@ -302,16 +320,16 @@ def test_a_request_that_gets_no_answer_closes_the_connection_behind_the_answers_
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
             await client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(3)))
-            await until(lambda: len(serving.requests) == 3)
-            first, second, third = serving.requests
-            serving.server.disconnect(second.source, "it asks too much")
-            serving.answer(third)
+            await until(lambda: serving.requests)
+            serving.answer(serving.requests[0])
+            await until(lambda: len(serving.requests) == 2)
 
-            serving.answer(first)
+            serving.server.disconnect(serving.requests[1].source, "it asks too much")
 
             assert correlation(await client.frame()) == 0
             assert await client.is_closed()
             assert [fields["reason"] for _, fields in serving.notes] == ["it asks too much"]
+            assert len(serving.requests) == 2
 
     run_on(loop, test())
 
@@ -408,57 +426,15 @@ def test_a_peer_that_does_not_read_is_not_read_from(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_answers_behind_a_waiting_one_are_limited(loop: Loop) -> None:
-    """The first request waits; what was asked behind it is answered at once, and must not pile up."""
-
-    async def test() -> None:
-        async with Serving(answers=False) as serving:
-            client = await Bare.to(serving.port)
-            await client.write(FETCH)
-            await until(lambda: serving.requests)
-            serving.answers = True
-            serving.answer = lambda incoming, **_: serving.server.reply(incoming.source, fetched(1 << 20))  # type: ignore[method-assign]
-            await client.write(FETCH * 60)
-            await asyncio.sleep(0.05)
-
-            assert len(serving.requests) == 2
-            serving.answer(serving.requests[0])
-            for _ in range(61):
-                await client.frame()
-
-    run_on(loop, test())
-
-
-def test_the_connection_of_a_peer_that_reads_no_answers_is_closed(loop: Loop) -> None:
-    async def test() -> None:
-        async with Serving(answers=False) as serving:
-            client = await Bare.to(serving.port, limit=1000)
-            await client.write(FETCH * 60)
-            await until(lambda: len(serving.requests) == 60)
-            most = 0
-
-            for incoming in serving.requests:
-                serving.server.reply(incoming.source, fetched(1 << 20))
-                for connection in serving.server.connections.values():
-                    most = max(most, connection.unsent_bytes)
-            await until(lambda: serving.gone)
-
-            assert 20 << 20 < most <= 34 << 20
-            assert "bytes of answers are not fetched" in serving.reasons[0]
-
-    run_on(loop, test())
-
-
 def test_when_unread_answers_exceed_the_limit_the_oldest_such_connection_is_closed(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False, unsent_bytes_max=20 << 20) as serving:
             clients = []
             for number in range(3):
                 clients.append(await Bare.to(serving.port, limit=1000))
-                await clients[-1].write(FETCH * 15)
-                await until(partial(more_than, serving.requests, 15 * number + 14))
-                for incoming in serving.requests[15 * number :]:
-                    serving.server.reply(incoming.source, fetched(1 << 20))
+                await clients[-1].write(FETCH)
+                await until(partial(serving.has_more_than, number))
+                serving.server.reply(serving.requests[number].source, fetched(15 << 20))
             await until(lambda: serving.gone)
             await asyncio.sleep(0.02)
 
@@ -506,29 +482,6 @@ def test_large_answers_take_many_iterations_of_the_loop_and_small_ones_go_first(
             assert taken.count("fetch") == 20
             for client in (light, *many):
                 client.close()
-
-    run_on(loop, test())
-
-
-def test_waiting_requests_are_limited_and_the_rest_stays_in_the_socket(loop: Loop) -> None:
-    async def test() -> None:
-        async with Serving(answers=False) as serving:
-            client = await Bare.to(serving.port)
-            total = 3 * WAITING_MAX
-            writing = asyncio.create_task(
-                client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(total)))
-            )
-            await until(lambda: len(serving.requests) == WAITING_MAX)
-            await asyncio.sleep(0.02)
-            stuck = len(serving.requests)
-            for number in range(total):
-                await until(partial(more_than, serving.requests, number))
-                serving.answer(serving.requests[number])
-
-            assert stuck == WAITING_MAX
-            assert [correlation(await client.frame()) for _ in range(total)] == list(range(total))
-            await writing
-            client.close()
 
     run_on(loop, test())
 

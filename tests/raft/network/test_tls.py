@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -80,12 +81,12 @@ def test_large_answers_are_complete_over_tls(loop):
             reader, writer = await asyncio.open_connection("localhost", serving.port, ssl=client_context())
             bare = Bare(reader, writer)
             await bare.write(api_versions() * 3)
-            await until(lambda: len(serving.requests) == 3)
-            connection = next(iter(serving.server.connections.values()))
-            for incoming, size in zip(serving.requests, (5 << 20, 1, 3 << 20), strict=True):
-                slot = connection.slot(incoming.source.correlation)
+            for number, size in enumerate((5 << 20, 1, 3 << 20)):
+                await until(partial(serving.has_more_than, number))
+                (connection,) = serving.server.connections.values()
+                slot = connection.slot(serving.requests[number].source.correlation)
                 connection.answer(slot, [size.to_bytes(4, "big"), bytes(size)])
-            assert [len(await bare.frame()) for _ in range(3)] == [5 << 20, 1, 3 << 20]
+                assert len(await bare.frame()) == size
 
     run_on(loop, test())
 
