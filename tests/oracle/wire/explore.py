@@ -82,7 +82,7 @@ class Explorer:
             known.update(name for name in names if name is not None)
             if unknown:
                 return Outcome(unknown, known, requests, number, is_sound=self.pair.is_sound())
-            if found and not self.pair.is_sound():
+            if found and not (self.pair.is_sound() and self.pair.has_equal_logs()):
                 return Outcome([], known, requests, number, is_sound=False)
         return Outcome([], known, requests, number, is_sound=self.pair.is_sound())
 

@@ -13,6 +13,7 @@ from records.messages.envelope import EnvelopeRequest
 from records.registry import APIS, request_class
 from records.schema import schema_of
 from records.wire import EncodeError
+from tests.oracle.wire.answers import asked
 from tests.oracle.wire.conversation import Conversation, framed
 from tests.oracle.wire.values import Values
 
@@ -28,6 +29,7 @@ OFTEN = (19, 19, 19, 20, 37, 44, 44, 33, 32, 32, 45, 46, 43, 56, 63, 63, 62, 57,
 # Requests of the quorum are not changed bit by bit: an epoch that is not the nodes' would begin an election.
 QUORUM = (1, 52, 53, 54, 59)
 CONVERSATIONS = 40
+SHORTEST_TIMEOUT_MS = 60_000
 
 
 def sequence(seed: int) -> list[Conversation]:
@@ -53,7 +55,10 @@ class Maker:
             (0.62, self._plain), (0.08, self._changed), (0.08, self._header), (0.05, self._cut),
             (0.09, self._envelopes), (0.02, self._sizes), (0.03, self._trailing), (0.03, self._versions),
         ]  # fmt: skip
-        return self.rng.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
+        while True:
+            made = self.rng.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
+            if not any(has_short_timeout(frame[4:]) for frame in made.frames):
+                return made
 
     # Requests.
 
@@ -223,6 +228,14 @@ class Maker:
         known = version if low <= version <= high else 3
         data = self.header(API_VERSIONS, known) + self.body(API_VERSIONS, known)
         return self._between(framed(data[:2] + struct.pack(">h", version) + data[4:]))
+
+
+def has_short_timeout(data: bytes) -> bool:
+    """Whether a request has a timeout that may or may not pass before it is done: such as changed bytes make it."""
+    message = asked(data).message
+    if isinstance(message, EnvelopeRequest):
+        message = asked(message.request_data).message
+    return 0 < getattr(message, "timeout_ms", 0) < SHORTEST_TIMEOUT_MS
 
 
 QUORUM_STARTS = {struct.pack(">h", key) for key in QUORUM}

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from tests.oracle.wire.pair import Found
 
 UNKNOWN_SERVER_ERROR = -1
-BROKER, BROKER_LOGGER = 4, 8
+BROKER_LOGGER = 8
 CONFIG_RESOURCES = (2, 4, 8, 16, 32)
+# The types of resources that show values of the node: topics, nodes, groups.
+INHERITING = {2, 4, 32}
 
 
 def name_of(found: Found) -> str | None:
@@ -50,7 +52,8 @@ def half_an_owner(found: Found) -> bool:
 
 def negative_broker(found: Found) -> bool:
     """The registration of a broker with a negative id, which stock accepts."""
-    return isinstance(found.message, BrokerRegistrationRequest) and found.message.broker_id < 0
+    request = found.message
+    return isinstance(request, BrokerRegistrationRequest) and request.broker_id < 0 and found.stock_code == 0
 
 
 def is_silent(found: Found) -> bool:
@@ -64,23 +67,22 @@ def is_silent(found: Found) -> bool:
 
 
 def applied_before(found: Found) -> bool:
-    """A value of the node in DescribeConfigs, where not all dynamic values can be applied."""
-    request = found.message
-    if not isinstance(request, DescribeConfigsRequest) or not found.difference.where.endswith("configs[].value"):
-        return False
-    return any(resource.resource_type == BROKER for resource in request.resources)
+    """A config of the node, or one that a topic or group inherits, while our node cannot apply its dynamic values."""
+    return found.cannot_apply and ".configs" in found.difference.where and bool(result_types(found) & INHERITING)
 
 
 def describes_loggers(found: Found) -> bool:
     """Loggers in DescribeConfigs, and the refusal of unknown ones: each node has its own."""
-    request = found.message
-    if isinstance(request, DescribeConfigsRequest):
-        is_of_loggers = found.difference.where.startswith(("answer.results[].configs", "answer.results[].error"))
-    else:
-        is_of_loggers = ".responses[].error" in found.difference.where
-    if not is_of_loggers or not isinstance(request, (DescribeConfigsRequest, IncrementalAlterConfigsRequest)):
+    if result_types(found) != {BROKER_LOGGER}:
         return False
-    return any(resource.resource_type == BROKER_LOGGER for resource in request.resources)
+    if isinstance(found.message, DescribeConfigsRequest):
+        return ".results[].configs" in found.difference.where
+    return isinstance(found.message, IncrementalAlterConfigsRequest) and ".responses[].error" in found.difference.where
+
+
+def result_types(found: Found) -> set[int]:
+    """The type of the resource whose result differs; empty where it is no result of a resource."""
+    return {tree["resourceType"] for tree in found.difference.within if "resourceType" in tree}
 
 
 KNOWN: dict[str, Callable[[Found], Any]] = {

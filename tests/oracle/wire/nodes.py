@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.interop.ask import describe_quorum
+from controller.config.dynamic import DynamicConfig
+from controller.config.effective import ConfigSource
+from controller.config.node import NodeConfig
+from controller.config.resources import ResourceType
+from records.messages.configs import DescribeConfigsRequest
+from tests.interop.ask import ask, describe_quorum
 from tests.interop.cluster import CLUSTER_ID, OURS, STOCK, eventually
 from tests.interop.stock import SMALL, Stock
 
@@ -77,6 +82,22 @@ class WireNode:
     def is_leader(self) -> bool:
         found = describe_quorum(self.port)
         return found.error_code == 0 and found.leader_id == NODE_ID and found.high_watermark > 0
+
+    def is_applicable(self) -> bool:
+        """Whether a node with this configuration can apply its dynamic values together, by our rules."""
+        own = DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=ResourceType.BROKER, resource_name=str(NODE_ID), configuration_keys=None
+        )
+        answer = ask(self.port, DescribeConfigsRequest(resources=(own,), include_synonyms=True), 4)
+        layers: dict[int, dict[str, str]] = {ConfigSource.DYNAMIC_BROKER: {}, ConfigSource.DYNAMIC_DEFAULT_BROKER: {}}
+        for entry in answer.results[0].configs:
+            for layer in entry.synonyms:
+                if layer.source in layers and layer.value is not None:
+                    layers[layer.source][layer.name] = layer.value
+        lines = (self.directory / FILE).read_text().splitlines()
+        static = NodeConfig(dict(line.split("=", 1) for line in lines))
+        dynamic = DynamicConfig(static, *layers.values())
+        return dynamic.config is not static or not (dynamic.node or dynamic.cluster)
 
     def stop(self) -> int:
         """SIGTERM, and wait; the exit code."""
