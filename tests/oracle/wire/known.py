@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from records.json_form import to_json
 from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.scram import DescribeUserScramCredentialsRequest
 from records.messages.tokens import CreateDelegationTokenRequest
+from tests.oracle.exceptions import PARTITION_APIS, partitions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +58,18 @@ def negative_broker(found: Found) -> bool:
     return isinstance(request, BrokerRegistrationRequest) and request.broker_id < 0 and found.stock_code == 0
 
 
+def is_named_twice(found: Found) -> bool:
+    """The answer for a partition that a request names twice: stock computes both changes from one base."""
+    if found.inner is None or found.inner.api_key not in PARTITION_APIS or found.message is None:
+        return False
+    named = partitions_of(to_json(found.message, found.inner.version))
+    trees = found.difference.within
+    topics = [tree.get("topic") or tree.get("name") or tree.get("topicId") for tree in trees]
+    indexes = [tree.get("partitionId", tree.get("partitionIndex")) for tree in trees]
+    places = [(topic, index) for topic in topics for index in indexes if topic and index is not None]
+    return bool(places) and all(named.count(place) > 1 for place in places)
+
+
 def is_silent(found: Found) -> bool:
     """Stock cannot serialize the refusal of one of these requests, and does not answer."""
     if found.difference.where != "end" or not str(found.difference.stock).startswith("silent"):
@@ -67,7 +81,7 @@ def is_silent(found: Found) -> bool:
 
 
 def applied_before(found: Found) -> bool:
-    """A config of the node, or one that a topic or group inherits, while our node cannot apply its dynamic values."""
+    """A config of the node, or one that a topic or group inherits, while a node cannot apply its dynamic values."""
     return found.cannot_apply and ".configs" in found.difference.where and bool(result_types(found) & INHERITING)
 
 
@@ -91,6 +105,7 @@ KNOWN: dict[str, Callable[[Found], Any]] = {
     "fetch-snapshot-error": snapshot_error,
     "half-an-owner": half_an_owner,
     "negative-broker": negative_broker,
+    "partition-twice": is_named_twice,
     "stock-is-silent": is_silent,
     "applied-before": applied_before,
     "loggers": describes_loggers,

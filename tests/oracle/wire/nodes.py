@@ -84,7 +84,7 @@ class WireNode:
         return found.error_code == 0 and found.leader_id == NODE_ID and found.high_watermark > 0
 
     def is_applicable(self) -> bool:
-        """Whether a node with this configuration can apply its dynamic values together, by our rules."""
+        """Whether our node can apply its dynamic values together; those of its file are in effect where it cannot."""
         own = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=ResourceType.BROKER, resource_name=str(NODE_ID), configuration_keys=None
         )
@@ -98,6 +98,11 @@ class WireNode:
         static = NodeConfig(dict(line.split("=", 1) for line in lines))
         dynamic = DynamicConfig(static, *layers.values())
         return dynamic.config is not static or not (dynamic.node or dynamic.cluster)
+
+    def has_failed_to_apply(self) -> bool:
+        """Whether stock has logged that it could not apply the last change of its dynamic values."""
+        _, _, last = (self.directory / "log").read_text(errors="replace").rpartition("[DynamicConfigPublisher ")
+        return f"configs of {NODE_ID} could not be applied" in last or "default configs could not be applied" in last
 
     def stop(self) -> int:
         """SIGTERM, and wait; the exit code."""

@@ -40,7 +40,7 @@ FROM_IMAGE = (18, 29, 32, 60)
 PUBLISHED_S = 5.0
 
 # The known differences after which the logs are not equal.
-LOGS_DIFFER = ("negative-broker", "stock-is-silent")
+LOGS_DIFFER = ("negative-broker", "partition-twice", "stock-is-silent")
 
 
 class Found(NamedTuple):
@@ -48,8 +48,8 @@ class Found(NamedTuple):
 
     stock_code: of the answer of stock as a whole, None where it has none. stock_has_ended: whether its process ended;
     stock_gave_up: whether its controller gave up leadership, and an
-    answer of it in the conversation has the error code -1. cannot_apply: whether our node cannot apply its dynamic
-    values together, looked up for DescribeConfigs alone.
+    answer of it in the conversation has the error code -1. cannot_apply: whether one of the nodes could not
+    apply its dynamic values when they were last changed; looked up for DescribeConfigs alone.
     """
 
     request: Asked | None
@@ -60,12 +60,15 @@ class Found(NamedTuple):
     cannot_apply: bool = False
 
     @property
+    def inner(self) -> Asked | None:
+        """The request, the inner one of an envelope."""
+        envelope = None if self.request is None else self.request.message
+        return asked(envelope.request_data) if isinstance(envelope, EnvelopeRequest) else self.request
+
+    @property
     def message(self) -> Any:
         """The body of the request, of the inner one of an envelope; None where it cannot be read."""
-        if self.request is None:
-            return None
-        message = self.request.message
-        return asked(message.request_data).message if isinstance(message, EnvelopeRequest) else message
+        return None if self.inner is None else self.inner.message
 
     @property
     def is_from_image(self) -> bool:
@@ -230,7 +233,8 @@ class WirePair:
             code = (inner if isinstance(inner, dict) else tree).get("errorCode")
             found = [Found(request, difference, code) for difference in diff("answer", "answer", *trees)]
             if found and isinstance(found[0].message, DescribeConfigsRequest):
-                cannot_apply = not self.nodes[1].is_applicable()
+                stock_node, our_node = self.nodes
+                cannot_apply = stock_node.has_failed_to_apply() or not our_node.is_applicable()
                 found = [each._replace(cannot_apply=cannot_apply) for each in found]
             yield from found
         if (len(stock.answers), stock.end) != (len(ours.answers), ours.end):
