@@ -205,6 +205,9 @@ def heartbeat(values: Values) -> dict[str, Any]:
     fields["want_shut_down"] = values.chance(0.03)
     if values.chance(0.9):
         fields |= {"offline_log_dirs": (), "cordoned_log_dirs": None if values.chance(0.7) else ()}
+    else:
+        # The state of the broker stays: `heartbeat-offline-and-state` of the controller's level.
+        fields |= {"current_metadata_offset": 0, "want_fence": False, "want_shut_down": False}
     return fields
 
 
