@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.codec import decode
 from records.control import VotersRecord
-from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart, Upgrade
+from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart, Start, Upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.oracle.compare import Difference
-    from tests.oracle.raft.commands import Answer, Command, Start
+    from tests.oracle.raft.commands import Answer, Command
 
 
 VOTE, FETCH, END_QUORUM_EPOCH, FETCH_SNAPSHOT = 52, 1, 54, 59
@@ -55,9 +55,28 @@ class Deliberate(NamedTuple):
     holds: Callable[[Met], bool]
 
 
+# The exceptions that end stock's process, by a part of their text -> the commands at which they are raised.
+STOPS: dict[str, tuple[type[Any], ...]] = {
+    "which is inconsistent with current leader": (Request, Respond),
+    "since it matches the local node.id": (Request, Respond),
+    "Unknown leader endpoints": (Request, Respond),
+    "Received unexpected invalid request error": (Respond,),
+    "which is below the current high watermark": (Respond,),
+    "Full log truncation expected but didn't happen": (Respond,),
+    "Expected to be Follower, but the current state is": (Respond,),
+    "out of bounds for length": (Request, Respond),
+    "must be in the set of voters": (Start, Restart),
+}
+
+
 def stops(met: Met) -> bool:
-    """Stock's thread of the quorum raises an exception that it does not expect, and its process ends."""
-    return any(note.startswith("stopped: ") for note in met.stock.notes)
+    """Stock's thread of the quorum raises an exception that it does not expect, and its process ends; ours goes on."""
+    goes_on = bool(met.ours.state) and not met.ours.notes
+    return goes_on and any(
+        note.startswith("stopped: ") and text in note and isinstance(met.command, commands)
+        for note in met.stock.notes
+        for text, commands in STOPS.items()
+    )
 
 
 def is_not_flushed(met: Met) -> bool:
@@ -233,4 +252,8 @@ def names() -> tuple[set[str], set[str]]:
 
 def known_as(met: Met) -> Deliberate | None:
     """The row that a difference belongs to."""
-    return next((row for row in (*DELIBERATE, *PENDING) if row.holds(met)), None)
+    rows = (*DELIBERATE, *PENDING)
+    if not (met.ours.state and met.stock.state):
+        # One of the two has stopped, and has no state.
+        rows = tuple(row for row in rows if row.holds in {stops, truncates})
+    return next((row for row in rows if row.holds(met)), None)

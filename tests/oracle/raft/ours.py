@@ -252,12 +252,19 @@ class Ours:
         return [record(self.replica.epoch, place) for place in range(command.count)]
 
     def snapshot_id(self, command: Snapshot) -> SnapshotId | None:
-        """The id of the snapshot that is taken: it ends where a committed batch ends."""
+        """The id of the snapshot that is taken: it ends where a committed batch ends.
+
+        None where there is no such batch, and where the log has a snapshot of a later epoch: a state machine takes its
+        snapshots in their order, and both replicas stop otherwise.
+        """
         known = self.replica.high_watermark
         ends = [end for end in self.batch_ends() if known is not None and end[0] <= known]
         if command.place >= len(ends):
             return None
-        return SnapshotId(*ends[-1 - command.place])
+        snapshot = SnapshotId(*ends[-1 - command.place])
+        log = self.replica.log
+        oldest = log.snapshots[0].id if log.snapshots else snapshot
+        return snapshot if snapshot.epoch >= oldest.epoch or snapshot.end_offset < log.start else None
 
     def _snapshot(self, command: Snapshot) -> None:
         snapshot = self.snapshot_id(command)
