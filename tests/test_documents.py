@@ -57,6 +57,8 @@ NOT_RUN = {
     "kraftctl start": "runs until it is ended; the quorum of this test is started by it",
     "kraftctl up": "runs until it is ended; tests/controller/ctl/test_up.py runs it",
 }
+# Verbs of kraftctl that have verbs of their own.
+WITH_VERBS = {"log", "recover", "topic"}
 # The help of a tool that Kafka has too is stock's, and lists stock's options alone; the last test runs these.
 NOT_IN_HELP = {"kafka-metadata-shell": {"--controllers", "--directory", "--config"}}
 QUORUM = re.compile(r"\bc1:9093(,c2:9093(,c3:9093)?)?\b|\b127\.0\.0\.1:19091\b|\blocalhost:9093\b")
@@ -175,7 +177,7 @@ def help_of(*words: str) -> str:
 def verb(words: list[str]) -> list[str]:
     """The program with its verbs: what stands before the first option or argument."""
     verbs = {"kraftctl": 1, "kafka-storage": 1, "kraft-pipeline": 1}.get(words[0], 0)
-    return words[: 1 + verbs + (words[1:3] == ["topic", "alter"])]
+    return words[: 1 + verbs + (words[0] == "kraftctl" and words[1] in WITH_VERBS)]
 
 
 def test_there_are_examples_of_each_kind() -> None:

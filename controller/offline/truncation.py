@@ -56,8 +56,8 @@ def plan_truncation(found: Examined, end_offset: int) -> Truncation:
     """Plan to remove all batches that hold offsets at or above `end_offset`. Raises CannotTruncate, OSError."""
     if end_offset > found.end_offset:
         raise CannotTruncate(
-            f"the log can be read up to offset {found.end_offset}, so it cannot end at {end_offset}; give --to "
-            f"{found.end_offset} or less"
+            f"the log can be read up to offset {found.end_offset}, which is its highest possible end; it cannot end at "
+            f"{end_offset}"
         )
     at = [segment for segment in found.segments if segment.base_offset <= end_offset]
     if not at:

@@ -1,0 +1,58 @@
+"""Appending a voter set to the log of a stopped node, by force, at a higher epoch (KIP-853; KAFKA-17973).
+
+The voter history of Kafka accepts a set that shares no majority with the one before, for disaster recovery.
+"""
+
+from __future__ import annotations
+
+from controller.offline.examined import examine
+from raft.storage.epoch_checkpoint import epochs_text
+from raft.storage.files import OsFiles, replace_file
+from raft.storage.names import EPOCH_CHECKPOINT, QUORUM_STATE
+from raft.storage.quorum_state import quorum_state_text
+from raft.voters import VoterSet, voters_record
+from records.batch import build_control_batch
+from records.control_batch import encode_control
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.offline.examined import Examined
+    from raft.config import Voter
+
+
+def force_voter(found: Examined, voter: Voter, new_epoch: int, time_ms: int) -> None:
+    """Make `voter` the only voter, at the end of the log; durable when this returns.
+
+    With static voters only the epoch moves up. The caller holds the lock, and has made a copy. The order is safe
+    against a crash at any point: first the epoch, which a node may always raise, then the record. Raises OSError.
+    """
+    assert found.fault is None, found.fault
+    assert new_epoch > found.epoch, f"epoch {new_epoch} after {found.epoch}"
+    files = OsFiles()
+    directory = found.directory
+    # Made before anything is written, as it may be refused.
+    batch = build_control_batch(
+        [encode_control(voters_record(VoterSet([voter])))],
+        base_offset=found.end_offset,
+        leader_epoch=new_epoch,
+        timestamp_ms=time_ms,
+    )
+    voter_ids = (voter.key.id,)
+    state = quorum_state_text(new_epoch, None, None, found.kraft_version, voter_ids)
+    replace_file(files, f"{directory}/{QUORUM_STATE}", state)
+    if found.kraft_version == 0:
+        return
+    last = found.segments[-1]
+    handle = files.open(last.path)
+    try:
+        # Behind the good part there may be an unfinished append.
+        files.truncate(handle, last.size)
+        files.write(handle, last.size, batch)
+        files.sync(handle)
+    finally:
+        files.close(handle)
+    epochs = epochs_text([*found.epochs, (new_epoch, found.end_offset)])
+    replace_file(files, f"{directory}/{EPOCH_CHECKPOINT}", epochs)
+    again = examine(directory)
+    assert again.fault is None, again.fault
+    assert again.voters == VoterSet([voter]), f"the voters are {again.voters}, not {voter.key}"

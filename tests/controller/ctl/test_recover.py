@@ -1,0 +1,114 @@
+"""`kraftctl recover` measures, plans and applies, and refuses whatever is not as it was planned."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.ctl.recover import run
+from controller.offline.examined import examine
+from controller.offline.saved_copy import digests
+from tests.controller.offline.stock_directories import SEGMENT, stock_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def planned(tmp_path: Path) -> tuple[Path, str]:
+    """A copy of node 1 of 4.3-dynamic, whose other voter is lost, and its plan."""
+    directory = stock_directory(tmp_path, "4.3-dynamic/node-1")
+    assert run(["plan", "--output", str(tmp_path / "plan.json"), str(directory)]) == 0
+    return directory, str(tmp_path / "plan.json")
+
+
+def test_the_first_line_says_what_cannot_be_prevented(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planned(tmp_path)
+
+    first = capsys.readouterr().out.splitlines()[0]
+
+    assert first.endswith(
+        "Keep voters 3 switched off: if a majority of the old voters returns, no tool can stop it from electing a "
+        "leader of its own."
+    )
+
+
+def test_measure_names_the_best_log_and_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [stock_directory(tmp_path, f"4.0-static/node-{number}") for number in (1, 2)]
+    with (nodes[0] / SEGMENT).open("r+b") as log:
+        log.truncate(60_000)
+    before = [digests(str(node)) for node in nodes]
+
+    assert run(["measure", "--json", *map(str, nodes)]) == 0
+
+    said = json.loads(capsys.readouterr().out)
+    assert said["best"] == str(nodes[1])
+    assert [row["node_id"] for row in said["directories"]] == [1, 2]
+    assert said["directories"][0]["end_offset"] < said["directories"][1]["end_offset"]
+    assert [digests(str(node)) for node in nodes] == before
+
+
+def test_a_plan_is_applied_after_a_backup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory, plan = planned(tmp_path)
+    before = digests(str(directory))
+
+    assert run(["apply", plan, "--dry-run"]) == 0
+    assert digests(str(directory)) == before
+    assert run(["apply", plan, "--backup", str(tmp_path / "backup")]) == 0
+
+    found = examine(str(directory))
+    assert found.voters is not None
+    assert (found.voters.ids, found.epoch) == ((1,), 1002)
+    assert digests(str(tmp_path / "backup")) == before
+    assert "kafka-metadata-quorum" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_plan_is_applied_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, plan = planned(tmp_path)
+
+    assert [run(["apply", plan, "--backup", str(tmp_path / name)]) for name in ("first", "second")] == [0, 1]
+
+    assert "has changed since the plan was made" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [SEGMENT, "meta.properties", "__cluster_metadata-0/quorum-state"])
+def test_a_directory_that_has_changed_is_refused(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    directory, plan = planned(tmp_path)
+    with (directory / name).open("ab") as file:
+        file.write(b"\n")
+    before = digests(str(directory))
+
+    assert run(["apply", plan, "--backup", str(tmp_path / "backup")]) == 1
+
+    assert f"has changed since the plan was made: {name}" in capsys.readouterr().err
+    assert digests(str(directory)) == before
+
+
+def test_a_running_node_is_refused_at_each_step(
+    tmp_path: Path, locked_elsewhere: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory, plan = planned(tmp_path)
+    locked_elsewhere(directory / ".lock")
+    capsys.readouterr()
+
+    ended = [
+        run(["measure", str(directory)]),
+        run(["plan", "--output", str(tmp_path / "other"), str(directory)]),
+        run(["apply", plan]),
+        run(["apply", plan, "--dry-run"]),
+    ]
+
+    assert ended == [1, 1, 1, 1]
+    assert capsys.readouterr().out == ""
+
+
+def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
+    directory, plan = planned(tmp_path)
+    (tmp_path / "backup").mkdir()
+    before = digests(str(directory))
+
+    assert run(["plan", "--output", plan, str(directory)]) == 1
+    assert run(["apply", plan, "--backup", str(tmp_path / "backup")]) == 1
+    assert digests(str(directory)) == before
