@@ -55,10 +55,11 @@ NO_EXAMPLE = {
 NOT_RUN = {
     "kraftctl topic": "needs brokers; tests/interop/test_topic_alter.py runs it",
     "kraftctl start": "runs until it is ended; the quorum of this test is started by it",
+    "kraftctl backup": "writes where the example says; tests/interop/test_backup.py runs it",
     "kraftctl up": "runs until it is ended; tests/controller/ctl/test_up.py runs it",
 }
 # Verbs of kraftctl that have verbs of their own.
-WITH_VERBS = {"log", "recover", "topic"}
+WITH_VERBS = {"backup", "log", "recover", "topic"}
 # The help of a tool that Kafka has too is stock's, and lists stock's options alone; the last test runs these.
 NOT_IN_HELP = {"kafka-metadata-shell": {"--controllers", "--directory", "--config"}}
 QUORUM = re.compile(r"\bc1:9093(,c2:9093(,c3:9093)?)?\b|\b127\.0\.0\.1:19091\b|\blocalhost:9093\b")

@@ -58,6 +58,7 @@ TESTED_BY = {
     "controller.core.snapshots": "controller/core/test_controller.py",
     "controller.core.standby": "controller/core/test_controller.py",
     "controller.core.steps": "controller/core/test_controller.py",
+    "controller.ctl.live_copy": "interop/test_backup.py",
     "controller.ctl.local_quorum": "controller/ctl/test_up.py",
     "controller.ctl.main": "controller/ctl/test_status.py",
     "controller.ctl.http_page": "controller/server/http/test_tls.py",

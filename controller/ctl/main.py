@@ -12,6 +12,7 @@ VERBS = {
     "wait": (".wait", "wait until a quorum has a leader and its voters have caught up"),
     "topic": (".topic", "alter partitions, replicas and configs of a topic"),
     "log": (".log", "verify, replay or truncate the metadata log of a stopped node"),
+    "backup": (".backup", "save, verify, restore or export the metadata"),
     "recover": (".recover", "make a quorum from a surviving minority of the voters"),
     "probe": (".probe", "ask this machine's node whether it is live, started or ready"),
     "up": (".up", "run a quorum of three controllers on this machine"),

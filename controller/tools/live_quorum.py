@@ -138,6 +138,7 @@ class LiveQuorum:
         data = bytes(found.records or b"")
         taken = take_in(self.image, data, self.position.end_offset, high_watermark)
         if taken.epoch is not None:
+            self.on_batches(data[: taken.position], self.position.end_offset)
             self.position = Position(taken.end_offset, taken.epoch)
         elif self.position.end_offset < high_watermark:
             raise _Again(f"it returned no batch at offset {self.position.end_offset}, below {high_watermark}")
@@ -233,10 +234,21 @@ class LiveQuorum:
             raise DamagedLog(f"snapshot {end_offset}-{epoch} is damaged")
         image.last_offset, image.last_epoch = end_offset - 1, epoch
         image.last_time_ms = last_log_time_ms(bytes(data))
+        self.on_snapshot(bytes(data), end_offset, epoch)
         self.image, self.position = image, Position(end_offset, epoch)
 
+    def on_snapshot(self, data: bytes, end_offset: int, epoch: int) -> None:
+        """A whole snapshot was loaded, and replaces all that was read before; for a subclass that keeps the bytes."""
+
+    def on_batches(self, data: bytes, offset: int) -> None:
+        """Committed batches were replayed; those below `offset`, if there are any, were replayed before."""
+
     def _begin_anew(self) -> None:
+        self.on_reset()
         self.image, self.position = Image(), START
+
+    def on_reset(self) -> None:
+        """All that was read is void."""
 
     def _leave(self) -> None:
         if self._connection is not None:

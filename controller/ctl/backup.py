@@ -1,0 +1,287 @@
+"""`kraftctl backup save | verify | restore | export`: the metadata of a live quorum or of a directory, and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+
+from controller.ctl.terminal import GREEN, YELLOW, coloured, parser
+from controller.offline.lock import DirectoryLocked, locked_where_lockable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from controller.offline.backups import Manifest
+
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+# The name of a backup that the service made: UTC time, and the end offset.
+_OWN = re.compile(r"\d{8}T\d{6}Z-\d+")
+WAIT_S = 30.0
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0: done. 1: not done; nothing was overwritten. 2: the backup that was verified is not whole."""
+    options = _parser().parse_args(arguments)
+    from controller.config.values.definition import ConfigError
+    from controller.offline.backups import BadBackup
+    from controller.offline.examined import NotALog
+    from controller.offline.live_directory import NoMetadata
+    from controller.offline.log_file import DamagedLog
+    from controller.offline.restoring import CannotRestore
+    from controller.offline.saved_copy import CopyExists
+    from controller.offline.truncation import CannotTruncate
+    from controller.tools.live_quorum import NoLeader
+    from raft.storage.errors import StorageError
+
+    try:
+        return {"save": _save, "verify": _verify, "restore": _restore, "export": _export}[options.verb](options)
+    except KeyboardInterrupt:
+        return 130
+    except BadBackup as error:
+        print(f"kraftctl backup {options.verb}: {error}", file=sys.stderr)
+        return 2 if options.verb == "verify" else 1
+    except (
+        CannotRestore, CannotTruncate, ConfigError, CopyExists, DamagedLog, DirectoryLocked, NoLeader, NoMetadata,
+        NotALog, StorageError, OSError,
+    ) as error:  # fmt: skip
+        print(f"kraftctl backup {options.verb}: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    top = parser(
+        "kraftctl backup",
+        "Save the metadata, check a backup, make a node from it, or print it as a script.\n"
+        "A backup holds secrets; what `export` prints does not. Exit code 0: done; 1: not done; 2: not whole.",
+        "kraftctl backup save --bootstrap-controller c1:9093 /backup/today",
+        "kraftctl backup restore /backup/today -c controller.properties --as-of 2026-11-22T16:00:00Z --dry-run",
+    )
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="save | verify | restore | export")
+    form = top.formatter_class
+    save = verbs.add_parser(
+        "save", help="from a live quorum, or from the directory of a stopped node", formatter_class=form,
+        description="Save all committed metadata of a live quorum, or the log of a stopped node. With --every, save\n"
+        "again and again to new directories in TARGET, and keep the newest.",
+        epilog="examples:\n  kraftctl backup save -c /etc/kafka/controller.properties /backup/today\n"
+        "  kraftctl backup save --bootstrap-controller c1:9093,c2:9093 --every 5m --keep 48 /backup",
+    )  # fmt: skip
+    where = save.add_mutually_exclusive_group(required=True)
+    where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="one or more controllers")
+    where.add_argument("-c", "--config", metavar="FILE", help="a controller.properties that names the controllers")
+    where.add_argument("--directory", metavar="DIR", help="the log directory of a stopped node")
+    save.add_argument("--command-config", metavar="FILE", help="properties of the client, as for Kafka's tools")
+    save.add_argument("--every", metavar="TIME", help="such as 90s, 5m, 1h: run until stopped")
+    save.add_argument("--keep", type=int, metavar="N", help="with --every: remove all but the newest N of its backups")
+    save.add_argument("target", metavar="TARGET", help="a new directory; with --every, the directory around them")
+    verify = verbs.add_parser(
+        "verify", help="check digests, log and checkpoints, and replay it", formatter_class=form,
+        description="Check the digests, the log and the checkpoints of a backup, and replay it. Nothing is changed.",
+        epilog="examples:\n  kraftctl backup verify /backup/today\n  kraftctl backup verify /backup/today --json",
+    )  # fmt: skip
+    restore = verbs.add_parser(
+        "restore", help="format the empty directories of a node from a backup", formatter_class=form,
+        description="Format the empty directories that a configuration names from a backup, as of its end or before.\n"
+        "The node is then the only voter, at a higher epoch.",
+        epilog="examples:\n  kraftctl backup restore /backup/today -c controller.properties --dry-run\n"
+        "  kraftctl backup restore /backup/today -c controller.properties --as-of 4711",
+    )  # fmt: skip
+    restore.add_argument("-c", "--config", metavar="FILE", required=True, help="the node's controller.properties")
+    restore.add_argument("--as-of", metavar="OFFSET|TIME", help="end before this offset, or after this time (ISO 8601)")
+    restore.add_argument("--address", metavar="HOST:PORT", help="of the voter (default: as advertised)")
+    export = verbs.add_parser(
+        "export", help="print topics, configs, ACLs and quotas as a script", formatter_class=form,
+        description="Print topics, configs, ACLs and quotas as a script of Kafka's tools, for a partial return.\n"
+        "Secrets are left out: passwords in configs, credentials of SCRAM, delegation tokens.\n"
+        "$BOOTSTRAP names the brokers.",
+        epilog="examples:\n  kraftctl backup export /backup/today --only topics,acls > again.sh\n"
+        "  kraftctl backup export /var/lib/kafka/metadata",
+    )  # fmt: skip
+    export.add_argument("--only", metavar="PART,…", help="of topics, configs, acls, quotas, users (default: all)")
+    for verb in (verify, restore, export):
+        verb.add_argument("backup", metavar="BACKUP", help="a directory that `save` made")
+    restore.add_argument("--dry-run", action="store_true", help="check everything and print the plan; write nothing")
+    save.add_argument("--dry-run", action="store_true", help="check that TARGET is free and the source there")
+    for verb in (save, verify, restore, export):
+        verb.add_argument("--json", action="store_true", help="print one JSON object; with --every, one a line")
+    return top
+
+
+def _save(options: argparse.Namespace) -> int:
+    if options.every is None:
+        if options.keep is not None:
+            raise OSError("--keep is for --every")
+        return _save_once(options, options.target)
+    seconds = _seconds(options.every)
+    if options.keep is not None and options.keep < 1:
+        raise OSError(f"--keep {options.keep}: at least 1 is expected")
+    while True:
+        began = time.monotonic()
+        _save_into(options)
+        if options.dry_run:
+            return 0
+        time.sleep(max(0.0, seconds - (time.monotonic() - began)))
+
+
+def _save_into(options: argparse.Namespace) -> None:
+    """One round of the service: save, then remove the oldest. A failed round is reported, and removes nothing."""
+    from controller.offline.backups import BadBackup
+    from controller.offline.saved_copy import CopyExists
+    from controller.tools.live_quorum import NoLeader
+
+    os.makedirs(options.target, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib costs 10 ms
+    name = f"{options.target}/{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    try:
+        manifest = _made(options, f"{name}.new")
+        if manifest is None:
+            return
+        os.rename(f"{name}.new", f"{name}-{manifest.end_offset}")  # noqa: PTH104
+    except (NoLeader, BadBackup, CopyExists, OSError) as error:
+        print(f"kraftctl backup save: {error}", file=sys.stderr, flush=True)
+        return
+    _say_saved(options, f"{name}-{manifest.end_offset}", manifest)
+    own = sorted(one for one in os.listdir(options.target) if _OWN.fullmatch(one))  # noqa: PTH208
+    for old in own[: -options.keep] if options.keep is not None else ():
+        shutil.rmtree(f"{options.target}/{old}")
+
+
+def _save_once(options: argparse.Namespace, target: str) -> int:
+    manifest = _made(options, target)
+    if manifest is not None:
+        _say_saved(options, target, manifest)
+    return 0
+
+
+def _made(options: argparse.Namespace, target: str) -> Manifest | None:
+    """One backup; None for a dry run. An unfinished one is removed."""
+    from controller.offline.saved_copy import CopyExists
+
+    if os.path.lexists(target):
+        raise CopyExists(f"{target} is there already; name another directory")
+    now_ms = int(time.time() * 1000)
+    try:
+        if options.directory is not None:
+            from controller.offline.backups import save_directory
+            from controller.offline.examined import examine, partition_of
+
+            with locked_where_lockable(partition_of(options.directory)[0]):
+                found = examine(options.directory)
+                return None if options.dry_run else save_directory(found, target, now_ms)
+        from controller.ctl.live_copy import save_live
+        from controller.ctl.quorum import addresses_of, look, security_of
+
+        addresses, security = addresses_of(options), security_of(options)
+        if options.dry_run:
+            look(addresses, "kraftctl-backup", security=security)
+            return None
+        return save_live(target, addresses, WAIT_S, security, now_ms)
+    except CopyExists:
+        raise
+    except BaseException:
+        shutil.rmtree(f"{target}.part", ignore_errors=True)
+        raise
+
+
+def _say_saved(options: argparse.Namespace, target: str, manifest: Manifest) -> None:
+    if options.json:
+        print(json.dumps({"backup": target, **_as_json(manifest)}), flush=True)
+    else:
+        print(f"{target}: cluster {manifest.cluster_id}, offsets below {manifest.end_offset}", flush=True)
+
+
+def _as_json(manifest: Manifest) -> dict[str, Any]:
+    return {**manifest._asdict(), "files": {name: digest._asdict() for name, digest in manifest.files.items()}}
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from controller.offline.backups import verify_backup
+
+    manifest, _ = verify_backup(options.backup)
+    if options.json:
+        print(json.dumps(_as_json(manifest)))
+    else:
+        print(f"cluster {manifest.cluster_id}, offsets {manifest.start_offset} to {manifest.end_offset} (exclusive)")
+        print(coloured("the backup is whole, and every record can be replayed", GREEN))
+    return 0
+
+
+def _restore(options: argparse.Namespace) -> int:
+    from controller.config.file import read_config
+    from controller.config.values.definition import ConfigError
+    from controller.config.values.listeners import host_and_port
+    from controller.offline.backups import verify_backup
+    from controller.offline.restoring import plan_restoring, restore
+    from controller.tools.rng import random_bits
+
+    address = None if options.address is None else host_and_port(options.address)
+    if options.address is not None and address is None:
+        raise ConfigError(f"--address {options.address}: HOST:PORT is expected")
+    manifest, found = verify_backup(options.backup)
+    config = read_config(options.config)
+    as_of = found.end_offset if options.as_of is None else _offset(options.as_of, found)
+    plan = plan_restoring(options.backup, manifest, found, config, as_of, address)
+    if not options.json:
+        print(f"restore cluster {plan.cluster_id} as of offset {plan.end_offset} for node {plan.node_id}")
+        print(f"left out: {plan.lost} offsets of the backup; new epoch: {plan.new_epoch}")
+        print(f"directories: {', '.join(plan.directories)}")
+        print(coloured("every broker must drop what it knows: stop it, and remove its __cluster_metadata-0", YELLOW))
+        print("topics made after the backup are strays on the brokers; topics deleted since return without their data")
+    if not options.dry_run:
+        restore(plan, random_bits, int(time.time() * 1000))
+    if options.json:
+        endpoints = [each._asdict() for each in plan.endpoints]
+        said = {**plan._asdict(), "endpoints": endpoints, "dry_run": options.dry_run, "done": not options.dry_run}
+        print(json.dumps(said))
+    else:
+        print("dry run: nothing was written" if options.dry_run else coloured("done: start the node", GREEN))
+    return 0
+
+
+def _offset(text: str, found: Any) -> int:
+    """The offset that --as-of means. Raises ConfigError."""
+    from controller.config.values.definition import ConfigError
+    from controller.offline.backups import offset_at
+
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        return int(text)
+    from datetime import UTC, datetime
+
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(f"--as-of {text}: an offset, or a time such as 2026-11-22T16:00:00Z, is expected") from None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return offset_at(found, int(at.timestamp() * 1000))
+
+
+def _export(options: argparse.Namespace) -> int:
+    from controller.config.values.definition import ConfigError
+    from controller.ctl.export_script import PARTS, script
+    from controller.offline.live_directory import LiveDirectory
+
+    parts = PARTS if options.only is None else tuple(options.only.split(","))
+    if not set(parts) <= set(PARTS):
+        raise ConfigError(f"--only {options.only}: of {', '.join(PARTS)}")
+    image = LiveDirectory(options.backup).update()
+    lines = list(script(image, parts))
+    if options.json:
+        print(json.dumps({"end_offset": image.last_offset + 1, "lines": lines}))
+    else:
+        print(f"#!/bin/sh\n# metadata below offset {image.last_offset + 1}\nset -eu")
+        print("\n".join(lines))
+    return 0
+
+
+def _seconds(text: str) -> float:
+    from controller.config.values.definition import ConfigError
+
+    number, unit = text[:-1], text[-1:]
+    if unit not in _UNITS_S or not (number.isascii() and number.isdigit()) or not 0 < int(number) < 100_000:
+        raise ConfigError(f"--every {text}: a number with s, m, h or d is expected, such as 5m")
+    return float(int(number) * _UNITS_S[unit])

@@ -1,0 +1,128 @@
+"""Formatting the directories of a node from a backup, as of an offset: the node is then the only voter (KIP-853)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import NamedTuple
+
+from controller.offline.backups import copy_bytes
+from controller.offline.examined import examine
+from controller.offline.forced_voters import force_voter
+from controller.offline.recovery_plan import EPOCH_STEP
+from controller.offline.truncation import plan_truncation, truncate
+from raft.config import Endpoint, ReplicaKey, Voter
+from raft.storage.files import OsFiles
+from raft.storage.meta_properties import META_PROPERTIES, MetaProperties, new_directory_id, write_meta_properties
+from raft.storage.names import PARTITION_DIRECTORY
+
+# pathlib costs 10 ms
+# ruff: noqa: PTH103, PTH116
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.config.node import NodeConfig
+    from controller.offline.backups import Manifest
+    from controller.offline.examined import Examined
+
+_PART = "restore.part"
+
+
+class CannotRestore(Exception):
+    """The backup cannot be restored into these directories; the text says why and what would help."""
+
+
+class Restoring(NamedTuple):
+    """What a restore writes. end_offset: of the restored log, before the voter record; lost: offsets of the backup that
+    are left out. endpoints: of the voter, empty with static voters.
+    """
+
+    backup: str
+    cluster_id: str
+    node_id: int
+    directories: tuple[str, ...]
+    metadata_directory: str
+    kraft_version: int
+    end_offset: int
+    lost: int
+    new_epoch: int
+    endpoints: tuple[Endpoint, ...]
+
+
+def plan_restoring(
+    backup: str, manifest: Manifest, found: Examined, config: NodeConfig, as_of: int, address: tuple[str, int] | None
+) -> Restoring:
+    """Check that a backup fits a configuration and its empty directories.
+
+    Raises CannotRestore, CannotTruncate; OSError.
+    """
+    directories = tuple(dict.fromkeys((*config.log_dirs, config.metadata_log_dir)))
+    for directory in directories:
+        for name in (META_PROPERTIES, PARTITION_DIRECTORY):
+            if os.path.lexists(f"{directory}/{name}"):
+                raise CannotRestore(f"{directory}/{name} is there; a backup is restored into empty directories only")
+    end_offset = plan_truncation(found, as_of).end_offset
+    if end_offset == 0:
+        raise CannotRestore(
+            f"as of offset {as_of} there is no record; the backup begins with its first record after that"
+        )
+    kraft_version = max((level for offset, level in found.kraft_versions if offset < end_offset), default=0)
+    if kraft_version == 0 and not config.voters:
+        raise CannotRestore("the backup has static voters (kraft.version 0): set controller.quorum.voters")
+    endpoints = []
+    for each in config.advertised_listeners if kraft_version else ():
+        host, port = address or (each.host, each.port)
+        if host is None:
+            raise CannotRestore(f"listener {each.name} has no host that other nodes can use: give --address HOST:PORT")
+        endpoints.append(Endpoint(each.name.upper(), host, port))
+    return Restoring(
+        backup,
+        manifest.cluster_id,
+        config.node_id,
+        directories,
+        config.metadata_log_dir,
+        kraft_version,
+        end_offset,
+        found.end_offset - end_offset,
+        manifest.epoch + EPOCH_STEP,
+        tuple(endpoints),
+    )
+
+
+def restore(plan: Restoring, draw: Callable[[int], int], time_ms: int) -> None:
+    """Write the directories; `meta.properties`, without which a node does not start, is written last.
+
+    draw: returns this many random bits. Raises OSError.
+    """
+    files = OsFiles()
+    for directory in plan.directories:
+        os.makedirs(directory, exist_ok=True)
+    part = f"{plan.metadata_directory}/{_PART}"
+    shutil.rmtree(part, ignore_errors=True)  # of a restore that was interrupted
+    inside = f"{part}/{PARTITION_DIRECTORY}"
+    os.makedirs(inside)
+    source = f"{plan.backup}/{PARTITION_DIRECTORY}"
+    for name in files.list(source):
+        copy_bytes(f"{source}/{name}", f"{inside}/{name}", os.stat(f"{source}/{name}").st_size)
+    files.sync_directory(inside)
+    truncate(plan_truncation(examine(part), plan.end_offset))
+    marks: dict[str, MetaProperties | None] = {}
+    for directory in plan.directories:
+        marks[directory] = MetaProperties(1, plan.cluster_id, plan.node_id, new_directory_id(draw, marks))
+    own = marks[plan.metadata_directory]
+    assert own is not None, "made above"
+    assert own.directory_id is not None, "made above"
+    directory_id = own.directory_id if plan.kraft_version else bytes(16)
+    voter = Voter(ReplicaKey(plan.node_id, directory_id), plan.endpoints, (0, 1))
+    found = examine(part)
+    assert found.end_offset == plan.end_offset, f"the copy ends at {found.end_offset}, not {plan.end_offset}"
+    force_voter(found, voter, plan.new_epoch, time_ms)
+    files.rename(inside, f"{plan.metadata_directory}/{PARTITION_DIRECTORY}")
+    os.rmdir(part)  # noqa: PTH106
+    files.sync_directory(plan.metadata_directory)
+    for directory in sorted(plan.directories, key=lambda each: each == plan.metadata_directory):
+        values = marks[directory]
+        assert values is not None, "made above"
+        write_meta_properties(files, directory, values, time_ms // 1000)

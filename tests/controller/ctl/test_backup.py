@@ -1,0 +1,102 @@
+"""`kraftctl backup` saves a directory, verifies, restores and exports it, and keeps the newest of a service."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.ctl.backup import run
+from controller.offline.saved_copy import digests
+from tests.controller.offline.stock_directories import SEGMENT, stock_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def properties(tmp_path: Path) -> str:
+    path = tmp_path / "node-7.properties"
+    path.write_text(
+        "process.roles=controller\nnode.id=7\ncontroller.quorum.voters=7@127.0.0.1:9093\n"
+        "controller.listener.names=CONTROLLER\nlisteners=CONTROLLER://127.0.0.1:9093\n"
+        f"log.dirs={tmp_path}/restored\n"
+    )
+    return str(path)
+
+
+def test_a_directory_is_saved_verified_and_restored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory, backup = str(stock_directory(tmp_path)), str(tmp_path / "backup")
+
+    assert run(["save", "--directory", directory, "--dry-run", backup]) == 0
+    assert not (tmp_path / "backup").exists()
+    assert run(["save", "--directory", directory, backup]) == 0
+    assert run(["verify", backup]) == 0
+    assert run(["restore", backup, "-c", properties(tmp_path), "--dry-run"]) == 0
+    assert not (tmp_path / "restored").exists()
+    assert run(["restore", backup, "-c", properties(tmp_path), "--as-of", "600", "--json"]) == 0
+    assert run(["restore", backup, "-c", properties(tmp_path)]) == 1
+
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (said["end_offset"], said["lost"], said["done"]) == (580, 459, True)
+
+
+def test_a_backup_that_is_not_whole_has_exit_code_2_and_is_not_restored(tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    run(["save", "--directory", str(stock_directory(tmp_path)), str(backup)])
+    with (backup / SEGMENT).open("r+b") as log:
+        log.truncate(1000)
+
+    assert run(["verify", str(backup)]) == 2
+    assert run(["restore", str(backup), "-c", properties(tmp_path)]) == 1
+    assert not (tmp_path / "restored").exists()
+
+
+def test_the_service_keeps_the_newest_and_touches_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = stock_directory(tmp_path)
+    before = digests(str(directory))
+    (tmp_path / "backups" / "by-hand").mkdir(parents=True)
+    rounds = iter(range(4))
+    monkeypatch.setattr("time.strftime", lambda *_: f"20261122T16000{next(rounds)}Z")
+
+    def sleep(_seconds: float) -> None:
+        if list((tmp_path / "backups").glob("20261122T160003Z-*")):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", sleep)
+    options = ["--directory", str(directory), "--every", "5m", "--keep", "2", str(tmp_path / "backups")]
+
+    assert run(["save", *options]) == 130
+
+    names = sorted(path.name for path in (tmp_path / "backups").iterdir())
+    assert names == ["20261122T160002Z-1039", "20261122T160003Z-1039", "by-hand"]
+    assert digests(str(directory)) == before
+
+
+def test_an_export_of_one_part_has_only_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", str(stock_directory(tmp_path)), "--only", "acls"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["#!/bin/sh", "# metadata below offset 1039", "set -eu"]
+    assert {line.split()[0] for line in lines[3:]} == {"kafka-acls.sh"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["save", "--directory", "missing", "target"],
+        ["save", "--bootstrap-controller", "nowhere", "target"],
+        ["save", "--directory", "missing", "--every", "5", "target"],
+        ["verify", "missing"],
+        ["export", "missing"],
+    ],
+)
+def test_what_cannot_be_done_has_an_exit_code_and_one_line(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert run(arguments) in (1, 2)
+
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

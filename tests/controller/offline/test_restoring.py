@@ -1,0 +1,112 @@
+"""The directories of a node are made from a backup, as of an offset; nothing that is there is overwritten."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.config.node import NodeConfig
+from controller.offline.backups import Manifest, save_directory, verify_backup
+from controller.offline.examined import Examined, examine
+from controller.offline.replayed import Replay
+from controller.offline.restoring import CannotRestore, plan_restoring, restore
+from raft.storage.files import OsFiles
+from raft.storage.log import LogLimits
+from raft.storage.opening import open_partition
+from tests.controller.offline.stock_directories import stock_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def config(tmp_path: Path, **changes: str) -> NodeConfig:
+    """The configuration of node 7, which has two directories."""
+    keys = {
+        "process.roles": "controller",
+        "node.id": "7",
+        "controller.quorum.bootstrap.servers": "127.0.0.1:9093",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": "CONTROLLER://127.0.0.1:9093",
+        "log.dirs": f"{tmp_path}/data,{tmp_path}/metadata",
+        "metadata.log.dir": f"{tmp_path}/metadata",
+        **{name.replace("_", "."): value for name, value in changes.items()},
+    }
+    return NodeConfig({key: value for key, value in keys.items() if value})
+
+
+def saved(tmp_path: Path, name: str) -> tuple[str, Manifest, Examined]:
+    backup = f"{tmp_path}/backup"
+    save_directory(examine(str(stock_directory(tmp_path, name))), backup, 5)
+    return (backup, *verify_backup(backup))
+
+
+def test_a_node_with_dynamic_voters_is_the_only_voter_of_the_restored_log(tmp_path: Path) -> None:
+    plan = plan_restoring(*saved(tmp_path, "4.3-dynamic/node-1"), config(tmp_path), 58, None)
+
+    restore(plan, Random(7).getrandbits, 1_700_000_000_000)
+
+    found = examine(f"{tmp_path}/metadata")
+    data = (tmp_path / "data" / "meta.properties").read_text()
+    opened = open_partition(OsFiles(), found.directory, LogLimits())
+    assert found.mark is not None
+    assert found.mark[:3] == (1, plan.cluster_id, 7)
+    assert found.voters is not None
+    assert [(voter.key.id, voter.key.directory_id) for voter in found.voters] == [(7, found.mark.directory_id)]
+    assert (found.end_offset, found.epoch, plan.lost) == (59, 1001, 0)
+    assert "node.id=7" in data
+    assert opened.notes == []
+
+
+def test_a_log_is_restored_as_of_an_offset(tmp_path: Path) -> None:
+    backup, manifest, whole = saved(tmp_path, "4.3-static/node-1")
+    expected = Replay(whole).run(600).state.contents()
+    static = config(
+        tmp_path, controller_quorum_bootstrap_servers="", controller_quorum_voters="7@127.0.0.1:9093"
+    )  # fmt: skip
+
+    plan = plan_restoring(backup, manifest, whole, static, 600, None)
+    restore(plan, Random(7).getrandbits, 0)
+
+    found = examine(f"{tmp_path}/metadata")
+    assert (plan.end_offset, plan.lost, found.end_offset, found.fault) == (580, 459, 580, None)
+    assert Replay(found).run().state.contents() == expected
+    assert verify_backup(backup)[1].end_offset == 1039
+
+
+@pytest.mark.parametrize("there", ["metadata/__cluster_metadata-0", "data/meta.properties", "metadata/meta.properties"])
+def test_directories_with_anything_of_a_node_in_them_are_refused(tmp_path: Path, there: str) -> None:
+    (tmp_path / there).mkdir(parents=True)
+
+    with pytest.raises(CannotRestore, match="is restored into empty directories only"):
+        plan_restoring(*saved(tmp_path, "4.3-dynamic/node-1"), config(tmp_path), 58, None)
+
+
+def test_a_backup_with_static_voters_needs_a_configuration_with_them(tmp_path: Path) -> None:
+    with pytest.raises(CannotRestore, match=r"set controller\.quorum\.voters"):
+        plan_restoring(*saved(tmp_path, "4.3-static/node-1"), config(tmp_path), 1039, None)
+
+
+def test_an_interrupted_restore_leaves_a_directory_that_is_not_formatted_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_restoring(*saved(tmp_path, "4.3-dynamic/node-1"), config(tmp_path), 58, None)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("controller.offline.restoring.force_voter", full)
+        with pytest.raises(OSError, match="No space left"):
+            restore(plan, Random(7).getrandbits, 0)
+    assert not (tmp_path / "metadata" / "meta.properties").exists()
+    assert not (tmp_path / "metadata" / "__cluster_metadata-0").exists()
+    restore(plan, Random(7).getrandbits, 0)
+
+    assert examine(f"{tmp_path}/metadata").end_offset == 59
+
+
+def test_an_offset_before_the_first_record_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotRestore, match="as of offset 0 there is no record"):
+        plan_restoring(*saved(tmp_path, "4.3-dynamic/node-1"), config(tmp_path), 0, None)
