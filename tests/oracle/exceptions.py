@@ -274,13 +274,16 @@ def is_offline_assignment(met: Met) -> bool:
 
 
 def is_stale_index(met: Met) -> bool:
-    """Partitions that Kafka finds by an index of ELRs from which ClearElrRecord took nothing."""
+    """Partitions that Kafka finds by an index of ELRs from which ClearElrRecord took nothing.
+
+    A partition that enters such an index again is there twice, and where both leave it, a 0 remains: partition 0.
+    """
     if not met.asks(REGISTRATION, UNREGISTER) or met.where != f"batches[] (|{CHANGE})":
         return False
     broker_id = met.body.get("brokerId", 0)
-    return all(
-        broker_id in met.before.cleared.get((record["topicId"], record["partitionId"]), ()) for record in met.records()
-    )
+    stale = {place for place, brokers in met.before.cleared.items() if broker_id in brokers}
+    found = {(record["topicId"], record["partitionId"]) for record in met.records()}
+    return found <= stale | {(topic_id, 0) for topic_id, _ in stale}
 
 
 def is_stable_lookup(met: Met) -> bool:
