@@ -266,6 +266,8 @@ class TlsConnection(asyncio.Protocol):
 
     def _read(self) -> None:
         while not (self._is_closing or self._is_read_paused or self._is_stuck):
+            if not self._incoming.pending and not self.session.pending():
+                break  # the next read would only raise SSLWantReadError, which costs as much as a read
             try:
                 data = self.session.read(READ_BYTES)
             except (ssl.SSLWantReadError, ssl.SSLWantWriteError):

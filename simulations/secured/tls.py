@@ -101,6 +101,10 @@ class Session:
             raise ssl.SSLWantReadError(2, "WANT_READ")
         return self._incoming.read(size)
 
+    def pending(self) -> int:
+        """Nothing is read ahead."""
+        return 0
+
     def write(self, data: Any) -> int:
         return self._outgoing.write(data)
 
