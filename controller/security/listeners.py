@@ -129,7 +129,7 @@ class Security:
         )
 
     def _server_mechanism(self, values: ListenerValues, name: str) -> Callable[[], ServerMechanism]:
-        from raft.network.mechanisms import HASHES, PlainServer, ScramServer
+        from raft.network.mechanisms import HASHES, PlainServer, ScramServer, new_nonce
 
         module = login_module(values, name, "sasl.enabled.mechanisms")
         if name == PLAIN:
@@ -146,7 +146,7 @@ class Security:
             return gss_server(values, module)
         assert name in HASHES
         find = self._scram_credentials().find
-        return lambda: ScramServer(name, lambda user, is_token: find(name, user, is_token))
+        return lambda: ScramServer(name, lambda user, is_token: find(name, user, is_token), new_nonce())
 
     def _scram_credentials(self) -> Credentials:
         from controller.security.credentials import Credentials
@@ -183,14 +183,14 @@ def client_exchange(
 
 def client_mechanism(name: str, module: Module) -> Callable[[], ClientMechanism]:
     """What makes one exchange of a client that has a password."""
-    from raft.network.mechanisms import PlainClient, ScramClient
+    from raft.network.mechanisms import PlainClient, ScramClient, new_nonce
 
     user, password = module.options["username"], module.options["password"]
     if name == PLAIN:
         return lambda: PlainClient(user, password)
     salted: dict[tuple[bytes, int], bytes] = {}
     is_token = module.options.get("tokenauth", "").lower() == "true"
-    return lambda: ScramClient(name, user, password, salted, is_token=is_token)
+    return lambda: ScramClient(name, user, password, salted, new_nonce(), is_token=is_token)
 
 
 def reauth_ms(values: ListenerValues, mechanism: str) -> int:

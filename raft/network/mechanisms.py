@@ -141,16 +141,18 @@ class PlainClient:
 
 
 class ScramServer:
-    """SCRAM. credential_of: takes a name and whether it is that of a delegation token; None: there is none."""
+    """SCRAM. credential_of: takes a name and whether it is that of a delegation token; None: there is none. nonce: of
+    this exchange, random and printable, without a comma.
+    """
 
-    def __init__(self, mechanism: str, credential_of: Callable[[str, bool], Credential | None]) -> None:
+    def __init__(self, mechanism: str, credential_of: Callable[[str, bool], Credential | None], nonce: str) -> None:
         self.name: str | None = None
         self.is_token = False
         self.expires_ms: int | None = None
         self._hash = HASHES[mechanism]
         self._credential_of = credential_of
         self._credential: Credential | None = None
-        self._nonce = ""
+        self._nonce = nonce
         self._signed = ""
         self._user = ""
         self._is_ended = False
@@ -183,7 +185,7 @@ class ScramServer:
             raise SaslRefused(f"the credential has {credential.iterations} iterations, fewer than {ITERATIONS_MIN}")
         self._user = user
         self._credential = credential
-        self._nonce = match["nonce"] + new_nonce()
+        self._nonce = match["nonce"] + self._nonce
         first = f"r={self._nonce},s={encoded(credential.salt)},i={credential.iterations}"
         self._signed = f"{match['bare']},{first}"
         return first.encode()
@@ -209,8 +211,9 @@ class ScramServer:
 
 
 class ScramClient:
-    """SCRAM. salted: keeps the salted password of the last exchange, which takes milliseconds to compute; is_token:
-    whether user and password are the id and the HMAC of a delegation token.
+    """SCRAM. salted: keeps the salted password of the last exchange, which takes milliseconds to compute; nonce: of
+    this exchange, random and printable, without a comma; is_token: whether user and password are the id and the HMAC of
+    a delegation token.
     """
 
     blocks = False
@@ -221,6 +224,7 @@ class ScramClient:
         user: str,
         password: str,
         salted: dict[tuple[bytes, int], bytes],
+        nonce: str,
         *,
         is_token: bool = False,
     ) -> None:
@@ -230,7 +234,7 @@ class ScramClient:
         self._user = user.replace("=", "=3D").replace(",", "=2C")
         self._password = password.encode()
         self._salted = salted
-        self._nonce = new_nonce()
+        self._nonce = nonce
         self._extensions = ",tokenauth=true" if is_token else ""
         self._expected = b""
 
@@ -276,6 +280,7 @@ def credential_of_password(mechanism: str, password: str, salt: bytes, iteration
 
 
 def new_nonce() -> str:
+    """A nonce of 128 random bits."""
     return secrets.token_hex(16)
 
 

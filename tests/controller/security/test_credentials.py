@@ -15,7 +15,7 @@ from controller.state.tables.scram import ScramCredential
 from controller.state.tables.table import Table
 from controller.state.tables.tokens import DelegationToken
 from controller.state.tables.undo import Undo
-from raft.network.mechanisms import SaslRefused, ScramClient, ScramServer
+from raft.network.mechanisms import SaslRefused, ScramClient, ScramServer, new_nonce
 from tests.controller.config.test_security_checks import given
 
 SHA_256, SHA_512 = "SCRAM-SHA-256", "SCRAM-SHA-512"
@@ -38,8 +38,8 @@ def credentials(state: Any, **settings: str) -> Credentials:
 
 def log_in(found: Credentials, user: str, password: str, *, is_token: bool = False) -> ScramServer:
     """Raises SaslRefused."""
-    server = ScramServer(SHA_256, lambda *asked: found.find(SHA_256, *asked))
-    client = ScramClient(SHA_256, user, password, {}, is_token=is_token)
+    server = ScramServer(SHA_256, lambda *asked: found.find(SHA_256, *asked), new_nonce())
+    client = ScramClient(SHA_256, user, password, {}, new_nonce(), is_token=is_token)
     client.answer(server.answer(client.answer(server.answer(client.first()))))
     return server
 

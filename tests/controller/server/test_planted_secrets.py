@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from controller.config.bearer_checks import SIGNED_HANDLER
 from raft.network.bearer import BearerClient
-from raft.network.mechanisms import PlainClient, ScramClient
+from raft.network.mechanisms import PlainClient, ScramClient, new_nonce
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.scram import AlterUserScramCredentialsRequest
@@ -170,7 +170,12 @@ def test_no_planted_secret_is_in_any_output(tmp_path: Path, monkeypatch: pytest.
         (tmp_path / "jwks.json").write_text(secret("bad-keys"))
         time.sleep(1.1)
         with client() as bob:
-            assert bob.log_in("SCRAM-SHA-512", ScramClient("SCRAM-SHA-512", "local", secret("scram-file"), {})) == 0
+            assert (
+                bob.log_in(
+                    "SCRAM-SHA-512", ScramClient("SCRAM-SHA-512", "local", secret("scram-file"), {}, new_nonce())
+                )
+                == 0
+            )
         with client() as bob:
             assert bob.log_in("OAUTHBEARER", BearerClient(lambda: "a.b.c", {})) == 58
         answers += [http(port + 1, path, secret) for path in ("/quorum", "/metrics", "/", "/no-such", "/readyz")]
@@ -223,7 +228,7 @@ def right_and_wrong(client: Any, secret: Planted, token_id: str) -> None:
     """Each mechanism with a right secret and with a wrong one."""
 
     def scram(user: str, password: str, *, is_token: bool = False) -> ScramClient:
-        return ScramClient("SCRAM-SHA-512", user, password, {}, is_token=is_token)
+        return ScramClient("SCRAM-SHA-512", user, password, {}, new_nonce(), is_token=is_token)
 
     now = int(time.time())
     tokens = [signed(sub="dora", iat=now, exp=now + 600), signed(number=1, sub="dora", iat=now, exp=now + 600)]

@@ -12,13 +12,16 @@ from raft.network.mechanisms import (
     ScramClient,
     ScramServer,
     credential_of_password,
+    new_nonce,
 )
 
 
 def scram(mechanism: str, *, password: str = "hush", user: str = "al,i=ce", iterations: int = 4096):
     credential = credential_of_password(mechanism, "hush", b"salt", iterations)
-    server = ScramServer(mechanism, lambda name, is_token: credential if name == "al,i=ce" and not is_token else None)
-    return ScramClient(mechanism, user, password, {}), server
+    server = ScramServer(
+        mechanism, lambda name, is_token: credential if name == "al,i=ce" and not is_token else None, new_nonce()
+    )
+    return ScramClient(mechanism, user, password, {}, new_nonce()), server
 
 
 @pytest.mark.parametrize("mechanism", HASHES)
@@ -33,8 +36,7 @@ def test_both_sides_of_scram_agree_on_a_password(mechanism):
 
 
 def test_the_client_of_rfc_7677_is_computed():
-    client = ScramClient("SCRAM-SHA-256", "user", "pencil", {})
-    client._nonce = "rOprNGfwEbeRWgbNEkqO"
+    client = ScramClient("SCRAM-SHA-256", "user", "pencil", {}, "rOprNGfwEbeRWgbNEkqO")
     assert client.first() == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
 
     nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
@@ -59,12 +61,12 @@ def test_a_wrong_password_an_unknown_user_and_a_weak_credential_are_refused(chan
 @pytest.mark.parametrize("token", [b"", b"n,,n=a", b"n,,n=a,r=", b"p=tls,,n=a,r=x", b"\xff", b"n,,n=a\0b,r=x"])
 def test_a_first_message_that_is_none_is_refused(token):
     with pytest.raises(SaslRefused):
-        ScramServer("SCRAM-SHA-256", lambda *_: None).answer(token)
+        ScramServer("SCRAM-SHA-256", lambda *_: None, new_nonce()).answer(token)
 
 
 @pytest.mark.parametrize("iterations", [1, 4095, 16385, 999_999_999])
 def test_a_client_refuses_iterations_beyond_its_bounds(iterations):
-    client = ScramClient("SCRAM-SHA-256", "a", "b", {})
+    client = ScramClient("SCRAM-SHA-256", "a", "b", {}, new_nonce())
 
     with pytest.raises(SaslRefused, match="iterations"):
         client.answer(f"r={client._nonce}x,s=c2FsdA==,i={iterations}".encode())

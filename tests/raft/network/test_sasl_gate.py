@@ -11,7 +11,14 @@ import pytest
 from raft.effects import Send
 from raft.inputs import Answered, Failed
 from raft.network.channels import Channels
-from raft.network.mechanisms import PlainClient, PlainServer, ScramClient, ScramServer, credential_of_password
+from raft.network.mechanisms import (
+    PlainClient,
+    PlainServer,
+    ScramClient,
+    ScramServer,
+    credential_of_password,
+    new_nonce,
+)
 from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
 from records.codec import decode_prefix
 from records.headers import ResponseHeader, response_header_version
@@ -39,7 +46,7 @@ class Secured(Serving):
         users = {("alice", False): CREDENTIAL, ("id", True): token}
         mechanisms = {
             "PLAIN": lambda: PlainServer({"alice": "hush", "bob": "bobs"}),
-            SCRAM: lambda: ScramServer(SCRAM, lambda *asked: users.get(asked)),
+            SCRAM: lambda: ScramServer(SCRAM, lambda *asked: users.get(asked), new_nonce()),
         }
         sasl = Sasl(
             mechanisms, dict.fromkeys(mechanisms, reauth_ms), delay_ms, 1000,
@@ -84,7 +91,10 @@ def channels(mechanism: Any, inputs: list[Any], notes: list[Any]) -> Channels:
 
 @pytest.mark.parametrize(
     "mechanism",
-    [("PLAIN", lambda: PlainClient("alice", "hush")), (SCRAM, lambda: ScramClient(SCRAM, "alice", "hush", {}))],
+    [
+        ("PLAIN", lambda: PlainClient("alice", "hush")),
+        (SCRAM, lambda: ScramClient(SCRAM, "alice", "hush", {}, new_nonce())),
+    ],
 )
 def test_a_channel_authenticates_and_then_asks(loop, mechanism):
     async def test():
@@ -326,7 +336,7 @@ def test_a_client_that_authenticates_again_within_a_second_is_refused(loop):
 
 
 async def log_in_by_token(client: Client) -> SaslAuthenticateResponse:
-    exchange = ScramClient(SCRAM, "id", "hmac", {}, is_token=True)
+    exchange = ScramClient(SCRAM, "id", "hmac", {}, new_nonce(), is_token=True)
     await client.shake(SCRAM)
     first = await client.send(exchange.first())
     return await client.send(exchange.answer(first.auth_bytes))
