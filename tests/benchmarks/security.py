@@ -16,9 +16,9 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from records.messages.quorum import DescribeQuorumRequest
 from records.messages.versions import ApiVersionsRequest
 from tests.benchmarks.client import Connection, Fleet, create_topics, register
+from tests.benchmarks.fetches import FetchWatch
 from tests.benchmarks.quorum import OURS, STOCK, Trial, quantile
 from tests.interop.cluster import eventually
 from tests.interop.secured import stores
@@ -107,7 +107,6 @@ class Protected(Trial):
         """
         self.taken_ms.clear()
         opened: list[Connection] = []
-        done = threading.Event()
         port = self.leader.port
 
         def work() -> None:
@@ -116,33 +115,18 @@ class Protected(Trial):
                 connection.ask(ApiVersionsRequest(client_software_name="bench", client_software_version="1"), 3)
                 opened.append(connection)
 
-        watcher = Connection(port, context=self.context)
-        gaps: list[float] = []
-        epochs: set[int] = set()
-
-        def watch() -> None:
-            while not done.wait(0.01):
-                found = watcher.ask(described(), 2).topics[0].partitions[0]
-                now_ms = time.time() * 1000
-                epochs.add(found.leader_epoch)
-                gaps.extend(now_ms - each.last_fetch_timestamp for each in found.current_voters
-                            if each.replica_id != found.leader_id)  # fmt: skip
-
-        watching = threading.Thread(target=watch)
-        watching.start()
         openers = [threading.Thread(target=work) for _ in range(OPENERS)]
-        begin = time.perf_counter()
-        for thread in openers:
-            thread.start()
-        while any(thread.is_alive() for thread in openers):
-            self.commit()
-        seconds = time.perf_counter() - begin
-        done.set()
-        watching.join()
+        with FetchWatch(port, self.context) as watch:
+            begin = time.perf_counter()
+            for thread in openers:
+                thread.start()
+            while any(thread.is_alive() for thread in openers):
+                self.commit()
+            seconds = time.perf_counter() - begin
         assert len(opened) == CONNECTIONS, f"{len(opened)} of {CONNECTIONS} connections"
-        for connection in (*opened, watcher):
+        for connection in opened:
             connection.close()
-        return seconds, max(gaps), len(epochs) - 1, list(self.taken_ms)
+        return seconds, max(watch.ages_ms), watch.new_epochs, list(self.taken_ms)
 
 
 def registers(connection: Connection) -> bool:
@@ -152,12 +136,6 @@ def registers(connection: Connection) -> bool:
     except (OSError, AssertionError):
         return False
     return True
-
-
-def described() -> DescribeQuorumRequest:
-    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
-    topic = DescribeQuorumRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,))
-    return DescribeQuorumRequest(topics=(topic,))
 
 
 def measure(kind: str, stock: Stock, commits: int, rounds: int) -> dict[str, Figure]:
