@@ -85,6 +85,7 @@ bench: setup
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.security
 	$(BIN)/python -m tests.benchmarks.availability
+	$(BIN)/python -m tests.benchmarks.memory
 
 $(CHECKERS)/.ready: requirements/deploy.txt
 	$(PYTHON) -m venv $(CHECKERS)

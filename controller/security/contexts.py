@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import ssl
-import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -176,7 +175,9 @@ def held(data: bytes) -> Iterator[str]:
         finally:
             os.close(number)
         return
-    with tempfile.NamedTemporaryFile() as file:  # only its owner may read it
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile() as file:  # only its owner may read it
         file.write(data)
         file.flush()
         yield file.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from hashlib import sha256
-from importlib.resources import files
+from pkgutil import get_data
 
 from controller.server.http.answers import Answer
 
@@ -18,7 +18,10 @@ def _hash_of(page: str, tag: str) -> str:
 
 
 def _page() -> Answer:
-    page = files(__package__).joinpath("page.html").read_text("utf-8")
+    # importlib.resources would import tempfile and zipfile with all they need: 1 MiB of memory.
+    data = get_data(__package__, "page.html")
+    assert data is not None
+    page = data.decode()
     policy = (
         f"default-src 'none'; script-src {_hash_of(page, 'script')}; style-src {_hash_of(page, 'style')}; "
         "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
