@@ -92,6 +92,7 @@ class NodeView(NamedTuple):
     """A node's own view. leader_id: -1 if it knows none; high_watermark: -1 if unknown.
 
     not_ready: the reason, empty when the node is ready; lasts_ms: for how long its oldest problem lasts, None without.
+    problems: what is wrong now, also while the node is ready, each with for how long.
     """
 
     cluster_id: str
@@ -103,6 +104,7 @@ class NodeView(NamedTuple):
     end_offset: int
     not_ready: str
     lasts_ms: int | None
+    problems: tuple[str, ...] = ()
 
 
 class HttpPage:
@@ -164,4 +166,5 @@ def _parsed(answer: dict[str, Any]) -> NodeView:
         end_offset=answer["log"]["end_offset"],
         not_ready=failed[0] if failed else "",
         lasts_ms=max((problem["lasts_ms"] for problem in answer["problems"]), default=None),
+        problems=tuple(f"{problem['text']} (for {problem['lasts_ms'] // 1000} s)" for problem in answer["problems"]),
     )

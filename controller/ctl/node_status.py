@@ -30,7 +30,7 @@ ASK_S = 0.9
 class NodeStatus(NamedTuple):
     """A node's own view. None: unknown.
 
-    error: why it does not answer, or is not ready; lasts_ms: for how long.
+    error: why it does not answer, or is not ready; lasts_ms: for how long. problems: each with for how long it lasts.
     """
 
     address: str
@@ -41,6 +41,7 @@ class NodeStatus(NamedTuple):
     end_offset: int | None = None
     error: str | None = None
     lasts_ms: int | None = None
+    problems: tuple[str, ...] = ()
 
 
 def ask_all(
@@ -126,4 +127,5 @@ def _with_own_view(status: NodeStatus, page: HttpPage) -> NodeStatus:
         end_offset=view.end_offset,
         error=view.not_ready or None,
         lasts_ms=view.lasts_ms,
+        problems=view.problems,
     )

@@ -1,4 +1,4 @@
-"""`kraftctl status`: the leader and the offset and lag of each voter; without a leader, each node's own view."""
+"""`kraftctl status`: the leader, the offset and lag of each voter, problems; without a leader, each node's own view."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def run(arguments: list[str]) -> int:
     """
     parser = argparse.ArgumentParser(
         prog="kraftctl status",
-        description="The leader, and the offset and lag of each voter. Without a leader: each node's own role, epoch, "
-        "leader, log end and last error. Exit code 0: all voters fetch; 1: a voter does not; 2: there is no leader.",
+        description="The leader, the offset and lag of each voter, and the problems that nodes report. Without a "
+        "leader: each node's own role, epoch, leader, log end and last error. Exit code 0: all voters fetch; 1: a "
+        "voter does not; 2: there is no leader.",
         epilog="examples:\n  kraftctl status --bootstrap-controller c1:9093,c2:9093,c3:9093\n"
         "  kraftctl status -c /etc/kafka/controller.properties --json",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -59,6 +60,10 @@ def run(arguments: list[str]) -> int:
             _show_nodes(ask_all(addresses, known, caller, security), as_json=options.json)
         return 2
     said = as_json(view)
+    if not options.field:
+        # A node that does not answer is in the table already.
+        nodes = ask_all(addresses, known, caller, security)
+        said["problems"] = [{"node_id": node.node_id, "text": text} for node in nodes for text in node.problems]
     if options.json:
         print(json.dumps(said))
     elif options.field == "voters":
@@ -66,7 +71,7 @@ def run(arguments: list[str]) -> int:
     elif options.field:
         print(said[options.field])
     else:
-        print("\n".join(table(view)))
+        print("\n".join([*table(view), *(f"node {one['node_id']}: {one['text']}" for one in said["problems"])]))
     return 1 if not options.field and missing(view) else 0
 
 

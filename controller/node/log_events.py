@@ -26,6 +26,17 @@ ROWS = (
     Event("node_stopped", "node", "INFO", "The last event of a process, also after `node_failed`."),
     Event("node_failed", "node", "FATAL", "The node cannot continue and exits with code 1: a disk failed, or an"
           " internal check did. The log directory stays as it was last saved; the field `error` has the cause."),
+    Event("clock_jumped", "node", "WARN", "The wall clock of this host was set: it moved by more than 1 s against the"
+          " monotonic clock, which the quorum uses."),
+    Event("disk_slow", "node", "WARN", "A write to the disk has been pending for 2 s, and nothing was completed"
+          " meanwhile."),
+    Event("disk_nearly_full", "node", "WARN", "The file system of the metadata log has less than 256 MiB left, or less"
+          " than a tenth of a smaller one."),
+    Event("certificate_expires", "node", "WARN", "A certificate of this node expires within 14 days; `until` says"
+          " when. Logged once a day."),
+    Event("certificate_expired", "node", "ERROR", "A certificate of this node has expired. Logged once an hour."),
+    Event("majority_missing", "node", "WARN", "No leader was known for 3 s, and this node reaches fewer voters than a"
+          " majority; `lost` names the others."),
     Event("resigning", "node", "INFO", "The active controller resigns; the field `reason` says why."),
     Event("resigning_failed", "node", "ERROR", "A failing node could not notify the other voters that it resigns; they"
           " detect it by the fetch timeout."),

@@ -1,17 +1,19 @@
-"""Problems with peers that last: each is logged once, repeats are counted, and the current ones can be shown."""
+"""Problems that last, of a peer or of this node: each is logged once, and shown while it lasts; repeats are counted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 # A problem that persists is logged again after this time, with the number of repeats; one that did not repeat for this
 # time is over.
 REPEAT_S = 60.0
 # Peers choose what they send: no more problems than this are kept at a time.
 KEPT_MAX = 64
+# Of these, which last for long, the time until the next line.
+_LOGGED_AGAIN_S = {"certificate_expires": 24 * 3600.0, "certificate_expired": 3600.0, "disk_nearly_full": 3600.0}
 
 
 class Problem(NamedTuple):
@@ -46,6 +48,30 @@ TEXTS = {
     "vote_for_other_key": (
         "node {candidate_id} requests votes from a voter {voter_id} at the address of this node, which is another "
         "one. Correct controller.quorum.voters there"
+    ),
+    "clock_jumped": (
+        "the wall clock of this host moved by {by_ms} ms between two seconds. The quorum does not depend on it, but "
+        "the timestamps of records and the validity of tokens and certificates do. Check its time service"
+    ),
+    "disk_slow": (
+        "the disk of {directory} has completed no write for {limit_s} s, although one is pending. Nothing is "
+        "acknowledged meanwhile. Check the disk, and what else writes to it"
+    ),
+    "disk_nearly_full": (
+        "less than {limit} are free on the file system of {directory}. The node stops when a write fails. Free "
+        "space on it, or enlarge it"
+    ),
+    "certificate_expires": (
+        "the certificate of {listener} in {file} is valid until {until}, and refused from then on. Write a new one to "
+        "the file; the node reads it without a restart"
+    ),
+    "certificate_expired": (
+        "the certificate of {listener} in {file} was valid until {until}; peers and clients refuse it. Write a new one "
+        "to the file; the node reads it without a restart"
+    ),
+    "majority_missing": (
+        "there is no leader: {reached} of {voters} voters can be reached, this node included, and a majority is "
+        "{needed}. Start the voters {lost}, or repair the network to them"
     ),
     "peer_inconsistent": (
         "node {peer} names another leader for the epoch than this node knows: two quorums are mixed, or a log "
@@ -95,11 +121,16 @@ class Problems:
             return True
         self._known[text] = known = known._replace(last_s=now_s, occurrences=known.occurrences + 1)
         logged_s, count = self._logged[text]
-        if now_s - logged_s < REPEAT_S:
+        if now_s - logged_s < _LOGGED_AGAIN_S.get(event, REPEAT_S):
             return False
         self._logged[text] = (now_s, known.occurrences)
         fields["text"], fields["repeated"] = text, known.occurrences - count
         return True
+
+    def end(self, event: str, but: Collection[str | None] = ()) -> None:
+        """The problems of this event are over. but: the texts of those that last."""
+        for text in [text for text, problem in self._known.items() if problem.event == event and text not in but]:
+            del self._known[text], self._logged[text]
 
     def now_s(self) -> float:
         return self._clock_s()

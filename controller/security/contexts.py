@@ -11,6 +11,7 @@ from controller.config.security_checks import store_type
 from controller.security.ciphers import open_ssl_name
 from controller.security.files import FileError, read_bounded
 from controller.security.keystores import key_pair, pem, trusted
+from controller.security.names import chain_expires_s
 from controller.security.renewal import Renewal
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Contexts:
         """
         self._values = values
         self._is_client = is_client
+        self._certificate: tuple[str, int] | None = None
         self._paths = [
             path
             for path in (values.text("ssl.keystore.location"), values.text("ssl.truststore.location"))
@@ -58,6 +60,11 @@ class Contexts:
 
     def client(self) -> ssl.SSLContext:
         return self._made.value()[1]
+
+    def certificate(self) -> tuple[str, int] | None:
+        """The file of the certificate in use, and when the first of its chain expires, in s since 1970."""
+        self._made.value()
+        return self._certificate
 
     def check_session(self, session: ssl.SSLObject) -> None:
         """Raises ValueError for a cipher suite that is not enabled: OpenSSL enables those of TLS 1.3 together."""
@@ -124,6 +131,8 @@ class Contexts:
             except (ssl.SSLError, OSError, ValueError) as error:
                 reason = getattr(error, "reason", None) or type(error).__name__
                 raise FileError(f"{where} has no private key with its certificate, or is wrong: {reason}") from None
+        end_s = chain_expires_s(pair.pem)
+        self._certificate = None if end_s is None else (where, end_s)
 
     def _load_trust(self, server: ssl.SSLContext, client: ssl.SSLContext) -> None:
         values = self._values

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from controller.config.edges import ANYONE
 from controller.security.contexts import held
 from controller.security.files import FileError, read_bounded
+from controller.security.names import chain_expires_s
 from controller.security.renewal import Renewal
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class EdgeSecurity:
         chain, key = config.text(edge.certificate), config.text(edge.key)
         paths = None if chain is None or key is None else PemPaths(chain, key, config.text(edge.client_ca))
         self.has_tls = paths is not None
+        self._chain = chain or ""
         self.asks_clients = paths is not None and paths.client_ca is not None
         self._pems: Renewal[Pems] | None = None if paths is None else self._renewal(paths, lambda: read_pems(paths))
         self._context: tuple[Pems, ssl.SSLContext] | None = None
@@ -89,6 +91,11 @@ class EdgeSecurity:
         if self._context is None or self._context[0] is not pems:
             self._context = pems, context_of(pems)
         return self._context[1]
+
+    def certificate(self) -> tuple[str, int] | None:
+        """The file of the certificate in use, and when the first of its chain expires, in s since 1970."""
+        end_s = chain_expires_s(self.pems().chain) if self.has_tls else None
+        return None if end_s is None else (self._chain, end_s)
 
     def has_name(self, names: Iterable[str]) -> bool:
         """Whether a client with these names in its certificate may call."""

@@ -1,6 +1,10 @@
-"""The subject of a certificate as Java prints it (RFC 2253), which is the name of a principal."""
+"""What is read of a certificate: its subject as Java prints it (RFC 2253), a principal's name, and when it expires."""
 
 from __future__ import annotations
+
+import re
+from binascii import a2b_base64
+from datetime import UTC, datetime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +16,7 @@ _KEYWORDS = {
 }  # fmt: skip
 # Tag of a kind of text -> its encoding.
 _TEXTS = {12: "utf-8", 19: "ascii", 20: "latin-1", 22: "ascii", 27: "ascii", 28: "utf-32-be", 30: "utf-16-be"}
+_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----")
 _ESCAPED = ',=+<>#;"\\'
 
 
@@ -22,15 +27,43 @@ class BadCertificate(ValueError):
 def subject_of(certificate: bytes) -> str:
     """The subject of a certificate in DER. Raises BadCertificate."""
     try:
-        _, body, _ = _element(certificate, 0)
-        _, to_be_signed, _ = _element(certificate, body[0])
-        fields = list(_elements(certificate, to_be_signed))
-        if fields[0][0] == 0xA0:  # the version
-            fields.pop(0)
-        _, subject = fields[4]  # serial number, algorithm, issuer, validity, subject
-        return _name(certificate, subject)
+        return _name(certificate, _field(certificate, 4))
     except (IndexError, ValueError, OverflowError) as error:
         raise BadCertificate(f"its certificate cannot be read: {type(error).__name__}") from None
+
+
+def expires_s(certificate: bytes) -> int:
+    """The end of the validity of a certificate in DER, in s since 1970. Raises BadCertificate."""
+    try:
+        _, (tag, span) = _elements(certificate, _field(certificate, 3))
+        text = certificate[slice(*span)].decode("ascii")
+        if tag == 23:  # UTCTime: a year below 50 is of this century (RFC 5280, 4.1.2.5.1)
+            text = ("20" if int(text[:2]) < 50 else "19") + text
+        year, *parts = (int(part) for part in (text[:4], *(text[at : at + 2] for at in range(4, 14, 2))))
+        return int(datetime(year, *parts, tzinfo=UTC).timestamp())
+    except (IndexError, ValueError, OverflowError) as error:
+        raise BadCertificate(f"its certificate cannot be read: {type(error).__name__}") from None
+
+
+def chain_expires_s(pem: bytes) -> int | None:
+    """The first end of the validity of the certificates in a PEM; None without one that can be read."""
+    ends = []
+    for found in _CERTIFICATE.finditer(pem):
+        try:
+            ends.append(expires_s(a2b_base64(found[1])))
+        except ValueError:  # OpenSSL has loaded it, so it is of no use to report it here
+            continue
+    return min(ends, default=None)
+
+
+def _field(certificate: bytes, number: int) -> Span:
+    """One of: serial number, algorithm, issuer, validity, subject."""
+    _, body, _ = _element(certificate, 0)
+    _, to_be_signed, _ = _element(certificate, body[0])
+    fields = list(_elements(certificate, to_be_signed))
+    if fields[0][0] == 0xA0:  # the version
+        fields.pop(0)
+    return fields[number][1]
 
 
 Span = tuple[int, int]

@@ -28,6 +28,7 @@ from controller.node.node import Node
 from controller.node.plugins import policies_of
 from controller.node.request_bounds import REQUEST_BYTES_MAX
 from controller.security.listeners import Security
+from controller.server.self_checks import Certificate, SelfChecks
 from controller.state.state import State
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.network.channels import Channels
@@ -35,7 +36,7 @@ from raft.network.server import Server
 from raft.replica import Replica
 from raft.storage.bootstrap import read_bootstrap
 from raft.storage.directory_lock import DirectoryLock
-from raft.storage.errors import StorageError
+from raft.storage.errors import DiskFailed, StorageError, remedy_of
 from raft.storage.files import OsFiles
 from raft.storage.flusher import FlushThread
 from raft.storage.log import LogLimits
@@ -53,6 +54,8 @@ from records.frame import decode_record
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from controller.config.node import NodeConfig
     from controller.node.logs import Log
     from controller.server.grpc.port import GrpcPort
@@ -314,6 +317,15 @@ async def serve(config: NodeConfig, log: Log) -> int:
     if grpc is not None:
         grpc.serve(node)
     _collect_rarely(loop)
+
+    def certificates() -> Iterator[Certificate]:
+        yield from (Certificate(*found) for found in security.certificates())
+        for key, port in (("kraft.http.listener", http), ("kraft.grpc.listener", grpc)):
+            if port is not None and (found := port.certificate()) is not None:
+                yield Certificate(key, *found)
+
+    self_checks = SelfChecks(node, log, identity.directory, wall_ms=wall_ms, certificates=certificates)
+    self_checks.start()
     for name, port in bound.items():
         log("listening", listener=name, port=port)
     if http is not None:
@@ -325,6 +337,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop, node, loop)
     await ended.wait()
+    self_checks.close()
     if http is not None:
         http.close()
     if grpc is not None:
@@ -341,10 +354,14 @@ def wall_ms() -> int:
 
 
 def _one_line(error: Exception) -> str:
-    """The text of an OSError, without its number."""
+    """The text of an OSError, without its number; for a failing disk with the remedy."""
     if not isinstance(error, OSError) or not error.strerror:
-        return str(error)
-    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        line = str(error)
+    else:
+        line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    cause = error.error if isinstance(error, DiskFailed) else error
+    remedy = remedy_of(cause) if isinstance(cause, OSError) else None
+    return line if remedy is None else f"{line}; {remedy}"
 
 
 def _stop(node: Node, loop: asyncio.AbstractEventLoop) -> None:

@@ -33,6 +33,7 @@ from simulations.cluster.answering import Answering
 from simulations.cluster.history import ClusterHistory
 from simulations.cluster.log_rules import LogRules
 from simulations.cluster.reference import is_same, state_digest
+from simulations.cluster.views import Views
 from simulations.levels.raft_watch import Watch
 from simulations.world.messages import NAMES
 from simulations.world.trace import DEED, MESSAGE
@@ -68,6 +69,7 @@ class ClusterWatch(Watch):
             ledger.chains, self.log_rules.committed, self.log_rules.settled_before
         )
         self.session_ms = session_ms
+        self._views = Views()
         self.compared = 0
         self.acknowledged_requests = 0
         self._steps: dict[int, int] = {}
@@ -105,12 +107,17 @@ class ClusterWatch(Watch):
 
     # Controllers
 
+    def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
+        super().stepped(process, name, event, effects)
+        self._views.look(process)  # type: ignore[arg-type]
+
     def is_from_standby(self, client: Client) -> bool:
         """Whether the last answer to a client came from a standby."""
         return self._from_standby.pop(client.id, 0) == client.number
 
     def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         """A controller took a step."""
+        self._views.look(process)
         if type(event) is inputs.Requested:
             appended = [each for each in effects if type(each) is controller_effects.Append]
             if appended:

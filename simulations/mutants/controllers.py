@@ -172,6 +172,19 @@ MUTANTS = (
         Edit("controller.state.partitions.topics", "    if (TOPIC, name) in state.configs:", "    if False:"),
     ),
     row(
+        "Q84", "a leader that has resigned is still shown as the leader", "views", "own", ("C24",),
+        Edit(
+            "controller.server.http.probes",
+            "return replica.leader_id if isinstance(replica.role, Leader | Follower) else None",
+            "return replica.leader_id",
+        ),
+        ci=True,
+    ),
+    row(
+        "Q85", "a leader is shown as ready before its first record is committed", "views", "own", ("C24",),
+        Edit("controller.server.http.probes", "        if not node.controller.is_active:", "        if False:"),
+    ),
+    row(
         "Q41", "the number of partitions can be reduced", "topics", "KIP-195", ("C05", "C13", "ASSERT"),
         Edit("controller.handlers.partition_creation", "    if asked.count < current:", "    if False:"),
     ),

@@ -57,6 +57,7 @@ PROPERTIES: dict[str, str] = {
     "C19": "feature levels are supported by all members",
     "C20": "directories belong to one broker, and replicas are in them",
     "C21": "records and responses follow the rules of each request",
+    "C24": "what a node shows of the quorum agrees with its role",
     "W01": "requests on the wire are those of the node, one at a time",
     "W02": "requests of a connection are handled one at a time, in the order of the wire",
     "W03": "answers on the wire are those of the node",

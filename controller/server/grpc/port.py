@@ -105,6 +105,10 @@ class GrpcPort:
             raise OSError(f"kraft.grpc.listener cannot listen on {where}: {reason}") from None
         await self._server.start()
 
+    def certificate(self) -> tuple[str, int] | None:
+        """The file of the port's certificate, and when it expires, in s since 1970; None without TLS."""
+        return self._security.certificate()
+
     def serve(self, node: Node) -> None:
         """Serve this node, which has started."""
         self._node = node

@@ -112,6 +112,10 @@ class HttpPort:
             raise OSError(number, f"kraft.http.listener cannot listen on {address}: {reason}") from None
         self.port = int(self._server.sockets[0].getsockname()[1])
 
+    def certificate(self) -> tuple[str, int] | None:
+        """The file of the port's certificate, and when it expires, in s since 1970; None without TLS."""
+        return self._security.certificate()
+
     def serve(self, node: Node) -> None:
         """Serve this node, which has started."""
         self._node = node

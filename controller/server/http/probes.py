@@ -47,14 +47,14 @@ def known_leader(replica: Replica) -> int | None:
 
 
 class Shown(NamedTuple):
-    """A problem with a peer, in words, and for how long it has lasted."""
+    """A problem with a peer or of this node, in words, and for how long it has lasted."""
 
     text: str
     lasts_ms: int
 
 
 def problems_of(node: Node, logged: Problems) -> list[Shown]:
-    """What stands between this node and its peers. logged: those that the log keeps."""
+    """What is wrong between this node and its peers, and with this node. logged: those that the log keeps."""
     now_s = node.loop.time()
     found = [
         Shown(f"cannot connect to node {peer} at {failure}", int((now_s - since_s) * 1000))
@@ -66,16 +66,19 @@ def problems_of(node: Node, logged: Problems) -> list[Shown]:
 def ready(node: Node, now_ms: int, problems: Sequence[Shown] = ()) -> list[Check]:
     """Whether this node serves: formatted, in contact with the quorum, caught up.
 
-    problems: added to the reason when the node is not in contact with the quorum.
+    problems: added to the reason when the node is not in contact with the quorum, else a check that passes.
     """
     if node.is_ending or node.controller.is_shut_down:
         return [Check("staying", False, "the node is stopping")]
     env = node.controller.env
     formatted = Check("formatted", True, f"cluster {env.cluster_id}, node {env.node_id}")
     joined = _joined(node, now_ms)
-    if not joined.passed and problems:
-        joined = joined._replace(reason="; ".join([joined.reason, *(shown.text for shown in problems[:PROBLEMS_MAX])]))
-    return [formatted, joined, _caught_up(node)]
+    if not problems:
+        return [formatted, joined, _caught_up(node)]
+    texts = "; ".join(shown.text for shown in problems[:PROBLEMS_MAX])
+    if joined.passed:
+        return [formatted, joined, _caught_up(node), Check("problems", True, texts)]
+    return [formatted, joined._replace(reason=f"{joined.reason}; {texts}"), _caught_up(node)]
 
 
 def _joined(node: Node, now_ms: int) -> Check:

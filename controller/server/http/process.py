@@ -38,11 +38,12 @@ class Process:
         except OSError:
             return []
         ticks = os.sysconf("SC_CLK_TCK")
+        virtual = int(fields[_VIRTUAL_BYTES])
         resident = int(fields[_RESIDENT_PAGES]) * os.sysconf("SC_PAGE_SIZE")
         started_s = self._booted_s + int(fields[_START_TICKS]) / ticks
         cpu_s = (int(fields[_USER_TICKS]) + int(fields[_SYSTEM_TICKS])) / ticks
         return [
-            _family("process_virtual_memory_bytes", GAUGE, "Virtual memory size in bytes.", int(fields[_VIRTUAL_BYTES])),
+            _family("process_virtual_memory_bytes", GAUGE, "Virtual memory size in bytes.", virtual),
             _family("process_resident_memory_bytes", GAUGE, "Resident memory size in bytes.", resident),
             _family(
                 "process_start_time_seconds", GAUGE, "Start time of the process since unix epoch in seconds.", started_s

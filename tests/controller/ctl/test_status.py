@@ -59,6 +59,7 @@ def test_json_has_every_voter(quorum: tuple[int, Path], capsys: pytest.CaptureFi
             }
         ],
         "observers": [],
+        "problems": [],
     }  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def test_a_voter_without_a_majority_shows_its_own_view(tmp_path: Path, capsys: p
     assert "no leader is known" in one["error"]
     assert two == {
         "address": f"127.0.0.1:{first + 1}", "node_id": 2, "role": None, "epoch": None, "leader_id": None,
-        "end_offset": None, "error": "[Errno 111] Connection refused", "lasts_ms": None,
+        "end_offset": None, "error": "[Errno 111] Connection refused", "lasts_ms": None, "problems": [],
     }  # fmt: skip
 
 
