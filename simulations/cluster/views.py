@@ -1,7 +1,7 @@
 """C24 ViewsAgree: what the ports of a node show of the quorum.
 
-`/quorum` and the page show `known_leader` and `role_name`, `/readyz` and its gRPC counterpart the checks of `ready`. They
-are looked at when a node's role or its controller's has changed.
+`/quorum` and the page show `known_leader` and `role_name`, `/readyz` and its gRPC counterpart the checks of `ready`.
+They are looked at when the role of a node, or whether its controller is active, has changed.
 """
 
 from __future__ import annotations

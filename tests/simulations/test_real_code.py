@@ -27,8 +27,8 @@ ADAPTERS = (
 # Modules that serve an operator, or run before a node does.
 AROUND = (
     "controller.tools", "controller.ctl", "controller.offline", "controller.config",
-    "controller.server.http", "controller.server.grpc", "controller.server.self_checks", "controller.node.file_descriptors",
-    "records.__main__",
+    "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
+    "controller.node.file_descriptors", "records.__main__",
 )  # fmt: skip
 
 OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subprocess", "threading", "time", "uuid"}
@@ -59,8 +59,8 @@ NOWHERE = (
     "controller.config.keys.effects", "controller.config.reference", "controller.node.file_descriptors",
     "controller.security", "controller.node.log_events", "controller.node.logs", "controller.node.problems",
     "controller.server.grpc", "controller.server.self_checks", "controller.server.start",
-    *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer", "raft.storage.bootstrap", "raft.storage.directory_lock",
-    "raft.storage.flusher", "raft.storage.meta_properties",
+    *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer", "raft.storage.bootstrap",
+    "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip
 
 # Loaded where a configuration names an authorizer.
