@@ -27,7 +27,7 @@ from raft import inputs as raft_inputs
 from raft.snapshots import may_take
 from raft.step import start as raft_start
 from raft.step import step as raft_step
-from raft.storage.errors import DiskFailed
+from raft.storage.errors import DiskFailed, remedy_fields
 from records.errors import ApiError
 from records.messages.envelope import EnvelopeResponse
 from records.release import VERSION
@@ -249,9 +249,7 @@ class Node:
             return
         self._stop_inputs()
         self.failure = error
-        text = error.remedy if isinstance(error, DiskFailed) else None
-        fields = {} if text is None else {"text": text}
-        self.log("node_failed", error=f"{type(error).__name__}: {error}", **fields, exc_info=error)
+        self.log("node_failed", error=f"{type(error).__name__}: {error}", **remedy_fields(error), exc_info=error)
         self._inputs.clear()
         try:
             # Only messages to others are sent: this node must save nothing more.

@@ -39,8 +39,8 @@ def expires_s(certificate: bytes) -> int:
         text = certificate[slice(*span)].decode("ascii")
         if tag == 23:  # UTCTime: a year below 50 is of this century (RFC 5280, 4.1.2.5.1)
             text = ("20" if int(text[:2]) < 50 else "19") + text
-        year, *parts = (int(part) for part in (text[:4], *(text[at : at + 2] for at in range(4, 14, 2))))
-        return int(datetime(year, *parts, tzinfo=UTC).timestamp())
+        month, day, hour, minute, second = (int(text[at : at + 2]) for at in range(4, 14, 2))
+        return int(datetime(int(text[:4]), month, day, hour, minute, second, tzinfo=UTC).timestamp())
     except (IndexError, ValueError, OverflowError) as error:
         raise BadCertificate(f"its certificate cannot be read: {type(error).__name__}") from None
 

@@ -36,7 +36,7 @@ from raft.network.server import Server
 from raft.replica import Replica
 from raft.storage.bootstrap import read_bootstrap
 from raft.storage.directory_lock import DirectoryLock
-from raft.storage.errors import DiskFailed, StorageError, remedy_of
+from raft.storage.errors import StorageError, remedy_of
 from raft.storage.files import OsFiles
 from raft.storage.flusher import FlushThread
 from raft.storage.log import LogLimits
@@ -359,8 +359,7 @@ def _one_line(error: Exception) -> str:
         line = str(error)
     else:
         line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    cause = error.error if isinstance(error, DiskFailed) else error
-    remedy = remedy_of(cause) if isinstance(cause, OSError) else None
+    remedy = remedy_of(error)
     return line if remedy is None else f"{line}; {remedy}"
 
 

@@ -52,22 +52,25 @@ class DiskFailed(StorageError):
     def __str__(self) -> str:
         return f"{self.operation}: {self.error}"
 
-    @property
-    def remedy(self) -> str | None:
-        """What is wrong and what to do, in words; None where the error says all that is known."""
-        return remedy_of(self.error)
-
 
 # By the number of the system's error.
 _REMEDIES = {
-    errno.ENOSPC: "the file system is full. Free space on it, or enlarge it, and start the node again",
-    errno.EDQUOT: "the quota of the node's user is used up. Raise it, and start the node again",
+    errno.ENOSPC: "the file system is full. Free space on it, or enlarge it, and start the node again. No acknowledged "
+    "record is lost",
+    errno.EDQUOT: "the quota of the node's user is used up. Raise it, and start the node again. No acknowledged record "
+    "is lost",
     errno.EROFS: "the file system is read-only, as the system makes it after an error. Check the disk",
     errno.EIO: "the disk reported an error. Check the disk, and replace the voter if its data is lost",
 }
 
 
-def remedy_of(error: OSError) -> str | None:
+def remedy_of(error: BaseException) -> str | None:
     """What is wrong with the disk and what to do, in words; None for an error that says all that is known."""
-    found = _REMEDIES.get(error.errno or 0)
-    return None if found is None else f"{found}. Nothing that was acknowledged is lost"
+    cause = error.error if isinstance(error, DiskFailed) else error
+    return _REMEDIES.get(cause.errno or 0) if isinstance(cause, OSError) else None
+
+
+def remedy_fields(error: BaseException) -> dict[str, str]:
+    """The remedy as a field of an event of the log; no field without one."""
+    text = remedy_of(error)
+    return {} if text is None else {"text": text}

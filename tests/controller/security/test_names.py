@@ -1,12 +1,13 @@
-"""The subject of a certificate, as Java prints it."""
+"""The subject of a certificate, as Java prints it, and when it expires."""
 
 from __future__ import annotations
 
 import ssl
+import subprocess
 
 import pytest
 
-from controller.security.names import BadCertificate, subject_of
+from controller.security.names import BadCertificate, chain_expires_s, expires_s, subject_of
 from tests.raft.network.certificates import certificate, needs_openssl
 
 
@@ -41,3 +42,22 @@ def test_bytes_that_are_no_certificate_are_refused():
     for size in (0, 1, 10, 40, len(whole) // 4):
         with pytest.raises(BadCertificate):
             subject_of(whole[:size])
+
+
+@needs_openssl
+@pytest.mark.parametrize("days", [1, 30, 20_000])  # the last is after 2049: GeneralizedTime
+def test_the_end_of_a_certificate_is_that_of_openssl(days: int) -> None:
+    path = certificate("/CN=ends", days=days)
+    said = subprocess.run(
+        ["openssl", "x509", "-noout", "-enddate", "-in", path], capture_output=True, text=True, check=True
+    )
+    end_s = ssl.cert_time_to_seconds(said.stdout.strip().removeprefix("notAfter="))
+
+    text = path.read_text()
+
+    assert expires_s(ssl.PEM_cert_to_DER_cert(text[text.index("-----BEGIN CERTIFICATE") :])) == end_s
+    assert chain_expires_s(path.read_bytes() + certificate("/CN=later", days=25_000).read_bytes()) == end_s
+
+
+def test_a_pem_without_a_certificate_has_no_end() -> None:
+    assert chain_expires_s(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") is None

@@ -243,7 +243,7 @@ def test_a_full_disk_ends_the_node_with_one_line_that_says_so(tmp_path: Path) ->
     assert [line["text"].split(". ") for line in failed] == [
         [
             "the file system is full", "Free space on it, or enlarge it, and start the node again",
-            "Nothing that was acknowledged is lost",
+            "No acknowledged record is lost",
         ]
     ]  # fmt: skip
     assert "No space left on device" in failed[0]["error"]
