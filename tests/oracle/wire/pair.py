@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.messages.configs import DescribeConfigsRequest
-from records.messages.envelope import EnvelopeRequest
+from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.wire import DecodeError
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import eventually, free_ports
@@ -249,10 +249,16 @@ def says_unknown(found: Found) -> bool:
 
 
 def learn(names: Names, requests: list[Asked], reply: Reply) -> None:
-    for request, answer in zip(requests, reply.answers, strict=False):
-        if request.message is not None:
-            with contextlib.suppress(DecodeError):
-                names.learn(request.message, answer_of(request, answer)[1])
+    """Learn the names in the answers, also those within an envelope."""
+    for request, data in zip(requests, reply.answers, strict=False):
+        with contextlib.suppress(DecodeError):
+            answer = None if request.message is None else answer_of(request, data)[1]
+            if isinstance(answer, EnvelopeResponse):
+                request = asked(request.message.request_data)
+                has_answer = request.message is not None and bool(answer.response_data)
+                answer = answer_of(request, bytes(answer.response_data))[1] if has_answer else None
+            if answer is not None:
+                names.learn(request.message, answer)
 
 
 @contextlib.contextmanager
