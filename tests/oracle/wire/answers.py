@@ -33,7 +33,7 @@ from tests.oracle.compare import UNORDERED, sort_array
 if TYPE_CHECKING:
     from tests.oracle.wire.nodes import WireNode
 
-API_VERSIONS = 18
+API_VERSIONS, DESCRIBE_CONFIGS = 18, 32
 TIMES = {
     "lastFetchTimestamp", "lastCaughtUpTimestamp", "issueTimestampMs", "expiryTimestampMs", "maxTimestampMs",
     "issueTimestamp", "expiryTimestamp", "maxTimestamp",
@@ -101,6 +101,9 @@ def tree_of(request: Asked, data: bytes, node: WireNode) -> Any:
     for key, path in sorted(UNORDERED, reverse=True):
         if key == request.api_key:
             sort_array(tree, path)
+    if request.api_key == DESCRIBE_CONFIGS:
+        # So that the entries of one resource are compared, also where they differ.
+        tree["results"].sort(key=lambda result: (result["resourceType"], result["resourceName"]))
     tree = plain(tree, str(node.port))
     if request.api_key == API_VERSIONS:
         tree.pop("finalizedFeaturesEpoch", None)
