@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs pythons format clean
+.PHONY: setup up test lint types gssapi interop golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs pythons format clean
 
 setup: $(READY)
 
@@ -47,6 +47,10 @@ gssapi: setup
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
 	$(BIN)/python -m pytest $(PARALLEL) --no-loadscope-reorder tests/interop tests/oracle --interop
+
+# What stock's tools print: the recorded answers in tests/data/stock-tools, asked anew.
+golden: setup
+	$(BIN)/python -m tests.interop.tools.stock_calls
 
 # Spark is 456 MB, so it is installed only for the targets that need it; it needs a JDK 17+.
 PIPELINE_READY := $(VENV)/.ready-pipeline
@@ -86,6 +90,7 @@ bench: setup
 	$(BIN)/python -m tests.benchmarks.security
 	$(BIN)/python -m tests.benchmarks.availability
 	$(BIN)/python -m tests.benchmarks.memory
+	$(BIN)/python -m tests.benchmarks.tools
 
 $(CHECKERS)/.ready: requirements/deploy.txt
 	$(PYTHON) -m venv $(CHECKERS)

@@ -25,6 +25,7 @@ TOOLS = {
     "cluster": "org.apache.kafka.tools.ClusterTool",
     "topics": "org.apache.kafka.tools.TopicCommand",
     "reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
     "leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
     "broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
     "console-producer": "org.apache.kafka.tools.ConsoleProducer",

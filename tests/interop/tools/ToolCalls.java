@@ -33,20 +33,47 @@ import org.jline.reader.impl.DefaultParser;
  * {file, interactive, commands: [[word]]} -> {outputs: [text]}, the shell's once it has loaded the whole file.
  */
 public final class ToolCalls {
-    private static final Map<String, String> TOOLS = Map.of(
-        "storage", "kafka.tools.StorageTool",
-        "acls", "org.apache.kafka.tools.AclCommand",
-        "configs", "kafka.admin.ConfigCommand",
-        "delegation-tokens", "org.apache.kafka.tools.DelegationTokenCommand",
-        "dump-log", "org.apache.kafka.tools.DumpLogSegments",
-        "metadata-shell", "org.apache.kafka.shell.MetadataShell");
+    private static final Map<String, String> TOOLS = Map.ofEntries(
+        Map.entry("storage", "kafka.tools.StorageTool"),
+        Map.entry("acls", "org.apache.kafka.tools.AclCommand"),
+        Map.entry("broker-api-versions", "org.apache.kafka.tools.BrokerApiVersionsCommand"),
+        Map.entry("cluster", "org.apache.kafka.tools.ClusterTool"),
+        Map.entry("configs", "kafka.admin.ConfigCommand"),
+        Map.entry("delegation-tokens", "org.apache.kafka.tools.DelegationTokenCommand"),
+        Map.entry("dump-log", "org.apache.kafka.tools.DumpLogSegments"),
+        Map.entry("features", "org.apache.kafka.tools.FeatureCommand"),
+        Map.entry("leader-election", "org.apache.kafka.tools.LeaderElectionCommand"),
+        Map.entry("metadata-quorum", "org.apache.kafka.tools.MetadataQuorumCommand"),
+        Map.entry("metadata-shell", "org.apache.kafka.shell.MetadataShell"),
+        Map.entry("reassign-partitions", "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"),
+        Map.entry("topics", "org.apache.kafka.tools.TopicCommand"));
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
-    private static final class Exited extends SecurityException {
-        final int code;
+    /** What a call has printed, and the code of its first exit; a tool may catch what stops it, and go on printing. */
+    private static final class Call {
+        final ByteArrayOutputStream stdout = new ByteArrayOutputStream();
+        final ByteArrayOutputStream stderr = new ByteArrayOutputStream();
+        Integer code;
+        String[] printed;
 
+        synchronized void exit(int status) {
+            if (code == null) {
+                code = status;
+                printed = printed();
+            }
+        }
+
+        String[] printed() {
+            System.out.flush();
+            return new String[] {stdout.toString(StandardCharsets.UTF_8), stderr.toString(StandardCharsets.UTF_8)};
+        }
+    }
+
+    private static volatile Call current = new Call();
+
+    private static final class Exited extends SecurityException {
         Exited(int code) {
-            this.code = code;
+            current.exit(code);
         }
     }
 
@@ -92,33 +119,30 @@ public final class ToolCalls {
 
     private static void call(JsonNode question, ObjectNode answer) throws Exception {
         String[] args = strings(question.get("args")).toArray(new String[0]);
-        ByteArrayOutputStream stdout = new ByteArrayOutputStream();
-        ByteArrayOutputStream stderr = new ByteArrayOutputStream();
+        Call call = new Call();
+        current = call;
         PrintStream out = System.out;
         PrintStream err = System.err;
-        PrintStream errors = new PrintStream(stderr, true, StandardCharsets.UTF_8);
-        System.setOut(new PrintStream(stdout, true, StandardCharsets.UTF_8));
+        PrintStream errors = new PrintStream(call.stderr, true, StandardCharsets.UTF_8);
+        System.setOut(new PrintStream(call.stdout, true, StandardCharsets.UTF_8));
         System.setErr(errors);
-        int code = 0;
         try {
             Class.forName(TOOLS.get(question.get("tool").asText())).getMethod("main", String[].class)
                 .invoke(null, (Object) args);
+            call.exit(0);
         } catch (InvocationTargetException e) {
-            if (e.getCause() instanceof Exited exited) {
-                code = exited.code;
-            } else {
-                code = 1;
+            if (!(e.getCause() instanceof Exited)) {
                 errors.print("Exception in thread \"main\" ");
                 e.getCause().printStackTrace(errors);
+                call.exit(1);
             }
         } finally {
-            System.out.flush();
             System.setOut(out);
             System.setErr(err);
         }
-        answer.put("stdout", stdout.toString(StandardCharsets.UTF_8));
-        answer.put("stderr", stderr.toString(StandardCharsets.UTF_8));
-        answer.put("exit", code);
+        answer.put("stdout", call.printed[0]);
+        answer.put("stderr", call.printed[1]);
+        answer.put("exit", call.code);
     }
 
     private static void texts(JsonNode question, ArrayNode answers) {
