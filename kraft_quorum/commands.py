@@ -31,3 +31,39 @@ def kafka_metadata_shell() -> int:
     from controller.tools.metadata_shell import main
 
     return main()
+
+
+def kafka_metadata_quorum() -> int:
+    from controller.tools.admin.metadata_quorum import main
+
+    return main()
+
+
+def kafka_features() -> int:
+    from controller.tools.admin.features import main
+
+    return main()
+
+
+def kafka_cluster() -> int:
+    from controller.tools.admin.cluster import main
+
+    return main()
+
+
+def kafka_leader_election() -> int:
+    from controller.tools.admin.leader_election import main
+
+    return main()
+
+
+def kafka_delegation_tokens() -> int:
+    from controller.tools.admin.delegation_tokens import main
+
+    return main()
+
+
+def kafka_broker_api_versions() -> int:
+    from controller.tools.admin.broker_api_versions import main
+
+    return main()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
+from binascii import b2a_base64
 
+from records.java_base64 import url_safe_bytes
 from records.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ LOST_DIRECTORY = bytes(15) + b"\x02"
 RESERVED_MAX = 99
 
 _TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")
-_FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _TEXT_MAX = 24
 
 
@@ -36,29 +35,13 @@ def parse_uuid(text: str) -> bytes:
     """
     if len(text) > _TEXT_MAX:
         raise ValueError(f"Input string with prefix `{text[:_TEXT_MAX]}` is too long to be decoded as a base64 UUID")
-    value = _url_safe_bytes(text.encode("latin-1", "replace"))
+    value = url_safe_bytes(text.encode("latin-1", "replace"))
     if len(value) != 16:
         raise ValueError(
             f"Input string `{text}` decoded as {len(value)} bytes, which is not equal to the expected 16 bytes of a "
             "base64-encoded UUID"
         )
     return value
-
-
-def _url_safe_bytes(text: bytes) -> bytes:
-    """The bytes of url-safe base64; error texts are those of Java's decoder."""
-    if len(text) == 1:
-        raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
-    digits = text
-    if b"=" in text:
-        digits = text[: text.index(b"=")]
-        if (len(digits) % 4, text[len(digits) :]) not in ((2, b"=="), (3, b"=")):
-            raise ValueError("Input byte array has wrong 4-byte ending unit")
-    if illegal := digits.translate(None, _ALPHABET):
-        raise ValueError(f"Illegal base64 character {illegal[0]:x}")
-    if len(digits) % 4 == 1:
-        raise ValueError("Last unit does not have enough valid bits")
-    return bytes(a2b_base64(digits.translate(_FROM_URL_SAFE) + b"=" * (-len(digits) % 4)))
 
 
 def is_reserved(value: bytes) -> bool:

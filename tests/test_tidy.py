@@ -75,7 +75,7 @@ LEVELS = (
     ("handlers", "tools.shell"),
     ("core", "security"),
     ("node", "tools"),
-    ("server.http",),
+    ("server.http", "tools.admin"),
     ("server.grpc",),
     ("server",),
     ("ctl",),
@@ -329,7 +329,18 @@ def test_no_file_names_a_path_of_one_machine_or_the_address_of_a_registry() -> N
 
 
 @pytest.mark.parametrize(
-    "tool", ["controller.tools.storage", "controller.tools.dump_log", "controller.tools.metadata_shell"]
+    "tool",
+    [
+        "controller.tools.storage",
+        "controller.tools.dump_log",
+        "controller.tools.metadata_shell",
+        "controller.tools.admin.broker_api_versions",
+        "controller.tools.admin.cluster",
+        "controller.tools.admin.delegation_tokens",
+        "controller.tools.admin.features",
+        "controller.tools.admin.leader_election",
+        "controller.tools.admin.metadata_quorum",
+    ],
 )
 def test_the_tools_import_no_module_that_is_slow_to_import(tool: str) -> None:
     code = f"import sys, {tool}; print(' '.join(sorted(sys.modules)))"

@@ -27,6 +27,18 @@ RENEWED_AT = 0.85
 HINT = "a listener with TLS or SASL needs the security settings of the client"
 
 
+class NotAuthenticated(ConnectionError):
+    """The node and this client do not accept each other.
+
+    code: the error that Kafka's clients have for it, None for TLS. text: the node's words.
+    """
+
+    def __init__(self, explained: str, code: Error | None, text: str) -> None:
+        super().__init__(explained)
+        self.code = code
+        self.text = text
+
+
 class Connection:
     """One TCP connection; use it as a context manager. security: None for PLAINTEXT.
 
@@ -116,7 +128,7 @@ class Connection:
             if self._security.check_session is not None:
                 self._security.check_session(secured)  # type: ignore[arg-type]  # only its cipher is read
         except (ssl.SSLError, ValueError) as error:
-            raise ConnectionError(explain(error)) from None
+            raise NotAuthenticated(explain(error), None, explain(error)) from None
 
     def _log_in(self) -> None:
         """Authenticate, or authenticate again before the session ends (KIP-368)."""
@@ -132,8 +144,11 @@ class Connection:
         shaken = self.ask(SaslHandshakeRequest(mechanism=name))
         if shaken.error_code:
             others = ", ".join(shaken.mechanisms) or "none"
-            raise ConnectionError(
-                f"SASL mechanism {name} is refused ({error_name(shaken.error_code)}); it has {others}"
+            raise NotAuthenticated(
+                f"SASL mechanism {name} is refused ({error_name(shaken.error_code)}); it has {others}",
+                Error.UNSUPPORTED_SASL_MECHANISM,
+                f"Client SASL mechanism '{name}' not enabled in the server, enabled mechanisms are "
+                f"[{', '.join(shaken.mechanisms)}]",
             )
         try:
             token: bytes | None = exchange.first()
@@ -141,10 +156,12 @@ class Connection:
                 answer = self.ask(SaslAuthenticateRequest(auth_bytes=token))
                 if answer.error_code:
                     text = answer.error_message or error_name(answer.error_code)
-                    raise ConnectionError(f"authentication with SASL mechanism {name} is refused: {text}")
+                    explained = f"authentication with SASL mechanism {name} is refused: {text}"
+                    raise NotAuthenticated(explained, Error.SASL_AUTHENTICATION_FAILED, text)
                 token = exchange.answer(answer.auth_bytes)
         except SaslRefused as error:
-            raise ConnectionError(f"authentication with SASL mechanism {name} fails: {error}") from None
+            explained = f"authentication with SASL mechanism {name} fails: {error}"
+            raise NotAuthenticated(explained, Error.SASL_AUTHENTICATION_FAILED, str(error)) from None
         if not exchange.is_complete:
             raise ConnectionError(f"it ended the exchange of SASL mechanism {name} too early")
         if answer.session_lifetime_ms > 0:

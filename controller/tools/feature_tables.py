@@ -34,14 +34,18 @@ def print_feature_dependencies(given: Sequence[str]) -> None:
         name, equals, level_text = text.partition("=")
         if not equals:
             raise Terse(f"Invalid feature format: {text}. Expected format: 'feature=version' (e.g. 'group.version=1')")
-        _print_dependencies(name.strip(), level_text.strip())
+        print_dependencies(name.strip(), _level(name.strip(), level_text.strip()))
 
 
-def _print_dependencies(name: str, level_text: str) -> None:
+def _level(name: str, text: str) -> int:
     try:
-        level = integer(level_text, 16)
+        return integer(text, 16)
     except ValueError:
-        raise Terse(f"Invalid version format: {level_text} for feature {name}") from None
+        raise Terse(f"Invalid version format: {text} for feature {name}") from None
+
+
+def print_dependencies(name: str, level: int) -> None:
+    """Print the dependencies of a level of a feature; raises Terse."""
     if name == features.METADATA_VERSION:
         sys.stdout.write(f"{name}={level} ({_metadata_version(level)}) has no dependencies.\n")
         return

@@ -1,4 +1,5 @@
-"""Stock's kafka-acls, kafka-configs and kafka-delegation-tokens print and exit alike with stock controllers and ours.
+"""Stock's kafka-acls, kafka-configs and kafka-delegation-tokens print and exit alike with stock controllers and ours;
+and so does our kafka-delegation-tokens.
 
 Two secured clusters of one controller and one stock broker. Each command runs on both; what is random or of the moment
 (ids, HMACs, dates, ports) is replaced, and lists whose order is that of a Java map of random keys are sorted.
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from controller.ctl.main import main
+from tests.controller.tools.cases import ours as ours_says
 from tests.interop.cluster import OURS, STOCK
 from tests.interop.secured import ADMIN, ANN, secured
 from tests.interop.tools.stock_calls import StockCalls
@@ -229,7 +231,8 @@ def test_kafka_configs(pair: Pair) -> None:
     assert_none(compare(pair, "configs", CONFIGS))
 
 
-def test_kafka_delegation_tokens(pair: Pair) -> None:
+@pytest.mark.parametrize("by", ["stock's tool", "our tool"])
+def test_kafka_delegation_tokens(pair: Pair, by: str) -> None:
     differences = []
     hmacs = [""] * 2
     steps: list[tuple[str, list[str]]] = [
@@ -260,7 +263,11 @@ def test_kafka_delegation_tokens(pair: Pair) -> None:
             for place, found in enumerate((pair.stock, pair.ours)):
                 given = [hmacs[place] if argument == "HMAC" else argument for argument in arguments]
                 command = ["--bootstrap-server", found.bootstrap, "--command-config", found.asked(user), *given]
-                answer = pair.calls.ask({"tool": "delegation-tokens", "args": command})
+                # Stock's cluster is asked by stock's tool, ours by each.
+                if found is pair.ours and by == "our tool":
+                    answer = ours_says("delegation-tokens", command)
+                else:
+                    answer = pair.calls.ask({"tool": "delegation-tokens", "args": command})
                 made = re.search(r"[A-Za-z0-9+/]{86}==", answer["stdout"])
                 if number == 1 and made is not None:
                     hmacs[place] = made[0]

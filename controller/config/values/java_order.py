@@ -30,7 +30,7 @@ def hash_order(names: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[s
     distinct = list(dict.fromkeys(names))
     if len(distinct) < 2:
         return distinct
-    return _by_bucket(distinct, [hash_code(name) for name in distinct], capacity)
+    return bucket_order(distinct, [hash_code(name) for name in distinct], capacity)
 
 
 def uuid_order(ids: Iterable[bytes]) -> list[bytes]:
@@ -40,10 +40,24 @@ def uuid_order(ids: Iterable[bytes]) -> list[bytes]:
     for id_ in distinct:
         halves = int.from_bytes(id_[:8], "big") ^ int.from_bytes(id_[8:], "big")
         codes.append((halves ^ halves >> 32) & 0xFFFFFFFF)
-    return _by_bucket(distinct, codes, DEFAULT_CAPACITY)
+    return bucket_order(distinct, codes, DEFAULT_CAPACITY)
 
 
-def _by_bucket(keys: list[K], codes: list[int], capacity: int) -> list[K]:
+def integer_order(numbers: Iterable[int]) -> list[int]:
+    """The distinct numbers of 32 bits in the order of a map that has grown to hold these."""
+    distinct = list(dict.fromkeys(numbers))
+    return bucket_order(distinct, [number & 0xFFFFFFFF for number in distinct], DEFAULT_CAPACITY)
+
+
+def partition_order(partitions: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The distinct partitions, of topic and index, in the order of a HashMap of `TopicPartition`s."""
+    distinct = list(dict.fromkeys(partitions))
+    codes = [(31 * (31 + index) + hash_code(topic)) & 0xFFFFFFFF for topic, index in distinct]
+    return bucket_order(distinct, codes, DEFAULT_CAPACITY)
+
+
+def bucket_order(keys: list[K], codes: list[int], capacity: int) -> list[K]:
+    """The keys in the order of a HashMap made with this capacity, where codes are their hashes, unsigned."""
     size = 1
     while size < capacity:
         size *= 2

@@ -59,7 +59,7 @@ class Reader:
             elif self.positional < len(parser.positionals):
                 self.gather(parser, parser.positionals[self.positional])
             elif not self.options_ended and parser.commands:
-                self.finish(parser, values, used)
+                self.finish(parser, values, used, chosen)
                 self.positional = self.taken = 0
                 self.gathered.clear()
                 self.read_command(parser, values)
@@ -68,7 +68,7 @@ class Reader:
                 raise ArgumentError(parser, self.unrecognized(" ".join(self.arguments[self.index :])))
         if parser.commands:
             raise ArgumentError(parser, "too few arguments")
-        self.finish(parser, values, used)
+        self.finish(parser, values, used, chosen)
 
     def current(self) -> str:
         return self.arguments[self.index]
@@ -170,7 +170,7 @@ class Reader:
             self.positional += 1
             self.taken = 0
 
-    def finish(self, parser: Parser, values: Values, used: set[Argument]) -> None:
+    def finish(self, parser: Parser, values: Values, used: set[Argument], chosen: dict[int, Argument]) -> None:
         """Assign the collected values to the positional arguments, and report missing arguments."""
         needs = [1 if argument.nargs is None else argument.nargs[0] for argument in parser.positionals]
         if sum(needs) > len(self.gathered):
@@ -190,6 +190,10 @@ class Reader:
             # The last missing argument is reported, as by argparse4j, but a parent parser's takes precedence.
             if option.required and option not in used and (self.deferred is None or self.deferred.parser is parser):
                 self.deferred = ArgumentError(parser, f"argument {option.title()} is required")
+        for group in sorted(parser.one_of - set(chosen)):
+            if self.deferred is None:
+                titles = " ".join(option.title() for option in parser.options if option.exclusive == group)
+                self.deferred = ArgumentError(parser, f"one of the arguments {titles} is required")
 
     def read_command(self, parser: Parser, values: Values) -> None:
         given = self.current()

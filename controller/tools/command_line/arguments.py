@@ -40,11 +40,13 @@ class Argument:
 
     nargs: None for exactly one value, or the least and the greatest number of values. action: `store`, `append`,
     `store_true` or `help`. convert: parses the text of a value; raises ValueError with the reason. exclusive: options
-    with the same number exclude each other. hidden: help does not list the option, and no prefix matches it.
+    with the same number exclude each other. group: the heading under which help lists the option. hidden: help does not
+    list the option, and no prefix matches it.
     """
 
     __slots__ = (
-        "action", "convert", "default", "dest", "exclusive", "flags", "help", "hidden", "name", "nargs", "required",
+        "action", "convert", "default", "dest", "exclusive", "flags", "group", "help", "hidden", "name", "nargs",
+        "required",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +59,7 @@ class Argument:
         default: object = None,
         convert: Callable[[str], object] | None = None,
         exclusive: int | None = None,
+        group: str = "optional arguments",
         hidden: bool = False,
     ) -> None:
         is_option = names[0].startswith("-")
@@ -71,6 +74,7 @@ class Argument:
         self.default = [] if not is_option and default is None and nargs and nargs[1] > 1 else default
         self.convert = convert
         self.exclusive = exclusive
+        self.group = group
         self.hidden = hidden
 
     @property
@@ -128,7 +132,10 @@ class Arguments:
 
 
 class Parser:
-    """A tool's arguments, or those of one of its sub-commands (`command`), in the order in which help lists them."""
+    """A tool's arguments, or those of one of its sub-commands (`command`), in the order in which help lists them.
+
+    one_of: the numbers of the groups of exclusive options of which one must be given.
+    """
 
     def __init__(
         self,
@@ -150,6 +157,7 @@ class Parser:
         self.options: list[Argument] = []
         self.positionals: list[Argument] = []
         self.by_flag: dict[str, Argument] = {}
+        self.one_of: set[int] = set()
         self.commands: dict[str, Parser] = {}
         if add_help:
             self.add("-h", "--help", action="help", help="show this help message and exit")
@@ -196,14 +204,21 @@ class Parser:
             words.append(self.command)
         words += [option.bracketed() for option in self.options if option.exclusive is None and not option.hidden]
         for group in sorted({option.exclusive for option in self.options if option.exclusive is not None}):
-            choices = [option.usage() for option in self.options if option.exclusive == group]
-            for number, choice in enumerate(choices):
-                start = "[" if number == 0 else ""
-                end = "]" if number == len(choices) - 1 else ""
-                words += ["|", f"{start}{choice}{end}"] if number else [f"{start}{choice}{end}"]
+            words += self.exclusive_words(group)
         words += [positional.bracketed() for positional in self.positionals]
         if self.commands:
             words += [self.command_list(), "..."]
+        return words
+
+    def exclusive_words(self, group: int) -> list[str]:
+        """Options of which one may be given, in brackets; in parentheses where one must be given."""
+        choices = [option.usage() for option in self.options if option.exclusive == group]
+        first, last = "()" if group in self.one_of else "[]"
+        words = []
+        for number, choice in enumerate(choices):
+            start = first if number == 0 else ""
+            end = last if number == len(choices) - 1 else ""
+            words += ["|", f"{start}{choice}{end}"] if number else [f"{start}{choice}{end}"]
         return words
 
     def words_before_command(self) -> list[str]:
@@ -215,6 +230,8 @@ class Parser:
         if above.command is not None:
             words.append(above.command)
         words += [option.bracketed() for option in above.options if option.required and option.exclusive is None]
+        for group in sorted(above.one_of):
+            words += above.exclusive_words(group)
         return words + [positional.bracketed() for positional in above.positionals]
 
     def command_list(self) -> str:
@@ -232,9 +249,11 @@ class Parser:
         if self.commands:
             parts.append(entry(self.command_list(), "", width))
             parts += [entry(f"  {name}", command.help, width) for name, command in self.commands.items()]
-        if self.options:
-            parts.append("\noptional arguments:\n")
-            parts += [option.help_entry(width) for option in self.options if not option.hidden]
+        for group in dict.fromkeys(option.group for option in self.options):
+            parts.append(f"\n{group}:\n")
+            parts += [
+                option.help_entry(width) for option in self.options if option.group == group and not option.hidden
+            ]
         return "".join(parts)
 
 

@@ -16,10 +16,18 @@ _WIDTH = 80
 
 
 class OptionError(Exception):
-    """Options are refused. The text begins with the name of jopt-simple's exception."""
+    """Options are refused. The text begins with the name of jopt-simple's exception, and ends with its causes.
+
+    message: without the name and the causes.
+    """
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"joptsimple.{name}: {message}")
+        self.message = message.partition("\n")[0]
+
+
+class NotOneOf(ValueError):
+    """The text of a value is none of a few words."""
 
 
 class Option:
@@ -83,11 +91,11 @@ class Options:
                 values.append(text if option.convert is None else option.convert(text))
             except ValueError as error:
                 cause = f"java.lang.NumberFormatException: {error}"
-                raise OptionError(
-                    "OptionArgumentConversionException",
-                    f"Cannot parse argument '{text}' of option {name}\n"
-                    f"Caused by: joptsimple.internal.ReflectionException: {cause}\nCaused by: {cause}",
-                ) from None
+                causes = f"Caused by: joptsimple.internal.ReflectionException: {cause}\nCaused by: {cause}"
+                if isinstance(error, NotOneOf):
+                    causes = f"Caused by: joptsimple.ValueConversionException: {error}"
+                refused = f"Cannot parse argument '{text}' of option {name}"
+                raise OptionError("OptionArgumentConversionException", f"{refused}\n{causes}") from None
         if len(values) > 1:
             raise OptionError(
                 "MultipleArgumentsForOptionException",
@@ -121,9 +129,32 @@ def read(options: Sequence[Option], arguments: Sequence[str]) -> Options:
             if not left:
                 raise OptionError("OptionMissingRequiredArgumentException", f"Option {name} requires an argument")
             values.append(left.pop())
-        elif left and not looks_like_option(left[-1]):
+        elif left and _is_value(option, left[-1]):
             values.append(left.pop())
     return found
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    """A converter to one of these words, in any case; as for Java's enums."""
+
+    def convert(text: str) -> str:
+        if text.upper() not in words:
+            raise NotOneOf(f"Value [{text}] is not one of [[{','.join(words)}]]")
+        return text.upper()
+
+    return convert
+
+
+def _is_value(option: Option, argument: str) -> bool:
+    """Whether an argument is the value of an option that may stand alone: it must be of the option's type."""
+    if option.convert is None:
+        return not looks_like_option(argument)
+    try:
+        option.convert(argument)
+    except ValueError:
+        return False
+    # A negative number looks like an option.
+    return True
 
 
 def looks_like_option(argument: str) -> bool:
@@ -152,14 +183,17 @@ def _widths(rows: Sequence[tuple[str, str]]) -> tuple[int, int]:
 
 
 def _fitted(text: str, width: int) -> list[str]:
-    """The text in lines of `width`; all lines but the first are indented by two."""
+    """The text in lines of `width`; where a line of it does not fit, all but its first part are indented by two."""
     from controller.tools.command_line.line_breaks import pieces
 
     lines = []
-    line = ""
-    for piece in pieces(text.strip()):
-        if len(line) + len(piece) > width:
-            lines.append(line.rstrip())
-            line = "  "
-        line += piece
-    return [*lines, line] if line else lines
+    for given in text.strip().split("\n"):
+        line = ""
+        for piece in pieces(given):
+            if len(line) + len(piece) > width:
+                lines.append(line.rstrip())
+                line = "  "
+            line += piece
+        if line:
+            lines.append(line)
+    return lines

@@ -24,7 +24,12 @@ GOLDEN = DATA / "golden"
 
 Case = dict[str, Any]
 
+# The tools that ask a running cluster stand in a folder of their own.
+ADMIN = ("broker-api-versions", "cluster", "delegation-tokens", "features", "leader-election", "metadata-quorum")
+
 _TIMES = re.compile(r"(?m)^#[A-Z][a-z]{2} .*$")
+# A frame of a suppressed exception stands further to the right.
+_FRAME = re.compile(r"\t+(at |\.\.\. \d+ more\n)")
 _HEADER_KEY = b"\0\0\0\3"
 _SECRETS = re.compile(r"(salt|storedKey|serverKey)=\[[^]]*\]")
 
@@ -63,11 +68,7 @@ def without_places(text: str, directory: Path) -> str:
 
 def without_frames(text: str) -> str:
     """The output of Java without stack frames."""
-    return "".join(
-        line
-        for line in text.splitlines(keepends=True)
-        if not line.startswith("\tat ") and not (line.startswith("\t... ") and line.endswith(" more\n"))
-    )
+    return "".join(line for line in text.splitlines(keepends=True) if not _FRAME.match(line))
 
 
 def said(stdout: str, stderr: str, code: int) -> Case:
@@ -84,7 +85,8 @@ def said(stdout: str, stderr: str, code: int) -> Case:
 
 def ours(tool: str, args: list[str]) -> Case:
     """The output of our tool, called in this process."""
-    module = import_module(f"controller.tools.{tool.replace('-', '_')}")
+    folder = "controller.tools.admin" if tool in ADMIN else "controller.tools"
+    module = import_module(f"{folder}.{tool.replace('-', '_')}")
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = out, error = [
         io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="") for _ in range(2)

@@ -23,6 +23,16 @@ HEAVY = {
 }  # fmt: skip
 
 
+# A tool that asks a cluster has a socket, and what Python's module of sockets imports; still nothing of TLS and SASL.
+NETWORK = {"socket"}
+SECURITY = {"ssl", "raft.network.tls", "raft.network.mechanisms", "controller.security.clients"}
+ASKING = {
+    "admin.broker_api_versions", "admin.cluster", "admin.delegation_tokens", "admin.features", "admin.leader_election",
+    "admin.metadata_quorum",
+}  # fmt: skip
+AT = ["--bootstrap-controller", "127.0.0.1:1", "--command-config", "FAST"]
+
+
 def call(tool: str, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run a tool as its script does, and write the modules it loaded to file descriptor 2 at the end."""
     code = (
@@ -44,6 +54,7 @@ def loaded(tool: str, *args: str) -> set[str]:
 @pytest.fixture(scope="module")
 def properties(tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("node") / "node.properties"
+    (file.parent / "fast").write_text("default.api.timeout.ms=50\nrequest.timeout.ms=50\n")
     file.write_text((LIFE / "node-1.properties").read_text().replace("DIR", str(LIFE)))
     return str(file)
 
@@ -60,13 +71,26 @@ def properties(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("dump_log", ["--help"]),
         ("metadata_shell", ["-s", str(CHECKPOINT), "ls", "/image"]),
         ("metadata_shell", ["--help"]),
+        ("admin.metadata_quorum", [*AT, "describe", "--status"]),
+        ("admin.metadata_quorum", ["--help"]),
+        ("admin.features", [*AT, "describe"]),
+        ("admin.features", [*AT, "upgrade", "--release-version", "4.3"]),
+        ("admin.features", ["version-mapping"]),
+        ("admin.cluster", ["list-endpoints", *AT]),
+        ("admin.leader_election", [*AT, "--election-type", "preferred", "--all-topic-partitions"]),
+        ("admin.leader_election", ["--help"]),
+        ("admin.delegation_tokens", [*AT, "--describe"]),
+        ("admin.broker_api_versions", AT),
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else value,
 )
 def test_a_call_loads_nothing_heavy(tool: str, args: list[str], properties: str) -> None:
-    modules = loaded(tool, *[properties if arg == "PROPERTIES" else arg for arg in args])
+    files = {"PROPERTIES": properties, "FAST": str(Path(properties).with_name("fast"))}
+    modules = loaded(tool, *[files.get(arg, arg) for arg in args])
 
-    assert {name for name in modules if name in HEAVY or name.split(".")[0] in HEAVY} == set()
+    heavy = HEAVY | SECURITY
+    allowed = NETWORK if tool in ASKING else set()
+    assert {name for name in modules if name in heavy or name.split(".")[0] in heavy} - allowed == set()
 
 
 def test_the_interactive_shell_on_a_pipe_loads_no_line_editor() -> None:

@@ -1,6 +1,6 @@
 """The order of Java's maps."""
 
-from controller.config.values.java_order import hash_order, uuid_order
+from controller.config.values.java_order import hash_order, integer_order, partition_order, uuid_order
 from records.uuids import parse_uuid
 
 
@@ -34,3 +34,14 @@ def test_uuids_come_in_the_order_of_kafkas_hash() -> None:
 
     assert uuid_order(ids) == [ids[place] for place in (1, 2, 3, 0, 4)]
     assert uuid_order([ids[0], ids[0]]) == [ids[0]]
+
+
+def test_partitions_and_numbers_come_in_the_order_of_their_java_hashes() -> None:
+    """As a `java.util.HashMap` of these `TopicPartition`s, or `Integer`s, iterates in Java 17."""
+    partitions = [(topic, index) for topic in ("t", "orders", "ü", "a.b-c") for index in range(4)]
+
+    assert [f"{topic}-{index}" for topic, index in partition_order(partitions)] == [
+        "a.b-c-0", "a.b-c-3", "a.b-c-1", "a.b-c-2", "t-3", "t-2", "t-1", "t-0", "orders-0", "orders-1", "ü-3",
+        "orders-2", "ü-2", "orders-3", "ü-1", "ü-0",
+    ]  # fmt: skip
+    assert integer_order([101, 102, 1, 2, 3, 16, 33, -1, 1000, 70000]) == [16, -1, 1, 33, 70000, 2, 3, 101, 102, 1000]

@@ -1,0 +1,60 @@
+"""Exceptions of Kafka's admin client, with the names and texts that Java prints for them."""
+
+from __future__ import annotations
+
+from controller.tools.command_line.java_texts import Uncaught
+from records.errors import Error, error_of, error_text, is_retriable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PACKAGE = "org.apache.kafka.common.errors"
+CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
+KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException"
+
+
+class KafkaError(Uncaught):
+    """An exception for an error code of Kafka's.
+
+    message: None for the stock text of the code. is_final: whether the call that has it is not repeated, though the
+    code may be one that clients repeat.
+    """
+
+    def __init__(self, code: int, message: str | None = None, *, is_final: bool = True, cause: object = None) -> None:
+        found = error_of(code)
+        known = found if isinstance(found, Error) else Error.UNKNOWN_SERVER_ERROR
+        super().__init__(f"{PACKAGE}.{known.exception}", error_text(known) if message is None else message, cause)
+        self.code = known
+        self.is_final = is_final or not is_retriable(known)
+
+
+def timeout(message: str, cause: object = None) -> Uncaught:
+    return Uncaught(f"{PACKAGE}.TimeoutException", message, cause)
+
+
+def executed(error: Uncaught) -> Uncaught:
+    """The exception that a Java future throws where the call failed with `error`."""
+    return Uncaught("java.util.concurrent.ExecutionException", str(error), error)
+
+
+def not_created(text: str) -> Uncaught:
+    """The exception for settings with which no client can be made."""
+    return Uncaught(KAFKA_EXCEPTION, "Failed to create new KafkaAdminClient", Uncaught(CONFIG_EXCEPTION, text))
+
+
+def message_and_trace(error: Uncaught, suppressed: Iterable[Uncaught] = ()) -> str:
+    """What most tools print for an exception: its message, and its stack trace, here without stack frames.
+
+    suppressed: exceptions that Java lists under it.
+    """
+    listed = [f"\tSuppressed: {each}" for each in suppressed]
+    lines = [str(error), *listed, *(f"Caused by: {cause}" for cause in _causes(error))]
+    return "\n".join([str(error.message or "null"), *lines, "", ""])
+
+
+def _causes(error: Uncaught) -> Iterator[object]:
+    cause = error.cause
+    while cause is not None:
+        yield cause
+        cause = cause.cause if isinstance(cause, Uncaught) else None
