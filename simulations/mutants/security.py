@@ -90,6 +90,57 @@ MUTANTS = (
         "A18", "the number of unauthenticated connections has no limit", "authentication", ("W09",),
         Edit(SERVER, "        if len(self._unauthenticated) > self._handshakes_max:\n", "        if False:\n"),
     ),
+    _row(
+        "A08", "SaslHandshake begins anew where a token should come", "authentication", ("W08",),
+        Edit(GATE, "        elif self._state is State.TOKENS and request.api_key == SASL_HANDSHAKE:\n", "        elif self._state is State.TOKENS and request.api_key == SASL_HANDSHAKE:\n            self._handshake(connection, request)\n        elif False:\n"),
+    ),
+    _row(
+        "A19", "re-authentication may change the mechanism", "authentication", ("W08",),
+        Edit(GATE, "        if not self._renewing or self._renewing == name:\n", "        if True:\n"),
+    ),
+    # SCRAM
+    _row(
+        "A60", "any proof is accepted", "scram", ("W08",),
+        Edit(MECHANISMS, "        if not hmac.compare_digest(hashlib.new(self._hash, key).digest(), credential.stored_key):\n", "        if False:\n"),
+        ci=True,
+    ),
+    _row(
+        "A61", "a server does not compare the nonce", "scram", ("W08",),
+        Edit(MECHANISMS, "        if match[\"nonce\"] != self._nonce:\n", "        if False:\n"),
+    ),
+    _row(
+        "A62", "a server adds no nonce of its own", "scram", ("W08",),
+        Edit(MECHANISMS, "        self._nonce = match[\"nonce\"] + self._nonce\n", "        self._nonce = match[\"nonce\"]\n"),
+    ),
+    _row(
+        "A63", "a credential may have few iterations", "scram", ("W08",),
+        Edit(MECHANISMS, "        if credential.iterations < ITERATIONS_MIN:\n", "        if False:\n"),
+    ),
+    _row(
+        "A64", "the authorization id of another user is ignored", "scram", ("W08",),
+        Edit(MECHANISMS, "        authorization = (match[\"authzid\"] or \"\").replace(\"=2C\", \",\").replace(\"=3D\", \"=\")\n", "        authorization = \"\"\n"),
+    ),
+    _row(
+        "A65", "a client does not compare the nonce", "scram", ("W08",),
+        Edit(MECHANISMS, "        if match is None or not match[\"nonce\"].startswith(self._nonce):\n", "        if match is None:\n"),
+    ),
+    _row(
+        "A66", "a client accepts few iterations", "scram", ("W08",),
+        Edit(MECHANISMS, "        if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:\n", "        if iterations > ITERATIONS_MAX:\n"),
+    ),
+    _row(
+        "A67", "a client computes as many iterations as a server asks for", "scram", ("W08",),
+        Edit(MECHANISMS, "        if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:\n", "        if iterations < ITERATIONS_MIN:\n"),
+    ),
+    _row(
+        "A68", "a client does not compare the signature of the server", "scram", ("W08",),
+        Edit(MECHANISMS, "            if not hmac.compare_digest(base64_bytes(match[\"signature\"]), self._expected):\n", "            if False:\n"),
+        ci=True,
+    ),
+    _row(
+        "A69", "a client does without the signature of the server", "scram", ("W08",),
+        Edit(MECHANISMS, "            if match is None or match[\"signature\"] is None:\n", "            if not text:\n                self.is_complete = True\n                return None\n            if match is None or match[\"signature\"] is None:\n"),
+    ),
     # The authorizer
     _row(
         "A20", "super users need ACLs", "authorizer", ("W10",),
@@ -186,6 +237,10 @@ MUTANTS = (
     _row(
         "A47", "CreateTopics needs no permission for the topic", "permissions", ("W10",),
         Edit("controller.handlers.topics", "    return lambda name: allows(state, context, env, AclOperation.CREATE, topic_type, name)\n", "    return lambda _name: True\n"),
+    ),
+    _row(
+        "A48", "DeleteTopics needs no permission to delete", "permissions", ("W10",),
+        Edit("controller.handlers.topic_deletion", "        return self._all or allows(*self._asked, AclOperation.DELETE, AclResourceType.TOPIC, name)\n", "        return True\n"),
     ),
     _row(
         "A49", "IncrementalAlterConfigs needs no permission", "permissions", ("W10",),

@@ -14,10 +14,12 @@ from raft.network.mechanisms import PlainClient
 from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.versions import ApiVersionsRequest
 from simulations.secured.people import PASSWORDS, PLAIN
+from simulations.secured.scram import HASHES, attributes, proven
+from simulations.secured.scram_clients import read_answer
 from simulations.sockets.frames import is_nonsense, is_unsupported
 
 if TYPE_CHECKING:
-    from simulations.sockets.frames import Asked
+    from simulations.sockets.frames import Answer, Asked
 
 SASL_KEYS = (17, 36)
 SASL_VERSIONS = {17: 1, 36: 2}
@@ -36,10 +38,23 @@ class Stage(Enum):
 class Authentication:
     """Of one connection. stage: after the last written frame; expires_at: the end of the session on the clock of the
     server, in s, None for no end; principal: the one that the frames so far authenticate, None for none.
+
+    scram_answer: the last answer to a token of SCRAM; exchanged: mechanism and messages of the last complete exchange;
+    deceived: what somebody has altered in an answer, empty for nothing.
     """
 
-    def __init__(self, principal: Principal | None, reauth_ms: int) -> None:
-        """principal: of the client's certificate; None if the listener has SASL."""
+    def __init__(self, principal: Principal | None, reauth_ms: int, nonces: set[str]) -> None:
+        """principal: of the client's certificate; None if the listener has SASL. nonces: those that servers of the
+        world have given, to which this adds.
+        """
+        self.scram_answer: Answer | None = None
+        self.exchanged: tuple[str, str, str] | None = None
+        self.deceived = ""
+        self._nonces = nonces
+        self._mechanism = self._first_mechanism = ""
+        # The place and the text of the client's first message of SCRAM, and the server's.
+        self._first: tuple[int, str] | None = None
+        self._said: str | None = None
         self.principal = principal
         self.stage = Stage.VERSIONS if principal is None else Stage.OPEN
         self.has_sasl = principal is None
@@ -79,8 +94,12 @@ class Authentication:
         """The principal for which the frame at a place may be served; None if it may not be served."""
         return self._may.get(place, self._remains)
 
-    def answered(self, frame: Asked, now: float) -> None:
+    def answered(self, frame: Asked, answer: Answer, now: float) -> None:
         """The server has written the answer to a frame. now: by its own clock."""
+        if self._mechanism in HASHES and type(frame.message) is SaslAuthenticateRequest and is_sasl(frame):
+            self.scram_answer = answer
+            if self._first is not None and self._first[0] == frame.place:
+                self._is_said(bytes(read_answer(answer.data).auth_bytes).decode())
         if frame.place in self._opens and self.reauth_ms > 0:
             self.expires_at = now + self.reauth_ms / 1000
 
@@ -100,17 +119,45 @@ class Authentication:
             self._may[frame.place] = self.principal
 
     def _shaken(self, frame: Asked) -> None:
-        is_good = frame.message.mechanism == PLAIN and self.stage is not Stage.EXCHANGE and frame.version == 1
+        self._mechanism = frame.message.mechanism
+        self._first = self._said = None
+        is_good = self._mechanism in (PLAIN, *HASHES) and self.stage is not Stage.EXCHANGE and frame.version == 1
+        if self._before is not None and self._mechanism != self._first_mechanism:
+            is_good = False  # a session is renewed as it began
         self.stage = Stage.EXCHANGE if is_good else Stage.OVER
 
     def _authenticated(self, frame: Asked) -> None:
-        name = _proven(bytes(frame.message.auth_bytes))
+        token = bytes(frame.message.auth_bytes)
+        if self._mechanism == PLAIN:
+            name = _proven(token)
+        elif self._first is None:
+            self._first = frame.place, token.decode("latin-1")
+            return
+        else:
+            name = self._proven_by_scram(token.decode("latin-1"))
         if name is None or (self._before is not None and self._before.name != name):
             self.stage = Stage.OVER
             return
         self.principal, self._before = Principal("User", name), None
+        self._first_mechanism = self._mechanism
         self.stage = Stage.OPEN
         self._opens.add(frame.place)
+
+    def _is_said(self, text: str) -> None:
+        """The server's first message, empty where it has refused the client's. A nonce that was given before proves
+        nothing.
+        """
+        nonce = attributes(text).get("r")
+        if nonce is not None and nonce not in self._nonces:
+            self._nonces.add(nonce)
+            self._said = text
+
+    def _proven_by_scram(self, final: str) -> str | None:
+        # A final message that does not wait for the server's first cannot have its nonce.
+        if self._first is None or self._said is None:
+            return None
+        self.exchanged = self._mechanism, self._first[1], final
+        return proven(self._mechanism, PASSWORDS, self._first[1], self._said, final)
 
 
 def is_sasl(frame: Asked) -> bool:

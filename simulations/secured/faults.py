@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.faults.table import pick
 from simulations.plans.plan import Fault
+from simulations.secured import scram_clients
 from simulations.secured.intruders import MANNERS, WEIGHTS
+from simulations.secured.meddling import CHANGES
 from simulations.secured.people import NEW_ISSUER
+from simulations.secured.scram_clients import AnsweringVisit
 from simulations.sockets.rogue_clients import FIRST_ID, RogueClient, Visit
 from simulations.world.machine import endpoint
 from simulations.world.streams import between
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 
 Args = dict[str, Any]
 ALL_NODES = 0
+# Manners that must reach the active controller.
+EVERYWHERE = {"grant", "limited", "all_but_one"}
+# Manners of clients that read their answers.
+ANSWERING = ("by_scram", "unproven", "unproven", "unproven")
 
 
 def intrude(run: Any, args: Args) -> bool:
@@ -27,9 +34,11 @@ def intrude(run: Any, args: Args) -> bool:
     rogue = RogueClient(run.network, FIRST_ID + len(run.rogue_hosts), run.stream("intruder", args["number"]))
     run.rogue_hosts.append(rogue)
     nodes = list(run.plan.ids) if args["whom"] == ALL_NODES else [args["whom"]]
+    kind = AnsweringVisit if args["manner"] in scram_clients.MANNERS else Visit
+    manner = (MANNERS | scram_clients.MANNERS)[args["manner"]]
     for time in range(args["times"]):
         for node in nodes:
-            run.later(time * args["gap_ms"], Visit, rogue, endpoint(node).host, MANNERS[args["manner"]], 0)
+            run.later(time * args["gap_ms"], kind, rogue, endpoint(node).host, manner, 0)
     return True
 
 
@@ -53,19 +62,36 @@ def exchange(run: Any, args: Args) -> bool:
     return True
 
 
-KINDS: dict[str, Callable[[Any, Args], bool]] = {"intrude": intrude, "exchange": exchange}
+def meddle(run: Any, args: Args) -> bool:
+    """Alter the answers of SCRAM that the processes of a cluster get. what: of meddling.CHANGES; for_ms."""
+    run.network.meddling = args["what"]
+
+    def end() -> None:
+        run.network.meddling = None
+
+    run.later(args["for_ms"], end)
+    return True
 
 
-def draw_intrusion(rng: Random, plan: SecuredPlan) -> Fault:
-    """Rogue clients of one manner, at some time."""
-    manner = pick(rng, WEIGHTS)
+KINDS: dict[str, Callable[[Any, Args], bool]] = {"intrude": intrude, "exchange": exchange, "meddle": meddle}
+
+
+def draw_intrusion(rng: Random, plan: SecuredPlan, weights: tuple[str, ...] = WEIGHTS) -> Fault:
+    """Rogue clients of one manner, at some time. weights: of the manners."""
+    manner = pick(rng, weights)
     many = manner in {"stall", "swell", "knock", "plain"}
     args = {
-        "whom": ALL_NODES if manner in {"grant", "limited"} or rng.random() < 0.5 else pick(rng, tuple(plan.ids)),
+        "whom": ALL_NODES if manner in EVERYWHERE or rng.random() < 0.5 else pick(rng, tuple(plan.ids)),
         "manner": manner, "number": int(rng.random() * 1_000_000),
         "times": pick(rng, (3, 60, 60) if many else (1, 2, 4)), "gap_ms": pick(rng, (1, 5, 40, 200)),
     }  # fmt: skip
     return Fault("intrude", args, at_ms=between(rng, 200, plan.chaos_ms * 9 // 10))
+
+
+def draw_meddling(rng: Random, plan: SecuredPlan) -> Fault:
+    """Altered answers, at some time."""
+    args = {"what": pick(rng, CHANGES), "for_ms": pick(rng, (300, 1000, 2000))}
+    return Fault("meddle", args, at_ms=between(rng, 1, plan.chaos_ms * 9 // 10))
 
 
 def draw_exchange(rng: Random, plan: SecuredPlan) -> Fault:

@@ -6,15 +6,18 @@ give them; no ACL names MALLORY.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from controller.interface.inputs import ANONYMOUS, Principal
-from raft.network.mechanisms import PlainClient, PlainServer
+from raft.network.mechanisms import Credential, PlainClient, PlainServer, ScramClient, ScramServer
 from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
+from simulations.secured.scram import FEW, HASHES, ITERATIONS, credential
 from simulations.secured.tls import FIRST_ISSUER, Certificate, Context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from random import Random
 
 ADMIN, ALICE, BOB, MALLORY = "admin", "alice", "bob", "mallory"
 ROGUE_USERS = (ALICE, BOB, MALLORY)
@@ -26,7 +29,9 @@ SUPER_USERS = frozenset((ADMIN, MEMBER, *(f"node-{number}" for number in range(1
 NAMES = (*sorted(SUPER_USERS), *ROGUE_USERS)
 # The name of a trusted certificate that `check_session` refuses.
 BARRED = "barred"
-PASSWORDS = {name: f"password of {name}" for name in NAMES}
+# A user whose SCRAM credentials have too few iterations: nobody is authenticated as it.
+WEAK = "weak"
+PASSWORDS = {name: f"password of {name}" for name in (*NAMES, WEAK)}
 PLAIN = "PLAIN"
 
 
@@ -36,12 +41,19 @@ def name_of(process_id: int) -> str:
 
 
 class Identities:
-    """The certificates of a world. trusted: the authorities in every truststore; issuer: the authority of all present
-    certificates. is_open: `allow.everyone.if.no.acl.found`.
+    """The certificates and credentials of a world. trusted: the authorities in every truststore; issuer: the authority
+    of all present certificates. is_open: `allow.everyone.if.no.acl.found`. mechanism: by which processes authenticate
+    to each other. captured: mechanism and messages of an exchange that somebody has read on the network.
     """
 
-    def __init__(self, protocol: str, *, is_open: bool) -> None:
+    def __init__(self, protocol: str, mechanism: str, nonces: Random, *, is_open: bool) -> None:
+        """nonces: draws them."""
         self.is_open = is_open
+        self.mechanism = mechanism
+        self.captured: tuple[str, str, str] | None = None
+        self._nonces = nonces
+        # User -> the salted password, as each client keeps it.
+        self._salted: dict[str, dict[tuple[bytes, int], bytes]] = {}
         self.has_tls = protocol in ("SSL", "SASL_SSL")
         self.has_sasl = protocol in ("SASL_PLAINTEXT", "SASL_SSL")
         self.trusted = frozenset({FIRST_ISSUER})
@@ -60,15 +72,26 @@ class Identities:
     def client(self, process_id: int) -> ClientSecurity:
         """The security of the connections that a process opens."""
         name = name_of(process_id)
-        mechanism = (PLAIN, lambda: PlainClient(name, PASSWORDS[name])) if self.has_sasl else None
+        mechanism = (self.mechanism, lambda: self._exchange(name)) if self.has_sasl else None
         return ClientSecurity(self._context(name) if self.has_tls else None, None, mechanism)
+
+    def _exchange(self, name: str) -> Any:
+        if self.mechanism == PLAIN:
+            return PlainClient(name, PASSWORDS[name])
+        salted = self._salted.setdefault(name, {})
+        return ScramClient(self.mechanism, name, PASSWORDS[name], salted, self._nonce())
+
+    def _nonce(self) -> str:
+        return f"{self._nonces.getrandbits(96):024x}"
 
     def listener(self, process_id: int, reauth_ms: int, delay_ms: int, wall_ms: Callable[[], int]) -> ListenerSecurity:
         """The security of the listener of a node."""
         sasl = None
         if self.has_sasl:
+            makers: dict[str, Callable[[], Any]] = {name: partial(self._scram_server, name) for name in HASHES}
+            makers[PLAIN] = lambda: PlainServer(PASSWORDS)
             sasl = Sasl(
-                {PLAIN: lambda: PlainServer(PASSWORDS)}, {PLAIN: reauth_ms}, delay_ms, 2000,
+                makers, dict.fromkeys(makers, reauth_ms), delay_ms, 2000,
                 lambda name, is_token: Principal("User", name, is_token), wall_ms,
             )  # fmt: skip
         if not self.has_tls:
@@ -77,8 +100,18 @@ class Identities:
             self._context(name_of(process_id)), check_session, None if self.has_sasl else identity_of, sasl
         )  # fmt: skip
 
+    def _scram_server(self, mechanism: str) -> ScramServer:
+        return ScramServer(mechanism, lambda name, is_token: kept(mechanism, name, is_token), self._nonce())
+
     def _context(self, name: str) -> Callable[[], Any]:
         return lambda: Context(self.certificate(name), self.trusted, asks=not self.has_sasl)
+
+
+def kept(mechanism: str, name: str, is_token: bool) -> Credential | None:
+    """The SCRAM credential of a user in the metadata; None if there is none."""
+    if is_token or name not in PASSWORDS:
+        return None
+    return Credential(*credential(mechanism, name, PASSWORDS[name], FEW if name == WEAK else ITERATIONS))
 
 
 def identity_of(session: Any) -> Principal:

@@ -65,6 +65,8 @@ class SecuredWireRules(WireRules):
     def __init__(self, network: Any) -> None:
         super().__init__(network)
         self._of: dict[TcpConnection, Authentication] = {}
+        # Those that servers have given.
+        self._nonces: set[str] = set()
 
     def of(self, connection: TcpConnection) -> Authentication:
         """The authentication of a connection."""
@@ -84,7 +86,7 @@ class SecuredWireRules(WireRules):
             else:
                 is_accepted = identities.accepts(certificate)
         principal = None if identities.has_sasl or certificate is None else Principal("User", certificate.name)
-        found = Authentication(principal, self._network.reauth_ms)
+        found = Authentication(principal, self._network.reauth_ms, self._nonces)
         if not is_accepted:
             found.stage = Stage.OVER
         return found
@@ -92,14 +94,23 @@ class SecuredWireRules(WireRules):
     def request_leaves(self, connection: TcpConnection, data: bytes) -> Asked | None:
         frame = super().request_leaves(connection, data)
         if frame is not None:
-            self.of(connection).written(frame)
+            found = self.of(connection)
+            if found.deceived and connection.opening.channels is not None:
+                raise Violation(
+                    "W08",
+                    f"node {connection.client.node.id} sends a {frame.name} to a server that has not proven that it "
+                    f"knows the password: its {found.deceived} was altered",
+                )
+            found.written(frame)
+            if connection.opening.channels is not None and found.exchanged is not None:
+                self._network.identities.captured = found.exchanged
         return frame
 
     def answer_leaves(self, connection: TcpConnection, data: bytes) -> Any:
         answer = super().answer_leaves(connection, data)
         taker: Any = connection.server
         if answer is not None and self._answered is not None:
-            self.of(connection).answered(self._answered, taker.loop.time())
+            self.of(connection).answered(self._answered, answer, taker.loop.time())
         return answer
 
     _answered: Asked | None = None

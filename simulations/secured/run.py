@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from controller.interface import inputs
 from records.messages.envelope import EnvelopeRequest
 from simulations.secured import faults, rules
+from simulations.secured.meddling import AlteredTap
 from simulations.secured.people import SUPER_USERS, Identities
 from simulations.secured.process import SecuredProcess
 from simulations.secured.rights import Rules
@@ -28,19 +29,29 @@ if TYPE_CHECKING:
     from simulations.plans.plan import Fault
     from simulations.secured.plan import SecuredPlan
     from simulations.sockets.frames import Seen
+    from simulations.sockets.tcp import End, TcpConnection
     from simulations.world.process import Node, Process
 
 OTHER = inputs.Ticked()
 
 
 class SecuredNetwork(SocketNetwork):
-    """identities: the certificates and users of the world. reauth_ms: of all listeners."""
+    """identities: the certificates and users of the world. reauth_ms: of all listeners. meddling: the present change of
+    `meddling.CHANGES`; None for none.
+    """
 
     identities: Identities
     reauth_ms: int
+    meddling: str | None = None
 
     def client_security(self, process: Any) -> ClientSecurity:
         return self.identities.client(process.id)
+
+    def accept(self, connection: TcpConnection) -> End:
+        end = super().accept(connection)
+        if self.identities.has_sasl and not self.identities.has_tls:
+            end.tap = AlteredTap(end.tap, connection, self)  # type: ignore[assignment]
+        return end
 
     def make_tap(self, whole: Callable[[bytes], Seen | None], *, is_answer: bool) -> Any:
         tap = Tap(whole, is_answer=is_answer)
@@ -90,6 +101,10 @@ class SecuredRun(SocketRun):
     network: SecuredNetwork
     watch: SecuredWatch
 
+    def end_chaos(self) -> None:
+        super().end_chaos()
+        self.network.meddling = None
+
     def _look(self) -> None:
         super()._look()
         for node in self.nodes.values():
@@ -115,7 +130,9 @@ class SecuredRun(SocketRun):
         plan = self.plan
         network = super()._make_network()
         assert isinstance(network, SecuredNetwork)
-        network.identities = Identities(plan.protocol, is_open=plan.allows_without_acls)
+        network.identities = Identities(
+            plan.protocol, plan.mechanism, self.stream("nonces"), is_open=plan.allows_without_acls
+        )
         network.reauth_ms = plan.reauth_ms
         network.wire_rules = SecuredWireRules(network)
         return network

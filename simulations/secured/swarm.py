@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 from simulations.faults.table import pick
-from simulations.secured.faults import draw_exchange, draw_intrusion
-from simulations.secured.plan import PROTOCOLS, SecuredPlan
+from simulations.secured.faults import ANSWERING, draw_exchange, draw_intrusion, draw_meddling
+from simulations.secured.plan import MECHANISMS, PROTOCOLS, SecuredPlan
 from simulations.sockets import swarm
 from simulations.world.streams import between, stream
 
@@ -33,4 +33,12 @@ def draw(seed: int) -> SecuredPlan:
         plan.faults += [draw_intrusion(rng, plan) for _ in range(between(rng, 6, 14))]
         if plan.protocol != "SASL_PLAINTEXT" and rng.random() < 0.6:
             plan.faults += [draw_exchange(rng, plan) for _ in range(between(rng, 1, 2))]
+    apart = stream(seed, "scram plan")
+    plan.mechanism = pick(apart, (*MECHANISMS, *MECHANISMS[1:]))
+    if base.faults:
+        plan.faults += [draw_intrusion(apart, plan, ("all_but_one",)) for _ in range(between(apart, 0, 2))]
+        if plan.protocol != "SSL":
+            plan.faults += [draw_intrusion(apart, plan, ANSWERING) for _ in range(between(apart, 2, 6))]
+        if plan.protocol == "SASL_PLAINTEXT" and plan.mechanism != "PLAIN":
+            plan.faults += [draw_meddling(apart, plan) for _ in range(between(apart, 3, 6))]
     return plan

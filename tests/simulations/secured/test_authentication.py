@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
 from controller.interface.inputs import ANONYMOUS, Principal
 from raft.network.mechanisms import PlainClient
+from records.codec import encode
 from records.messages.cluster import DescribeClusterRequest
-from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+from records.messages.sasl import SaslAuthenticateRequest, SaslAuthenticateResponse, SaslHandshakeRequest
 from records.messages.versions import ApiVersionsRequest
 from simulations.secured.authentication import Authentication
 from simulations.secured.people import ADMIN, ALICE, PASSWORDS, PLAIN
-from simulations.sockets.frames import Asked
+from simulations.secured.scram import final_message, first_message, salt_of
+from simulations.sockets.frames import Answer, Asked
 from simulations.sockets.rogue_clients import request_bytes
 
 VERSIONS = (ApiVersionsRequest(client_software_name="a", client_software_version="1"), 3)
 SHAKE = (SaslHandshakeRequest(mechanism=PLAIN), 1)
 OTHER = (SaslHandshakeRequest(mechanism="GSSAPI"), 1)
+SHA_256 = "SCRAM-SHA-256"
 ASK = (DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2), 1)
 
 
@@ -29,7 +33,7 @@ def token(name: str, password: str = "") -> tuple[Any, int]:
 
 def served(*requests: tuple[Any, int], reauth_ms: int = 0) -> list[str | None]:
     """The name for which each request may be served; None for one that may not."""
-    found = Authentication(None, reauth_ms)
+    found = Authentication(None, reauth_ms, set())
     for place, (request, version) in enumerate(requests, 1):
         found.written(Asked(None, request_bytes(request, version, place), place))  # type: ignore[arg-type]
     principals = [found.principal_at(place) for place in range(1, len(requests) + 1)]
@@ -67,8 +71,72 @@ def test_a_client_that_authenticates_again_stays_who_it_is() -> None:
     assert served(*other, reauth_ms=1000) == [None, None, ALICE, None, None, None]
 
 
+NONCE, FRESH = "abc", "abcdef"
+SAID = f"r={FRESH},s={b64encode(salt_of(ALICE)).decode()},i=4096"
+FIRST = first_message(ALICE, NONCE)
+FINAL = final_message(SHA_256, PASSWORDS[ALICE], ALICE, FIRST, SAID)
+
+
+def by_scram(
+    said: str, final: str, *, first: str = FIRST, mechanism: str = SHA_256, nonces: set[str] | None = None,
+    is_early: bool = False,
+) -> str | None:  # fmt: skip
+    """The name for which a request may be served after an exchange. is_early: the final message does not wait."""
+    found = Authentication(None, 0, set() if nonces is None else nonces)
+    requests: list[tuple[Any, int]] = [
+        (SaslHandshakeRequest(mechanism=mechanism), 1),
+        (SaslAuthenticateRequest(auth_bytes=first.encode()), 2),
+        (SaslAuthenticateRequest(auth_bytes=final.encode()), 2),
+        ASK,
+    ]
+    for place, (request, version) in enumerate(requests, 1):
+        asked = Asked(None, request_bytes(request, version, place), place)  # type: ignore[arg-type]
+        found.written(asked)
+        if place == 2 and not is_early:
+            answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=said.encode())
+            found.answered(asked, Answer(place.to_bytes(4, "big") + b"\0" + encode(answer, 2), asked), 0.0)
+    name = found.principal_at(4)
+    return None if name is None else name.name
+
+
+def test_an_exchange_of_scram_proves_a_user() -> None:
+    assert by_scram(SAID, FINAL) == ALICE
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"final": final_message(SHA_256, "wrong", ALICE, FIRST, SAID)},
+        {"final": final_message(SHA_256, PASSWORDS[ALICE], ALICE, FIRST, SAID, "other")},
+        {"final": FINAL.partition(",p=")[0]},
+        {"final": FINAL[:-4]},
+        {"mechanism": "SCRAM-SHA-512"},
+        {"first": first_message(ALICE, "other")},
+        {"first": first_message(ALICE, NONCE, ADMIN)},
+        {"first": first_message(ADMIN, NONCE)},
+        {"nonces": {FRESH}},
+        {"is_early": True},
+        {"said": SAID.replace("4096", "4095")},
+    ],
+)
+def test_an_exchange_that_is_wrong_anywhere_proves_nobody(changes: dict[str, Any]) -> None:
+    assert by_scram(**{"said": SAID, "final": FINAL} | changes) is None
+
+
+def test_a_server_that_adds_no_nonce_of_its_own_lets_nobody_prove_anything() -> None:
+    said = SAID.replace(FRESH, NONCE)
+
+    assert by_scram(said, final_message(SHA_256, PASSWORDS[ALICE], ALICE, FIRST, said)) is None
+
+
+def test_a_session_is_renewed_by_the_mechanism_with_which_it_began() -> None:
+    scram = (SaslHandshakeRequest(mechanism=SHA_256), 1)
+
+    assert served(SHAKE, token(ALICE), scram, token(ALICE), ASK, reauth_ms=1000)[-1] is None
+
+
 def test_a_client_with_a_certificate_needs_no_sasl() -> None:
-    found = Authentication(Principal("User", ALICE), 0)
+    found = Authentication(Principal("User", ALICE), 0, set())
     found.written(Asked(None, request_bytes(*ASK, 1), 1))  # type: ignore[arg-type]
 
     assert found.principal_at(1) == Principal("User", ALICE)

@@ -44,5 +44,8 @@ def test_worlds_have_each_protocol_and_decisions_of_both_kinds(monkeypatch: pyte
     for plan in plans:
         play(plan)
 
+    mechanisms = {draw(seed).mechanism for seed in range(1, 12)}
+
+    assert mechanisms == {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}
     assert {plan.protocol for plan in [*plans, draw(3), draw(5)]} == {"SSL", "SASL_PLAINTEXT", "SASL_SSL"}
     assert set(decisions) == {(True, True), (False, True), (False, False)}
