@@ -16,7 +16,12 @@ from records.control_batch import LEADER_CHANGE, control_records_of
 from records.errors import Error
 from records.messages.elections import BeginQuorumEpochRequest
 from records.messages.versions import ApiVersionsResponse
-from records.messages.voters import AddRaftVoterResponse, RemoveRaftVoterResponse, UpdateRaftVoterResponse
+from records.messages.voters import (
+    AddRaftVoterResponse,
+    RemoveRaftVoterResponse,
+    UpdateRaftVoterRequest,
+    UpdateRaftVoterResponse,
+)
 from simulations.world.violation import Violation
 from simulations.world.world import SECOND
 
@@ -54,6 +59,7 @@ class PeriodicWork:
         self._elections = elections
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, number and when
         self._failed: dict[int, dict[int, int]] = {}  # node id: by peer, when
+        self._updates: dict[int, int] = {}  # node id: the number of its last request, where that updates its voter
         self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
         self._wall: dict[int, int] = {}  # node id: how far its wall clock is ahead, as it was informed
         self._idle: dict[int, tuple[int, int]] = {}  # node id: a second, and how often it woke in it for nothing
@@ -99,6 +105,7 @@ class PeriodicWork:
             raise Violation("L14", f"{text}, not {config.retry_backoff_ms}")
         # What waited may have been asked in a role that is over: how it fares says nothing of this one.
         self._sent[node_id][peer] = (HELD if is_held else effect.number, now_ms)
+        self._updates[node_id] = effect.number if type(effect.request) is UpdateRaftVoterRequest else HELD
         if type(effect.request) is BeginQuorumEpochRequest and not is_held:
             begin_sent = self._begin_sent.setdefault((node_id, process.life, process.replica.epoch), {})
             every_ms = config.fetch_timeout_ms // 2
@@ -126,7 +133,9 @@ class PeriodicWork:
             raise Violation("L14", f"node {node_id} woke {IDLE_MAX} times within a second without work")
 
     def _has_failed(self, process: Process, event: Failed, _effects: list[Any]) -> None:
-        self._note_failure(process, event.peer, event.number)
+        # An UpdateRaftVoter without an answer is due again a fetch timeout later; the Fetch after it is sent at once.
+        if event.number != self._updates.get(process.node.id):
+            self._note_failure(process, event.peer, event.number)
 
     def _was_answered(self, process: Process, event: Answered, _effects: list[Any]) -> None:
         response = event.response

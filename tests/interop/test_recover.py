@@ -59,7 +59,7 @@ def test_one_of_three_voters_leads_again_and_the_others_join(tmp_path: Path, sto
         survivor.start()
         found.await_leader()
         assert found.voters_now() == [1]
-        assert found.high_watermark() >= end
+        eventually(lambda: found.high_watermark() >= end, "what was committed before is committed")
         assert describe_quorum(survivor.port).leader_epoch > plan["new_epoch"]
         format_node(found, 2, "--no-initial-controllers")
         found.controllers[2].start()
@@ -93,5 +93,5 @@ def test_with_static_voters_the_plan_says_what_to_change_in_the_properties(tmp_p
         found.await_leader()
 
         assert plan["may_lose"] is True
-        assert found.high_watermark() >= end
+        eventually(lambda: found.high_watermark() >= end, "what was committed before is committed")
         assert describe_quorum(survivor.port).leader_epoch > plan["new_epoch"]
