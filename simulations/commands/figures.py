@@ -132,7 +132,7 @@ FIGURES = (
         "a small world with a removal, an election and a write",
         "search --scope reconfiguration --states-max 30000000",
         "5,000,000 states, complete",
-        "not complete: the search was ended after 4,365,000 states, none of which breaks a property",
+        "complete, and smaller than the goal: 4,798,083 states and 12,738,810 transitions in 216 s of CPU",
     ),
     Figure(
         "G17",

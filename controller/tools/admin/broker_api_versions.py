@@ -38,7 +38,7 @@ OPTIONS = (
 OURS = (Option("bootstrap-controller", "Controllers to connect to.", value=REQUIRED_VALUE),)
 REQUEST_TIMEOUT_MS = 5000
 
-# The APIs of 4.3.1 that brokers do not serve to clients; a node that lacks another one is told so.
+# The APIs of 4.3.1 that brokers do not serve to clients; where a node lacks another one, a line says so.
 NOT_FOR_CLIENTS = {4, 5, 6, 7, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82}
 LAST_API = 92
 # The newest version that clients of 4.3.1 use, of APIs of which `records` has newer ones; -1: none, it was removed.
