@@ -118,6 +118,7 @@ TESTED_BY = {
     "controller.tools.admin.metadata_quorum": "controller/tools/test_stock_answers.py",
     "controller.tools.admin.new_voter": "controller/tools/test_stock_answers.py",
     "controller.tools.admin.quorum_calls": "controller/tools/admin/test_tools.py",
+    "controller.tools.admin.running": "controller/tools/test_stock_answers.py",
     "controller.tools.admin.token_calls": "controller/tools/admin/test_delegation_tokens.py",
     "controller.tools.admin.version_calls": "controller/tools/admin/test_tools.py",
     "controller.tools.command_line.argument_reader": "controller/tools/command_line/test_arguments.py",

@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 
-from controller.ctl.terminal import GREEN, YELLOW, coloured, parser
+from controller.ctl.terminal import GREEN, YELLOW, add_verb, coloured, parser
 from controller.offline.lock import DirectoryLocked, locked_where_lockable
 
 TYPE_CHECKING = False
@@ -63,13 +63,12 @@ def _parser() -> argparse.ArgumentParser:
         "kraftctl backup restore /backup/today -c controller.properties --as-of 2026-11-22T16:00:00Z --dry-run",
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="save | verify | restore | export")
-    form = top.formatter_class
-    save = verbs.add_parser(
-        "save", help="from a live quorum, or from the directory of a stopped node", formatter_class=form,
-        description="Save all committed metadata of a live quorum, or the log of a stopped node. With --every, save\n"
+    save = add_verb(
+        verbs, "save", "from a live quorum, or from the directory of a stopped node",
+        "Save all committed metadata of a live quorum, or the log of a stopped node. With --every, save\n"
         "again and again to new directories in TARGET, and keep the newest.",
-        epilog="examples:\n  kraftctl backup save -c /etc/kafka/controller.properties /backup/today\n"
-        "  kraftctl backup save --bootstrap-controller c1:9093,c2:9093 --every 5m --keep 48 /backup",
+        "kraftctl backup save -c /etc/kafka/controller.properties /backup/today",
+        "kraftctl backup save --bootstrap-controller c1:9093,c2:9093 --every 5m --keep 48 /backup",
     )  # fmt: skip
     where = save.add_mutually_exclusive_group(required=True)
     where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="one or more controllers")
@@ -79,28 +78,29 @@ def _parser() -> argparse.ArgumentParser:
     save.add_argument("--every", metavar="TIME", help="such as 90s, 5m, 1h: run until stopped")
     save.add_argument("--keep", type=int, metavar="N", help="with --every: remove all but the newest N of its backups")
     save.add_argument("target", metavar="TARGET", help="a new directory; with --every, the directory around them")
-    verify = verbs.add_parser(
-        "verify", help="check digests, log and checkpoints, and replay it", formatter_class=form,
-        description="Check the digests, the log and the checkpoints of a backup, and replay it. Nothing is changed.",
-        epilog="examples:\n  kraftctl backup verify /backup/today\n  kraftctl backup verify /backup/today --json",
+    verify = add_verb(
+        verbs, "verify", "check digests, log and checkpoints, and replay it",
+        "Check the digests, the log and the checkpoints of a backup, and replay it. Nothing is changed.",
+        "kraftctl backup verify /backup/today",
+        "kraftctl backup verify /backup/today --json",
     )  # fmt: skip
-    restore = verbs.add_parser(
-        "restore", help="format the empty directories of a node from a backup", formatter_class=form,
-        description="Format the empty directories that a configuration names from a backup, as of its end or before.\n"
+    restore = add_verb(
+        verbs, "restore", "format the empty directories of a node from a backup",
+        "Format the empty directories that a configuration names from a backup, as of its end or before.\n"
         "The node is then the only voter, at a higher epoch.",
-        epilog="examples:\n  kraftctl backup restore /backup/today -c controller.properties --dry-run\n"
-        "  kraftctl backup restore /backup/today -c controller.properties --as-of 4711",
+        "kraftctl backup restore /backup/today -c controller.properties --dry-run",
+        "kraftctl backup restore /backup/today -c controller.properties --as-of 4711",
     )  # fmt: skip
     restore.add_argument("-c", "--config", metavar="FILE", required=True, help="the node's controller.properties")
     restore.add_argument("--as-of", metavar="OFFSET|TIME", help="end before this offset, or after this time (ISO 8601)")
     restore.add_argument("--address", metavar="HOST:PORT", help="of the voter (default: as advertised)")
-    export = verbs.add_parser(
-        "export", help="print topics, configs, ACLs and quotas as a script", formatter_class=form,
-        description="Print topics, configs, ACLs and quotas as a script of Kafka's tools, for a partial return.\n"
+    export = add_verb(
+        verbs, "export", "print topics, configs, ACLs and quotas as a script",
+        "Print topics, configs, ACLs and quotas as a script of Kafka's tools, for a partial return.\n"
         "Secrets are left out: passwords in configs, credentials of SCRAM, delegation tokens.\n"
         "$BOOTSTRAP names the brokers.",
-        epilog="examples:\n  kraftctl backup export /backup/today --only topics,acls > again.sh\n"
-        "  kraftctl backup export /var/lib/kafka/metadata",
+        "kraftctl backup export /backup/today --only topics,acls > again.sh",
+        "kraftctl backup export /var/lib/kafka/metadata",
     )  # fmt: skip
     export.add_argument("--only", metavar="PART,…", help="of topics, configs, acls, quotas, users (default: all)")
     for verb in (verify, restore, export):

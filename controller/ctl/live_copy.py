@@ -24,7 +24,6 @@ class Saving(LiveQuorum):
         super().__init__(addresses, "kraftctl-backup", wait_s, security)
         self._directory = directory
         self._files = OsFiles()
-        self._path = ""
         self._handle: int | None = None
         self._size = 0
 
@@ -59,8 +58,8 @@ class Saving(LiveQuorum):
             self._files.remove(f"{self._directory}/{name}")
 
     def _begin(self, base_offset: int) -> None:
-        self._path = f"{self._directory}/{segment_name(base_offset, LOG)}"
-        self._handle = self._files.open(self._path, create=True, mode=0o600)
+        path = f"{self._directory}/{segment_name(base_offset, LOG)}"
+        self._handle = self._files.open(path, create=True, mode=0o600)
         self._size = 0
 
     def _close(self) -> None:

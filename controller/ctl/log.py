@@ -7,7 +7,7 @@ import sys
 import time
 from contextlib import nullcontext
 
-from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, coloured, parser
+from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser
 from controller.offline.lock import DirectoryLocked, locked_where_lockable
 
 TYPE_CHECKING = False
@@ -32,26 +32,26 @@ def run(arguments: list[str]) -> int:
         "kraftctl log truncate /var/lib/kafka/metadata --to 4711 --dry-run",
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="verify | replay | truncate")
-    verify = verbs.add_parser(
-        "verify", help="check files, CRCs, offsets and epochs", formatter_class=top.formatter_class,
-        description="Check all files: checkpoints to their footers, and of the log the CRC, the offsets and the\n"
+    verify = add_verb(
+        verbs, "verify", "check files, CRCs, offsets and epochs",
+        "Check all files: checkpoints to their footers, and of the log the CRC, the offsets and the\n"
         "epochs of each batch. Nothing is changed.",
-        epilog="examples:\n  kraftctl log verify /var/lib/kafka/metadata\n"
-        "  kraftctl log verify /var/lib/kafka/metadata --json",
+        "kraftctl log verify /var/lib/kafka/metadata",
+        "kraftctl log verify /var/lib/kafka/metadata --json",
     )  # fmt: skip
-    replay = verbs.add_parser(
-        "replay", help="verify, then replay every record as a controller does", formatter_class=top.formatter_class,
-        description="Verify, then decode and replay every record as a controller does, and compare each checkpoint\n"
+    replay = add_verb(
+        verbs, "replay", "verify, then replay every record as a controller does",
+        "Verify, then decode and replay every record as a controller does, and compare each checkpoint\n"
         "with the log below it. Names the first record that cannot be replayed. Nothing is changed.",
-        epilog="examples:\n  kraftctl log replay /var/lib/kafka/metadata\n"
-        "  kraftctl log replay /var/lib/kafka/metadata --json",
+        "kraftctl log replay /var/lib/kafka/metadata",
+        "kraftctl log replay /var/lib/kafka/metadata --json",
     )  # fmt: skip
-    truncate = verbs.add_parser(
-        "truncate", help="remove the end of the log, after a backup", formatter_class=top.formatter_class,
-        description="Remove the batches that hold offsets at or above --to, after a copy of the directory was made.\n"
+    truncate = add_verb(
+        verbs, "truncate", "remove the end of the log, after a backup",
+        "Remove the batches that hold offsets at or above --to, after a copy of the directory was made.\n"
         "Records that are known to be committed are removed only with --lose-committed.",
-        epilog="examples:\n  kraftctl log truncate /var/lib/kafka/metadata --dry-run\n"
-        "  kraftctl log truncate /var/lib/kafka/metadata --to 4711 --lose-committed --backup /backup/node-1",
+        "kraftctl log truncate /var/lib/kafka/metadata --dry-run",
+        "kraftctl log truncate /var/lib/kafka/metadata --to 4711 --lose-committed --backup /backup/node-1",
     )  # fmt: skip
     for verb in (verify, replay, truncate):
         verb.add_argument("directory", metavar="DIR", help=DIRECTORY_HELP)
@@ -168,11 +168,13 @@ def _truncate(options: argparse.Namespace) -> int:
         with locked_where_lockable(log_directory) if options.dry_run else nullcontext():
             found, replayed = _examined(options.directory, replays=options.to is None)
         fault = _first(found, replayed)
-        if options.to is None and fault is None:
-            raise CannotTruncate("no fault was found; give --to OFFSET to remove the end of a sound log")
-        if options.to is None and (fault is None or fault.offset < 0):
-            raise CannotTruncate(f"the first fault is not in the log, so a truncation does not help: {fault}")
-        to = options.to if fault is None or options.to is not None else fault.offset
+        to = options.to
+        if to is None:
+            if fault is None:
+                raise CannotTruncate("no fault was found; give --to OFFSET to remove the end of a sound log")
+            if fault.offset < 0:
+                raise CannotTruncate(f"the first fault is not in the log, so a truncation does not help: {fault}")
+            to = fault.offset
         plan = plan_truncation(found, to)
         return _carry_out(options, found, plan)
     finally:

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import ExitStack
 
-from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, coloured, parser
+from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser
 from controller.offline.lock import DirectoryLocked, locked_where_lockable
 
 TYPE_CHECKING = False
@@ -35,25 +35,24 @@ def run(arguments: list[str]) -> int:
         "kraftctl recover apply plan.json --dry-run",
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="measure | plan | apply")
-    form = top.formatter_class
-    measure = verbs.add_parser(
-        "measure", help="compare the logs of the survivors", formatter_class=form,
-        description="Compare the logs of the survivors, and name the best. Nothing is changed.",
-        epilog="examples:\n  kraftctl recover measure /var/lib/kafka/metadata\n"
-        "  kraftctl recover measure /copies/node-1 /copies/node-2 --json",
+    measure = add_verb(
+        verbs, "measure", "compare the logs of the survivors",
+        "Compare the logs of the survivors, and name the best. Nothing is changed.",
+        "kraftctl recover measure /var/lib/kafka/metadata",
+        "kraftctl recover measure /copies/node-1 /copies/node-2 --json",
     )  # fmt: skip
-    plan = verbs.add_parser(
-        "plan", help="write a plan for the best survivor", formatter_class=form,
-        description="Write a plan that makes the best survivor the only voter. No directory is changed.",
-        epilog="examples:\n  kraftctl recover plan --output plan.json /var/lib/kafka/metadata\n"
-        "  kraftctl recover plan --output plan.json --address c1.new.example:9093 /copies/node-1 /copies/node-2",
+    plan = add_verb(
+        verbs, "plan", "write a plan for the best survivor",
+        "Write a plan that makes the best survivor the only voter. No directory is changed.",
+        "kraftctl recover plan --output plan.json /var/lib/kafka/metadata",
+        "kraftctl recover plan --output plan.json --address c1.new.example:9093 /copies/node-1 /copies/node-2",
     )  # fmt: skip
-    apply = verbs.add_parser(
-        "apply", help="do what a plan says, after a backup", formatter_class=form,
-        description="Append the voter set of a plan to the log of its directory, at a higher epoch, after a copy of\n"
+    apply = add_verb(
+        verbs, "apply", "do what a plan says, after a backup",
+        "Append the voter set of a plan to the log of its directory, at a higher epoch, after a copy of\n"
         "the directory was made. Refused if the directory is in use, or has changed since the plan was made.",
-        epilog="examples:\n  kraftctl recover apply plan.json --dry-run\n"
-        "  kraftctl recover apply plan.json --backup /backup/node-1",
+        "kraftctl recover apply plan.json --dry-run",
+        "kraftctl recover apply plan.json --backup /backup/node-1",
     )  # fmt: skip
     for verb in (measure, plan):
         verb.add_argument("directories", metavar="DIR", nargs="+", help="the log directory of a survivor, or a copy")

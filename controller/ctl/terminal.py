@@ -8,11 +8,12 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn, Self
+    from typing import Any, NoReturn, Self
 
 SHOW_AFTER_S = 1.0
 _EVERY_S = 0.1
 _WIDTH = 30
+_FORMAT = argparse.RawDescriptionHelpFormatter
 GREEN, YELLOW, RED = "32", "33", "31"
 
 
@@ -26,10 +27,19 @@ class Parser(argparse.ArgumentParser):
 
 def parser(prog: str, description: str, *examples: str) -> Parser:
     """A parser whose help ends with the examples."""
-    epilog = "\n".join(("examples:", *(f"  {example}" for example in examples)))
-    return Parser(
-        prog=prog, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+    return Parser(prog=prog, description=description, epilog=_listed(examples), formatter_class=_FORMAT)
+
+
+def add_verb(verbs: Any, name: str, help_line: str, description: str, *examples: str) -> Parser:
+    """Add a verb to those of a parser; its help ends with the examples. help_line: its line in the parser's help."""
+    added: Parser = verbs.add_parser(
+        name, help=help_line, description=description, epilog=_listed(examples), formatter_class=_FORMAT
     )
+    return added
+
+
+def _listed(examples: tuple[str, ...]) -> str:
+    return "\n".join(("examples:", *(f"  {example}" for example in examples)))
 
 
 class Progress:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from controller.tools.admin.exceptions import CONFIG_EXCEPTION, message_and_trace
+from controller.tools.admin.exceptions import CONFIG_EXCEPTION
+from controller.tools.admin.running import run_options
 from controller.tools.command_line.java_texts import Uncaught, uncaught
-from controller.tools.command_line.option_tools import HELP, VERSION, Exit, check_help, check_required
-from controller.tools.command_line.options import REQUIRED_VALUE, Option, OptionError, Options, read
-from controller.tools.command_line.standard_streams import complain
+from controller.tools.command_line.option_tools import HELP, VERSION, check_required
+from controller.tools.command_line.options import REQUIRED_VALUE, Option, Options
 from records.registry import APIS
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.tools.admin.settings import Settings
+    from controller.tools.command_line.options import Options
 
 DESCRIPTION = "This tool helps to retrieve broker version information."
 OPTIONS = (
@@ -34,8 +35,6 @@ OPTIONS = (
         described_as="server(s) to use for bootstrapping",
     ),
 )
-# Stock does not have this option; help does not list it, so that help equals stock's.
-OURS = (Option("bootstrap-controller", "Controllers to connect to.", value=REQUIRED_VALUE),)
 REQUEST_TIMEOUT_MS = 5000
 
 # The APIs of 4.3.1 that brokers do not serve to clients; where a node lacks another one, a line says so.
@@ -54,21 +53,14 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code."""
-    try:
-        options = read((*OPTIONS, *OURS), arguments)
-        check_help(options, arguments, OPTIONS, DESCRIPTION)
-        if not options.has("bootstrap-controller"):
-            check_required(options, ["bootstrap-server"], OPTIONS)
-        _print_all(_settings(options))
-    except Exit as end:
-        return end.code
-    except OptionError as error:
-        complain(f"{error.message}\n{error}\n\n")
-        return 1
-    except Uncaught as error:
-        complain(message_and_trace(error))
-        return 1
-    return 0
+    return run_options(OPTIONS, DESCRIPTION, arguments, _run)
+
+
+def _run(options: Options) -> None:
+    """Raises Exit, OptionError, Uncaught."""
+    if not options.has("bootstrap-controller"):
+        check_required(options, ["bootstrap-server"], OPTIONS)
+    _print_all(_settings(options))
 
 
 def _settings(options: Options) -> Settings:

@@ -10,7 +10,7 @@ import re
 import time
 from typing import NamedTuple, Self
 
-from controller.tools.admin.exceptions import PACKAGE, KafkaError, timeout
+from controller.tools.admin.exceptions import PACKAGE, KafkaError, executed, timeout
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.connection import Connection, NotAuthenticated
 from records.errors import ApiError, Error
@@ -100,6 +100,13 @@ class Admin:
             self._pause(
                 min(self.settings.retry_backoff * 2 ** min(tries - 1, 16), self.settings.retry_backoff_max), end
             )
+
+    def result(self, call: Call) -> Any:
+        """The outcome of a call, as a Java future has it. Raises Uncaught, wrapped as by the future."""
+        try:
+            return self.call(call)
+        except Uncaught as error:
+            raise executed(error) from None
 
     def asked_of(self, address: Address, request: Any) -> Any:
         """The response of one node, asked once. Raises Uncaught."""

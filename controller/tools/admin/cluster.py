@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 
 from controller.config.values.java_order import integer_order
-from controller.tools.admin.exceptions import KafkaError, message_and_trace
-from controller.tools.command_line.argument_reader import parse
-from controller.tools.command_line.arguments import ArgumentError, HelpShown, Parser, error_text
+from controller.tools.admin.exceptions import KafkaError
+from controller.tools.admin.running import run_command
+from controller.tools.command_line.arguments import Parser
 from controller.tools.command_line.bootstrap_options import add_bootstrap, java_integer
 from controller.tools.command_line.java_texts import Uncaught, uncaught
-from controller.tools.command_line.standard_streams import complain
 from records.errors import Error
 
 TYPE_CHECKING = False
@@ -34,18 +33,7 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code, which is 1 for help too, as in stock."""
-    try:
-        given = parse(parser(), arguments)
-        COMMANDS[given.command](given)
-    except HelpShown:
-        return 1
-    except ArgumentError as error:
-        complain(error_text(error))
-        return 1
-    except Uncaught as error:
-        complain(message_and_trace(error))
-        return 1
-    return 0
+    return run_command(parser(), COMMANDS, arguments, help_code=1)
 
 
 def parser() -> Parser:

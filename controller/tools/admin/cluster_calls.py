@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from controller.tools.admin.client import Call
-from controller.tools.admin.exceptions import KafkaError, executed
-from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.admin.client import ENDPOINT_CONTROLLERS, Call
+from controller.tools.admin.exceptions import KafkaError
 from records.errors import Error
 from records.messages.brokers import UnregisterBrokerRequest
 from records.messages.cluster import DescribeClusterRequest
@@ -15,20 +14,17 @@ if TYPE_CHECKING:
 
     from controller.tools.admin.client import Admin
 
-BROKERS, CONTROLLERS = 1, 2
+ENDPOINT_BROKERS = 1
 
 
 def describe_cluster(admin: Admin, *, fenced: bool = False) -> Any:
     """The response; fenced: with the brokers that are fenced. Raises Uncaught."""
     request = DescribeClusterRequest(
         include_cluster_authorized_operations=False,
-        endpoint_type=CONTROLLERS if admin.settings.at_controllers else BROKERS,
+        endpoint_type=ENDPOINT_CONTROLLERS if admin.settings.at_controllers else ENDPOINT_BROKERS,
         include_fenced_brokers=fenced,
     )
-    try:
-        return admin.call(Call("listNodes", lambda _: request, _described))
-    except Uncaught as error:
-        raise executed(error) from None
+    return admin.result(Call("listNodes", lambda _: request, _described))
 
 
 def _described(response: Any) -> Any:
@@ -40,10 +36,7 @@ def _described(response: Any) -> Any:
 def unregister_broker(admin: Admin, broker_id: int) -> None:
     """Raises Uncaught."""
     request = UnregisterBrokerRequest(broker_id=broker_id)
-    try:
-        admin.call(Call("unregisterBroker", lambda _: request, _unregistered))
-    except Uncaught as error:
-        raise executed(error) from None
+    admin.result(Call("unregisterBroker", lambda _: request, _unregistered))
 
 
 def _unregistered(response: Any) -> None:

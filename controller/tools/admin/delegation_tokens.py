@@ -9,19 +9,16 @@ import sys
 from binascii import b2a_base64
 
 from controller.offline.java_forms import integer
-from controller.tools.admin.exceptions import message_and_trace
+from controller.tools.admin.running import run_options
 from controller.tools.command_line.java_texts import Uncaught, uncaught
 from controller.tools.command_line.option_tools import (
     HELP,
     VERSION,
-    Exit,
     check_excluded,
-    check_help,
     check_required,
     usage,
 )
-from controller.tools.command_line.options import OPTIONAL_VALUE, REQUIRED_VALUE, Option, OptionError, Options, read
-from controller.tools.command_line.standard_streams import complain
+from controller.tools.command_line.options import OPTIONAL_VALUE, REQUIRED_VALUE, Option, Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
 
     from controller.tools.admin.client import Admin
     from controller.tools.admin.token_calls import Principal, Token
+    from controller.tools.command_line.options import Options
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 
@@ -87,8 +85,6 @@ OPTIONS = (
     ),
     Option("hmac", "HMAC of the delegation token", value=OPTIONAL_VALUE),
 )
-# Stock does not have this option; help does not list it, so that help equals stock's.
-OURS = (Option("bootstrap-controller", "Controllers to connect to.", value=REQUIRED_VALUE),)
 MAX_LIFE, RENEW, EXPIRE = "max-life-time-period", "renew-time-period", "expiry-time-period"
 # Action -> the options that it needs, and those that it excludes.
 ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -108,25 +104,17 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code."""
-    try:
-        options = read((*OPTIONS, *OURS), arguments)
-        check_help(options, arguments, OPTIONS, DESCRIPTION)
-        actions = [action for action in ACTIONS if options.has(action)]
-        if len(actions) != 1:
-            text = "Command must include exactly one action: --create, --renew, --expire or --describe"
-            raise usage(text, OPTIONS)
-        _check(options, actions[0])
-        with _admin(options) as admin:
-            COMMANDS[actions[0]](admin, options)
-    except Exit as end:
-        return end.code
-    except OptionError as error:
-        complain(f"{error.message}\n{error}\n\n")
-        return 1
-    except Uncaught as error:
-        complain(message_and_trace(error))
-        return 1
-    return 0
+    return run_options(OPTIONS, DESCRIPTION, arguments, _run)
+
+
+def _run(options: Options) -> None:
+    """Raises Exit, OptionError, Uncaught."""
+    actions = [action for action in ACTIONS if options.has(action)]
+    if len(actions) != 1:
+        raise usage("Command must include exactly one action: --create, --renew, --expire or --describe", OPTIONS)
+    _check(options, actions[0])
+    with _admin(options) as admin:
+        COMMANDS[actions[0]](admin, options)
 
 
 def _check(options: Options, action: str) -> None:

@@ -7,7 +7,7 @@ from records.errors import Error, error_of, error_text, is_retriable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 PACKAGE = "org.apache.kafka.common.errors"
 CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
@@ -43,12 +43,9 @@ def not_created(text: str) -> Uncaught:
     return Uncaught(KAFKA_EXCEPTION, "Failed to create new KafkaAdminClient", Uncaught(CONFIG_EXCEPTION, text))
 
 
-def message_and_trace(error: Uncaught, suppressed: Iterable[Uncaught] = ()) -> str:
-    """What most tools print for an exception: its message, and its stack trace, here without stack frames.
-
-    suppressed: exceptions that Java lists under it.
-    """
-    listed = [f"\tSuppressed: {each}" for each in suppressed]
+def message_and_trace(error: Uncaught) -> str:
+    """What most tools print for an exception: its message, and its stack trace, here without stack frames."""
+    listed = [f"\tSuppressed: {each}" for each in error.suppressed]
     lines = [str(error), *listed, *(f"Caused by: {cause}" for cause in _causes(error))]
     return "\n".join([str(error.message or "null"), *lines, "", ""])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.tools.admin.client import ANY_OR_ACTIVE, CONTROLLER, Call
-from controller.tools.admin.exceptions import KafkaError, executed
+from controller.tools.admin.exceptions import KafkaError
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
 from records.messages.features import UpdateFeaturesRequest
@@ -22,11 +22,8 @@ UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 def describe_features(admin: Admin, node_id: int | None) -> Any:
     """The response of a node, of any if node_id is None. Raises Uncaught."""
     request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
-    try:
-        where = ANY_OR_ACTIVE if node_id is None else node_id
-        return admin.call(Call("describeFeatures", lambda _: request, _described, where))
-    except Uncaught as error:
-        raise executed(error) from None
+    where = ANY_OR_ACTIVE if node_id is None else node_id
+    return admin.result(Call("describeFeatures", lambda _: request, _described, where))
 
 
 def _described(response: Any) -> Any:

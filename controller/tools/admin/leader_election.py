@@ -6,11 +6,11 @@ import sys
 
 from controller.config.values.java_order import partition_order
 from controller.offline.java_forms import integer
-from controller.tools.admin.exceptions import PACKAGE, executed, message_and_trace
+from controller.tools.admin.exceptions import PACKAGE, executed
+from controller.tools.admin.running import run_options
 from controller.tools.command_line.java_texts import Uncaught, uncaught
-from controller.tools.command_line.option_tools import HELP, VERSION, Exit, check_excluded, check_help
-from controller.tools.command_line.options import REQUIRED_VALUE, Option, OptionError, Options, one_of, read
-from controller.tools.command_line.standard_streams import complain
+from controller.tools.command_line.option_tools import HELP, VERSION, check_excluded
+from controller.tools.command_line.options import REQUIRED_VALUE, Option, Options, one_of
 from records.errors import Error
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from controller.tools.admin.client import Admin
     from controller.tools.admin.election_calls import Partition
     from controller.tools.admin.exceptions import KafkaError
+    from controller.tools.command_line.options import Options
 
 FAILED = "org.apache.kafka.tools.AdminCommandFailedException"
 DESCRIPTION = (
@@ -90,8 +91,6 @@ OPTIONS = (
         convert=one_of("PREFERRED", "UNCLEAN"),
     ),
 )
-# Stock does not have this option; help does not list it, so that help equals stock's.
-OURS = (Option("bootstrap-controller", "Controllers to connect to.", value=REQUIRED_VALUE),)
 WHICH = ("topic", "all-topic-partitions", "path-to-json-file")
 API_TIMEOUT_MS = 30000
 
@@ -113,22 +112,15 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code."""
-    try:
-        options = read((*OPTIONS, *OURS), arguments)
-        check_help(options, arguments, OPTIONS, DESCRIPTION)
-        _check_required(options)
-        check_excluded(options, "admin.config", ["command-config"], OPTIONS)
-        _check_which(options)
-        _elect(options)
-    except Exit as end:
-        return end.code
-    except OptionError as error:
-        complain(f"{error.message}\n{error}\n\n")
-        return 1
-    except Uncaught as error:
-        complain(message_and_trace(error, error.suppressed if isinstance(error, _Unelected) else ()))
-        return 1
-    return 0
+    return run_options(OPTIONS, DESCRIPTION, arguments, _run)
+
+
+def _run(options: Options) -> None:
+    """Raises Exit, OptionError, Uncaught."""
+    _check_required(options)
+    check_excluded(options, "admin.config", ["command-config"], OPTIONS)
+    _check_which(options)
+    _elect(options)
 
 
 def _check_required(options: Options) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from controller.tools.admin.exceptions import message_and_trace
-from controller.tools.command_line.argument_reader import parse
-from controller.tools.command_line.arguments import ArgumentError, HelpShown, Parser, error_text
+from controller.tools.admin.running import run_command
+from controller.tools.command_line.arguments import Parser
 from controller.tools.command_line.bootstrap_options import SERVER_HELP, add_bootstrap, java_integer
 from controller.tools.command_line.java_texts import Uncaught, uncaught
-from controller.tools.command_line.standard_streams import complain
 from controller.tools.feature_tables import Terse
 
 TYPE_CHECKING = False
@@ -32,21 +30,7 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code."""
-    try:
-        given = parse(parser(), arguments)
-        COMMANDS[given.command](given)
-    except HelpShown:
-        return 0
-    except ArgumentError as error:
-        complain(error_text(error))
-        return 1
-    except Terse as error:
-        complain(f"{error}\n")
-        return 1
-    except Uncaught as error:
-        complain(message_and_trace(error))
-        return 1
-    return 0
+    return run_command(parser(), COMMANDS, arguments)
 
 
 def parser() -> Parser:

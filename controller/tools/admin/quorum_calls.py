@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from controller.tools.admin.client import Call
-from controller.tools.admin.exceptions import KafkaError, executed
-from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.admin.exceptions import KafkaError
 from records.errors import Error
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
@@ -24,8 +23,8 @@ def describe_quorum(admin: Admin) -> tuple[Any, dict[int, list[str]]]:
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
     request = DescribeQuorumRequest(topics=(topic,))
-    found: tuple[Any, dict[int, list[str]]] = _called(
-        admin, Call("describeMetadataQuorum", lambda _: request, _described)
+    found: tuple[Any, dict[int, list[str]]] = admin.result(
+        Call("describeMetadataQuorum", lambda _: request, _described)
     )
     return found
 
@@ -76,13 +75,13 @@ def add_voter(admin: Admin, voter: NewVoter) -> None:
             listeners=listeners,
         )
 
-    _called(admin, Call("addRaftVoter", request, _changed))
+    admin.result(Call("addRaftVoter", request, _changed))
 
 
 def remove_voter(admin: Admin, voter_id: int, directory_id: bytes) -> None:
     """Raises Uncaught."""
     request = RemoveRaftVoterRequest(cluster_id=None, voter_id=voter_id, voter_directory_id=directory_id)
-    _called(admin, Call("removeRaftVoter", lambda _: request, _changed))
+    admin.result(Call("removeRaftVoter", lambda _: request, _changed))
 
 
 def _changed(response: Any) -> None:
@@ -90,10 +89,3 @@ def _changed(response: Any) -> None:
         # Only a node that no longer leads is asked again.
         moved = response.error_code in (Error.NOT_CONTROLLER, Error.NOT_LEADER_OR_FOLLOWER)
         raise KafkaError(response.error_code, response.error_message, is_final=not moved)
-
-
-def _called(admin: Admin, call: Call) -> Any:
-    try:
-        return admin.call(call)
-    except Uncaught as error:
-        raise executed(error) from None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from controller.tools.admin.client import ANY_OR_ACTIVE, Call
-from controller.tools.admin.exceptions import KafkaError, executed
-from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.admin.exceptions import KafkaError
 from records.messages.tokens import (
     CreateDelegationTokenRequest,
     DescribeDelegationTokenRequest,
@@ -98,7 +97,4 @@ def _called(admin: Admin, name: str, request: Any) -> Any:
             raise KafkaError(response.error_code)
         return response
 
-    try:
-        return admin.call(Call(name, lambda _: request, outcome, ANY_OR_ACTIVE))
-    except Uncaught as error:
-        raise executed(error) from None
+    return admin.result(Call(name, lambda _: request, outcome, ANY_OR_ACTIVE))

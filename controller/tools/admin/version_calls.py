@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from controller.config.values.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
-from controller.tools.admin.client import Admin
+from controller.tools.admin.client import ENDPOINT_CONTROLLERS, Admin
 from controller.tools.admin.exceptions import PACKAGE, KafkaError
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from controller.tools.admin.settings import Settings
 
-ENDPOINT_CONTROLLERS = 2
 AUTHENTICATION = (Error.SASL_AUTHENTICATION_FAILED, Error.UNSUPPORTED_SASL_MECHANISM)
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from controller.offline.java_forms import integer
 from controller.offline.log_file import CorruptRecord, DamagedLog, InvalidRecord
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _IO_EXCEPTIONS = {
     FileNotFoundError: "java.nio.file.NoSuchFileException",
     PermissionError: "java.nio.file.AccessDeniedException",
@@ -12,7 +16,12 @@ _IO_EXCEPTIONS = {
 
 
 class Uncaught(Exception):
-    """An uncaught exception that ends stock's tool. java_class: its full name; cause: the exception's cause."""
+    """An uncaught exception that ends stock's tool. java_class: its full name; cause: the exception's cause.
+
+    suppressed: exceptions that Java lists under it.
+    """
+
+    suppressed: Sequence[Uncaught] = ()
 
     def __init__(self, java_class: str, message: str | None = None, cause: object = None) -> None:
         super().__init__(message)

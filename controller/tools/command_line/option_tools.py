@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.tools.command_line.options import Option, Options, help_table
+from controller.tools.command_line.options import REQUIRED_VALUE, Option, Options, help_table
 from controller.tools.command_line.standard_streams import complain
 from records.release import KAFKA_VERSION
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HELP = Option("help", "Print usage information.")
 VERSION = Option("version", "Display Kafka version.")
+# Stock does not have this option; help does not list it, so that help equals stock's.
+BOOTSTRAP_CONTROLLER = Option("bootstrap-controller", "Controllers to connect to.", value=REQUIRED_VALUE)
 
 
 class Exit(Exception):

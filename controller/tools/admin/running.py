@@ -1,0 +1,64 @@
+"""How the tools run: their arguments are read, and what ends them is printed, with the exit codes of stock."""
+
+from __future__ import annotations
+
+from controller.tools.admin.exceptions import message_and_trace
+from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.command_line.standard_streams import complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from controller.tools.command_line.arguments import Arguments, Parser
+    from controller.tools.command_line.options import Option, Options
+
+
+def run_command(
+    parser: Parser, commands: Mapping[str, Callable[[Arguments], None]], arguments: list[str], *, help_code: int = 0
+) -> int:
+    """Run the sub-command of a tool of the argparse4j family; returns the exit code, help_code where help is shown."""
+    from controller.tools.command_line.argument_reader import parse
+    from controller.tools.command_line.arguments import ArgumentError, HelpShown, error_text
+    from controller.tools.feature_tables import Terse
+
+    try:
+        given = parse(parser, arguments)
+        commands[given.command](given)
+    except HelpShown:
+        return help_code
+    except ArgumentError as error:
+        complain(error_text(error))
+        return 1
+    except Terse as error:
+        complain(f"{error}\n")
+        return 1
+    except Uncaught as error:
+        complain(message_and_trace(error))
+        return 1
+    return 0
+
+
+def run_options(
+    options: Sequence[Option], description: str, arguments: list[str], work: Callable[[Options], None]
+) -> int:
+    """Run a tool of the jopt-simple family, which has `--bootstrap-controller` too; returns the exit code.
+
+    options: those of stock, which help lists. work: raises Exit, OptionError, Uncaught.
+    """
+    from controller.tools.command_line.option_tools import BOOTSTRAP_CONTROLLER, Exit, check_help
+    from controller.tools.command_line.options import OptionError, read
+
+    try:
+        given = read((*options, BOOTSTRAP_CONTROLLER), arguments)
+        check_help(given, arguments, options, description)
+        work(given)
+    except Exit as end:
+        return end.code
+    except OptionError as error:
+        complain(f"{error.message}\n{error}\n\n")
+        return 1
+    except Uncaught as error:
+        complain(message_and_trace(error))
+        return 1
+    return 0
