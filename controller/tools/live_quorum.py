@@ -155,7 +155,7 @@ class LiveQuorum:
                 continue
             try:
                 self._learn(connection)
-                self._leader_epoch = _leader_epoch(connection)
+                self._leader_epoch = self._epoch_and_voters(connection)
             except (_Again, OSError, ApiError, DecodeError, EncodeError) as error:
                 self._note(str(error) or type(error).__name__)
                 connection.socket.close()
@@ -183,8 +183,25 @@ class LiveQuorum:
             raise _Again(f"its cluster id is {cluster.cluster_id}, not {self.cluster_id}")
         self.cluster_id = cluster.cluster_id
         for node in cluster.brokers:
-            if (node.host, node.port) not in self.addresses and len(self.addresses) < ADDRESSES_MAX:
-                self.addresses.append((node.host, node.port))
+            self._add_address(node.host, node.port)
+
+    def _epoch_and_voters(self, connection: Connection) -> int:
+        """The epoch in which this node leads; raises _Again if it does not lead.
+
+        The voters' addresses are learned too: a controller that has not registered yet is missing in DescribeCluster.
+        """
+        partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+        topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
+        answer = connection.ask(DescribeQuorumRequest(topics=(topic,)))
+        epoch = int(_only(answer, answer.topics, "DescribeQuorum").leader_epoch)
+        for node in answer.nodes or ():
+            for listener in node.listeners:
+                self._add_address(listener.host, listener.port)
+        return epoch
+
+    def _add_address(self, host: str, port: int) -> None:
+        if (host, port) not in self.addresses and len(self.addresses) < ADDRESSES_MAX:
+            self.addresses.append((host, port))
 
     def _fetched(self, connection: Connection) -> Any:
         """The leader's data at the end of the image. Raises _Again if the node does not lead."""
@@ -254,14 +271,6 @@ class LiveQuorum:
         if self._connection is not None:
             self._connection.socket.close()
             self._connection = None
-
-
-def _leader_epoch(connection: Connection) -> int:
-    """The epoch in which this node leads; raises _Again if it does not lead."""
-    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
-    topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
-    answer = connection.ask(DescribeQuorumRequest(topics=(topic,)))
-    return int(_only(answer, answer.topics, "DescribeQuorum").leader_epoch)
 
 
 def _only(answer: Any, topics: Any, api: str) -> Any:

@@ -177,6 +177,8 @@ def test_a_live_image_continues_after_each_of_three_leaders_is_killed(tmp_path: 
             for value in (1000, 2000, 3000):
                 eventually(partial(led_to, quorum, value), 60)
                 assert retention(live.update()) == str(value)
+                # Also of voters that have not registered with this leader yet.
+                assert {port for _, port in live.addresses} >= set(quorum.network.ports.values())
                 killed = quorum.leader()
                 quorum.signal(killed, signal.SIGKILL)
                 assert retention(live.update()) == str(value)
