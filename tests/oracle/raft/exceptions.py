@@ -65,6 +65,7 @@ STOPS: dict[str, tuple[type[Any], ...]] = {
     "Full log truncation expected but didn't happen": (Respond,),
     "Expected to be Follower, but the current state is": (Respond,),
     "out of bounds for length": (Request, Respond),
+    "The provided listener name is null or empty string": (Request,),
     "must be in the set of voters": (Start, Restart),
 }
 
@@ -199,12 +200,18 @@ def starts_log_elsewhere(met: Met) -> bool:
 
 
 def gives_time(met: Met) -> bool:
-    """The only voter adds another: ours waits for it as for any voter. Stock's deadline is of the epoch's start."""
+    """The only voter adds another: ours waits for it as for any voter. Stock's deadline is of the epoch's start.
+
+    Stock resigns then. If a request with a later epoch comes before EndQuorumEpoch is sent, only the high watermark
+    shows it, which a resigned leader does not keep.
+    """
     changes = [event for event in (*met.events, *met.ours.events) if event.startswith("voters_changed ")]
     sizes = [len(met.start.voters), *(int(event.partition("'count': ")[2].rstrip("}")) for event in changes)]
     ours = [sent.ms for sent in met.ours.sent if sent.api_key == END_QUORUM_EPOCH]
     stock = [sent.ms for sent in met.stock.sent if sent.api_key == END_QUORUM_EPOCH]
-    return sizes[-2:] == [1, 2] and bool(stock) and (not ours or stock[0] < ours[0])
+    resigned = bool(stock) and (not ours or stock[0] < ours[0])
+    deposed = met.ours.state["role"] == "Unattached" and met.where.endswith("ighWatermark")
+    return sizes[-2:] == [1, 2] and (resigned or (deposed and met.difference.stock == -1))
 
 
 def resigns_when_removed(met: Met) -> bool:

@@ -94,6 +94,12 @@ def describes_loggers(found: Found) -> bool:
     return isinstance(found.message, IncrementalAlterConfigsRequest) and ".responses[].error" in found.difference.where
 
 
+def is_stale_index(found: Found) -> bool:
+    """Stock's log is longer by changes of partitions that its index of ELRs names wrongly."""
+    difference = found.difference
+    return difference.where == "log end" and 0 < difference.stock - difference.ours <= found.stale_changes
+
+
 def result_types(found: Found) -> set[int]:
     """The type of the resource whose result differs; empty where it is no result of a resource."""
     return {tree["resourceType"] for tree in found.difference.within if "resourceType" in tree}
@@ -109,4 +115,5 @@ KNOWN: dict[str, Callable[[Found], Any]] = {
     "stock-is-silent": is_silent,
     "applied-before": applied_before,
     "loggers": describes_loggers,
+    "stale-elr-index": is_stale_index,
 }

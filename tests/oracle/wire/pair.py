@@ -19,6 +19,7 @@ from tests.oracle.wire.conversation import Conversation, Reply, Talk
 from tests.oracle.wire.known import name_of
 from tests.oracle.wire.names import Names
 from tests.oracle.wire.nodes import two_nodes
+from tests.oracle.wire.stale_index import stale_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,7 +50,8 @@ class Found(NamedTuple):
     stock_code: of the answer of stock as a whole, None where it has none. stock_has_ended: whether its process ended;
     stock_gave_up: whether its controller gave up leadership, and an
     answer of it in the conversation has the error code -1. cannot_apply: whether one of the nodes could not
-    apply its dynamic values when they were last changed; looked up for DescribeConfigs alone.
+    apply its dynamic values when they were last changed; looked up for DescribeConfigs alone. stale_changes: how many
+    records stock wrote because of its index of ELRs (`stale_index`), where the logs have other ends.
     """
 
     request: Asked | None
@@ -58,6 +60,7 @@ class Found(NamedTuple):
     stock_has_ended: bool = False
     stock_gave_up: bool = False
     cannot_apply: bool = False
+    stale_changes: int = 0
 
     @property
     def inner(self) -> Asked | None:
@@ -97,6 +100,7 @@ class WirePair:
         self._stock = Stock()
         self._lives = count(1)
         self._epochs: tuple[int, ...] = ()
+        self._equal_end = 0
 
     def renew(self) -> None:
         """Two empty nodes."""
@@ -132,6 +136,7 @@ class WirePair:
             node.await_leader()
         self._epochs = self._leader_epochs()
         settle(self)
+        self._equal_end = 0
 
     def is_sound(self) -> bool:
         """Whether both nodes still run, and have led without a change since their start."""
@@ -146,7 +151,9 @@ class WirePair:
         """Whether both logs end at one offset. A node that another one took the id of registers again by itself."""
         end = time.monotonic() + PUBLISHED_S
         while time.monotonic() < end:
-            if len({self._log_end(node) for node in self.nodes}) == 1:
+            ends = [self._log_end(node) for node in self.nodes]
+            if len(set(ends)) == 1:
+                self._equal_end = ends[0]
                 return True
             time.sleep(0.02)
         return False
@@ -173,7 +180,8 @@ class WirePair:
         is_expected = not sorts & {None, *LOGS_DIFFER} and (not found or self.is_sound())
         if is_expected and not self.has_equal_logs():
             ends = [self._log_end(node) for node in reversed(self.nodes)]
-            found.append(Found(None, Difference("log end", "log end", *ends)))
+            stale = stale_changes(self.nodes[0].directory / "data", self._equal_end)
+            found.append(Found(None, Difference("log end", "log end", *ends), stale_changes=stale))
         if not found:
             return []
         has_ended = self._has_ended()

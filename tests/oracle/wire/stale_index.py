@@ -1,0 +1,66 @@
+"""Changes of partitions that stock finds by an index of ELRs from which ClearElrRecord took nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.offline.image import Image
+from controller.offline.log_file import LogFile
+from controller.offline.metadata_values import metadata_record
+from controller.offline.stored_records import records_of
+from controller.offline.take_in import take_batch
+from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
+from records.metadata.topics import ClearElrRecord, PartitionChangeRecord
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from controller.offline.log_file import StoredBatch
+
+Place = tuple[bytes, int]
+
+
+def stale_changes(directory: Path, offset: int) -> int:
+    """How many changes, from an offset of the log on, are of partitions that the index of ELRs names wrongly.
+
+    They stand in a batch with a registration or an unregistration of a broker that a ClearElrRecord removed from the
+    partition's ELR; or they are of partition 0 of such a topic, which the index names after another left it twice.
+    """
+    image = Image()
+    cleared: dict[Place, set[int]] = {}
+    count = 0
+    for path in sorted((directory / "__cluster_metadata-0").glob("*.log")):
+        with LogFile(str(path)) as log:
+            for batch in log.batches():
+                records = values(batch)
+                if batch.base_offset >= offset:
+                    count += named_wrongly(records, cleared)
+                if any(isinstance(record, ClearElrRecord) for record in records):
+                    remember(image, cleared)
+                take_batch(image, batch)
+    return count
+
+
+def values(batch: StoredBatch) -> list[Any]:
+    """The metadata records of a batch."""
+    return [] if batch.is_control else [metadata_record(record.value)[0] for record in records_of(batch)]
+
+
+def remember(image: Image, cleared: dict[Place, set[int]]) -> None:
+    """Add the brokers in the ELRs of now, before they are cleared."""
+    for id_, topic in image.topics.items():
+        for index, partition in topic.partitions.items():
+            brokers = {*partition.elr, *partition.last_known_elr}
+            if brokers:
+                cleared.setdefault((id_, index), set()).update(brokers)
+
+
+def named_wrongly(records: list[Any], cleared: dict[Place, set[int]]) -> int:
+    """How many of the records are changes that the index leads to."""
+    kinds = (RegisterBrokerRecord, UnregisterBrokerRecord)
+    brokers = {record.broker_id for record in records if isinstance(record, kinds)}
+    stale = {place for place, former in cleared.items() if former & brokers}
+    stale |= {(topic_id, 0) for topic_id, _ in stale}
+    changes = [record for record in records if isinstance(record, PartitionChangeRecord)]
+    return sum((record.topic_id, record.partition_id) in stale for record in changes)
