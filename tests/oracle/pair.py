@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -51,8 +52,12 @@ class Outcome(Generic[C]):
 
     @property
     def signature(self) -> str:
-        """The key that groups equal differences; empty without a difference."""
-        return self.found[0].where if self.found else ""
+        """The key that groups equal differences; empty without a difference. Exceptions differ by their names."""
+        if not self.found:
+            return ""
+        first = self.found[0]
+        names = re.findall(r"\w+(?:Exception|Error)\b", str(first)) if first.where == "notes" else []
+        return " ".join([first.where, *names])
 
 
 def in_pieces(ours: Ours, commands: Iterator[Command]) -> Iterator[Command]:

@@ -66,6 +66,7 @@ STOPS: dict[str, tuple[type[Any], ...]] = {
     "Expected to be Follower, but the current state is": (Respond,),
     "out of bounds for length": (Request, Respond),
     "The provided listener name is null or empty string": (Request,),
+    "Unexpected acknowledgement from non-voter": (Respond,),
     "must be in the set of voters": (Start, Restart),
 }
 

@@ -100,6 +100,13 @@ def is_stale_index(found: Found) -> bool:
     return difference.where == "log end" and 0 < difference.stock - difference.ours <= found.stale_changes
 
 
+def is_request_quota(found: Found) -> bool:
+    """Stock throttles by the quota `request_percentage`, which ours leaves to brokers."""
+    difference = found.difference
+    is_throttled = difference.where == "answer.throttleTimeMs" and difference.ours == 0 < difference.stock
+    return found.has_request_quota and is_throttled
+
+
 def result_types(found: Found) -> set[int]:
     """The type of the resource whose result differs; empty where it is no result of a resource."""
     return {tree["resourceType"] for tree in found.difference.within if "resourceType" in tree}
@@ -116,4 +123,5 @@ KNOWN: dict[str, Callable[[Found], Any]] = {
     "applied-before": applied_before,
     "loggers": describes_loggers,
     "stale-elr-index": is_stale_index,
+    "request-quota": is_request_quota,
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
+from records.messages.quotas import AlterClientQuotasRequest
 from records.wire import DecodeError
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import eventually, free_ports
@@ -40,6 +41,8 @@ ENDED_BY_SIGTERM = (0, 143)
 FROM_IMAGE = (18, 29, 32, 60)
 PUBLISHED_S = 5.0
 
+REQUEST_QUOTA = "request_percentage"
+
 # The known differences after which the logs are not equal.
 LOGS_DIFFER = ("negative-broker", "partition-twice", "stock-is-silent")
 
@@ -51,7 +54,8 @@ class Found(NamedTuple):
     stock_gave_up: whether its controller gave up leadership, and an
     answer of it in the conversation has the error code -1. cannot_apply: whether one of the nodes could not
     apply its dynamic values when they were last changed; looked up for DescribeConfigs alone. stale_changes: how many
-    records stock wrote because of its index of ELRs (`stale_index`), where the logs have other ends.
+    records stock wrote because of its index of ELRs (`stale_index`), where the logs have other ends. has_request_quota:
+    whether a request so far set the quota request_percentage.
     """
 
     request: Asked | None
@@ -61,12 +65,12 @@ class Found(NamedTuple):
     stock_gave_up: bool = False
     cannot_apply: bool = False
     stale_changes: int = 0
+    has_request_quota: bool = False
 
     @property
     def inner(self) -> Asked | None:
         """The request, the inner one of an envelope."""
-        envelope = None if self.request is None else self.request.message
-        return asked(envelope.request_data) if isinstance(envelope, EnvelopeRequest) else self.request
+        return None if self.request is None else unwrapped(self.request)
 
     @property
     def message(self) -> Any:
@@ -101,10 +105,12 @@ class WirePair:
         self._lives = count(1)
         self._epochs: tuple[int, ...] = ()
         self._equal_end = 0
+        self._has_request_quota = False
 
     def renew(self) -> None:
         """Two empty nodes."""
         self.close()
+        self._has_request_quota = False
         self.names = (Names(), Names())
         self.nodes = two_nodes(self._root / str(next(self._lives)), self._stock, free_ports(2))
         for node in self.nodes:
@@ -169,6 +175,7 @@ class WirePair:
         """Run a conversation with both; returns the differences."""
         stock, ours = self._talk(conversation)
         requests = [asked(frame[4:]) for frame in conversation.frames]
+        self._has_request_quota |= any(map(sets_request_quota, requests))
         for names, reply in zip(self.names, (stock, ours), strict=True):
             learn(names, requests, reply)
         found = list(self._differences(requests, stock, ours))
@@ -239,7 +246,10 @@ class WirePair:
             tree = trees[1] if isinstance(trees[1], dict) else {}
             inner = tree.get("responseData")
             code = (inner if isinstance(inner, dict) else tree).get("errorCode")
-            found = [Found(request, difference, code) for difference in diff("answer", "answer", *trees)]
+            found = [
+                Found(request, difference, code, has_request_quota=self._has_request_quota)
+                for difference in diff("answer", "answer", *trees)
+            ]
             if found and isinstance(found[0].message, DescribeConfigsRequest):
                 stock_node, our_node = self.nodes
                 cannot_apply = stock_node.has_failed_to_apply() or not our_node.is_applicable()
@@ -249,6 +259,20 @@ class WirePair:
             ends = [f"{reply.end} after {len(reply.answers)} answers" for reply in (ours, stock)]
             at = min(len(ours.answers), len(stock.answers))
             yield Found(requests[at] if at < len(requests) else None, Difference("end", "end", *ends))
+
+
+def unwrapped(request: Asked) -> Asked:
+    """The request, the inner one of an envelope."""
+    envelope = request.message
+    return asked(envelope.request_data) if isinstance(envelope, EnvelopeRequest) else request
+
+
+def sets_request_quota(request: Asked) -> bool:
+    """Whether a request sets the quota `request_percentage` of some user or client."""
+    message = unwrapped(request).message
+    if not isinstance(message, AlterClientQuotasRequest):
+        return False
+    return any(op.key == REQUEST_QUOTA for entry in message.entries for op in entry.ops)
 
 
 def says_unknown(found: Found) -> bool:
