@@ -10,7 +10,7 @@ from raft.change_stages import fail_change
 from raft.effects import DropSnapshotPart, ProposalRefused
 from raft.fetch_request import fail_parked, quorum_timeout
 from raft.follower_state import FollowerState
-from raft.leader_state import LeaderState
+from raft.leader_state import LeaderState, Progress
 from raft.limits import EPOCH_MAX, NEVER
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.tally import Tally
@@ -96,6 +96,9 @@ def to_leader(replica: Replica, now_ms: int) -> None:
     assert old.tally.is_won, f"{old} has no majority: {old.tally.granting}"
     config = replica.config
     state = LeaderState(replica.key.id, replica.voters, old.tally.granting, replica.log.end)
+    if not replica.is_voter:
+        # It was removed, and elected again: it is an observer of its own leadership.
+        state.observers[replica.key] = Progress(replica.key)
     state.begin_deadline_ms = now_ms
     state.quorum_deadline_ms = now_ms + quorum_timeout(replica)
     role = Leader(old.epoch, replica.key.id, config.endpoints, state)

@@ -107,6 +107,7 @@ def test_a_leader_whose_removal_is_not_committed_stands_again_and_then_resigns()
     assert bench.role.tally.granting == (), "its own vote counts no more"
     bench.answer(bench.last_send(VoteRequest), vote_response(epoch + 1, granted=True))
     assert isinstance(bench.role, Leader)
+    assert list(bench.role.state.observers) == [key(1)], "DescribeQuorum has it among the observers"
     catch_up(bench, 2)
 
     assert isinstance(bench.role, Resigned)
