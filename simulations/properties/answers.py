@@ -191,12 +191,9 @@ class Answers:
             raise Violation("S25", f"{_requester(asked)} gets the leader's endpoint {found}, expected {right}")
 
     def _hosts(self, node_id: int) -> list[str]:
-        """The present address of a node, and those that a voter set has of it."""
-        sets = self._ledger.voter_sets.all
-        hosts = {
-            host for each in sets for voter_id, host in zip(each.ids, each.hosts, strict=True) if voter_id == node_id
-        }
-        return [self._ledger.nodes[node_id].host, *sorted(hosts)]
+        """The addresses of a node, the present one first, and then those that it had."""
+        node = self._ledger.nodes[node_id]
+        return [node.host, *sorted(host for host, found in node.network.hosts.items() if found is node)]
 
     def _fetched(self, asked: Asked, effect: Any) -> None:
         replica = asked.process.replica
@@ -216,17 +213,17 @@ class Answers:
         elif asked.expected_answer.detail is None and part.fetch_offset < asked.end:
             raise Violation("S25", f"{_requester(asked)} gets nothing of a log that ends at {asked.end}")
         elif (
-            not self._may_be_called_up(request)
-            and asked.expected_answer.detail is None
-            and not _has_news(asked, replica)
+            not self._may_be_called_up(asked) and asked.expected_answer.detail is None and not _has_news(asked, replica)
         ):
             raise Violation("S25", f"{_requester(asked)} is answered early, without news")
 
-    def _may_be_called_up(self, request: FetchRequest) -> bool:
-        """Whether a parked Fetch may be answered early: one that need not wait, and one of a voter, whose next Fetch
-        confirms the leader.
+    def _may_be_called_up(self, asked: Asked) -> bool:
+        """Whether a parked Fetch may be answered early: one that need not wait, and one of a voter of the leader's log,
+        whose next Fetch confirms the leader.
         """
-        return request.max_wait_ms == 0 or request.replica_state.replica_id in self._ledger.voter_ids
+        request, process = asked.requested.request, asked.process
+        voter_ids = self._ledger.voters(process).ids
+        return request.max_wait_ms == 0 or request.replica_state.replica_id in {*self._ledger.voter_ids, *voter_ids}
 
     def _is_due(self, waited: Asked, until_ms: int, effect: Any) -> None:
         """A parked request is answered: by records, by the high watermark, at the end of a leadership, or in time."""
@@ -264,7 +261,7 @@ class Answers:
             request = asked.requested.request
             if (node_id, life) != (process.node.id, process.life) or type(request) is not FetchRequest:
                 continue
-            if not self._may_be_called_up(request) and _leads_on(asked) and _has_news(asked, process.replica):
+            if not self._may_be_called_up(asked) and _leads_on(asked) and _has_news(asked, process.replica):
                 self._look_later(asked, now_ms)
 
     # DescribeQuorum
@@ -380,9 +377,10 @@ def _leads_on(asked: Asked) -> bool:
 
 
 def _has_news(asked: Asked, replica: Any) -> bool:
-    """Whether more is committed than the sender knew."""
+    """Whether more is committed than the sender knew. A leader may resign in the step in which it commits."""
     known = asked.requested.request.topics[0].partitions[0].high_watermark
-    return replica.high_watermark is not None and known < replica.high_watermark
+    watermark = replica.high_watermark if isinstance(replica.role, Leader) else replica.log.committed
+    return watermark is not None and known < watermark
 
 
 def _requester(asked: Asked) -> str:

@@ -23,6 +23,7 @@ class Network(Protocol):
     """See `connections.Network`."""
 
     delivers_late_answers: bool
+    hosts: dict[str, Any]
 
     def attach(self, node: Any) -> None: ...
     def connect(self, process: Any, channel: Any) -> Any: ...
