@@ -90,9 +90,9 @@ class Watch:
         found = None if election is None else (election.epoch, election.leader_id)
         entry = (self.world.now, LIFE, process.node.id, "recovered", recovered.log_start, recovered.log_end, found)
         self.trace.add(entry)
-        self.validator.recovered(process, recovered)
         for act in self._on_recovered:
             act(process, recovered)
+        self.validator.recovered(process, recovered)  # it reads the voters in the shadow of the log
 
     def ended(self, process: Process, how: str) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, how, process.life))

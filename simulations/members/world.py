@@ -26,7 +26,6 @@ class MembersWorld(Run):
         self.administrator = Administrator(
             self.world, self.ledger, self.watch.changes, CLUSTER, self.stream("administrator")
         )
-        self.watch.validator.is_off = True
 
     def _configure_bootstrap(self, node: Node) -> None:
         """All nodes are bootstrap servers, because each of the first voters may be replaced during a run."""

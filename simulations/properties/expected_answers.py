@@ -18,14 +18,14 @@ from records.messages.quorum import DescribeQuorumRequest
 from simulations.spec.forms import is_of_log
 from simulations.spec.replication import ACCEPTED, DIVERGING
 from simulations.spec.requests import REQUESTS
-from simulations.spec.track import Track, node_of, reach
+from simulations.spec.track import Track, node_of
 from simulations.spec.values import NOBODY, Rules
 
 if TYPE_CHECKING:
     from simulations.world.process import Process
 
-# The answer does not depend on the voters; without voters no Fetch changes the leader's progress table.
-_NO_VOTERS = Rules((), 0, 0, 0)
+# The answer does not depend on the time.
+_RULES = Rules(0, 0, 0)
 _SOURCE = Source(0, 0)
 
 
@@ -47,7 +47,7 @@ def expected(process: Process, request: Any) -> ExpectedAnswer:
     if type(request) is DescribeQuorumRequest:
         return _description(process, request)
     node = node_of(process.replica)
-    track = Track(process, _NO_VOTERS, node, reach(process), {})
+    track = Track(process, _RULES, node)
     REQUESTS[type(request)](track, Requested(_SOURCE, request, 0, ""), 0)
     owed = track.owed[_SOURCE]
     if owed.exact is None:

@@ -10,18 +10,21 @@ from records.errors import Error
 from records.messages.elections import BeginQuorumEpochResponse, EndQuorumEpochResponse, VoteResponse
 from records.messages.fetch import FetchResponse
 from records.messages.fetch_snapshot import FetchSnapshotResponse
-from records.messages.voters import UpdateRaftVoterResponse
+from records.messages.versions import ApiVersionsResponse
+from records.messages.voters import AddRaftVoterResponse, RemoveRaftVoterResponse, UpdateRaftVoterResponse
 from simulations.spec import disks, replication
 from simulations.spec.elections import UNAVAILABLE, handle_vote_response, learn_from_answer
 from simulations.spec.forms import is_of_log
 from simulations.spec.values import FOLLOWER, Node
 from simulations.world.chains import parts
+from simulations.world.voter_sets import is_control, read_control
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.inputs import Answered
     from simulations.spec.track import Sent, Track
+    from simulations.world.voter_sets import Voters
 
 NO_SNAPSHOT = int(Error.SNAPSHOT_NOT_FOUND)
 _CRC_AT = 17
@@ -65,29 +68,35 @@ def _fetch(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str
         return name, replication.truncate(node, said.diverging_epoch.epoch, said.diverging_epoch.end_offset, now_ms)
     if said.snapshot_id.epoch >= 0 or said.snapshot_id.end_offset >= 0:
         return name, disks.begin_download(node, said.snapshot_id.epoch, said.snapshot_id.end_offset, now_ms)
-    batches, is_whole = _batches(said.records or b"", node.log.end)
-    after = replication.append_fetched(node, batches, said.high_watermark)
+    batches, sets, is_whole = _batches(said.records or b"", node)
+    after = replication.append_fetched(node, batches, said.high_watermark, sets)
     # An answer with damaged batches does not reset the fetch timeout.
     return name, after.but(since_ms=now_ms, fetched=True) if is_whole else after
 
 
-def _batches(data: bytes | bytearray, log_end: int) -> tuple[list[tuple[int, int, int]], bool]:
-    """(base, end, epoch) of each batch before the first damaged one; and whether none is damaged.
+def _batches(data: bytes | bytearray, node: Node) -> tuple[list[tuple[int, int, int]], tuple[Voters, ...], bool]:
+    """(base, end, epoch) of each batch before the first damaged one; the voter sets in them; whether none is damaged.
 
-    No checksum covers the position of a batch: one that is not at `log_end` is damaged, too.
+    No checksum covers the position of a batch: one that is not at the end of the log is damaged, too.
     """
     found: list[tuple[int, int, int]] = []
+    sets: tuple[Voters, ...] = ()
     if not data:
-        return found, True
-    view = memoryview(data)
+        return found, sets, True
+    view, log_end, voters = memoryview(data), node.log.end, node.voters
     for part in parts(data):
         crc_at = part.start + _CRC_AT
         if int.from_bytes(view[crc_at : crc_at + 4]) != crc32c(view[crc_at + 4 : part.stop]):
-            return found, False
+            return found, sets, False
         if part.base_offset != (found[-1][1] if found else log_end):
-            return found, False
+            return found, sets, False
         found.append((part.base_offset, part.end_offset, part.epoch))
-    return found, True
+        batch = view[part.start : part.stop]
+        if is_control(batch):
+            after, _ = read_control(bytes(batch), voters)
+            if after is not voters:
+                voters, sets = after, (*sets, after)
+    return found, sets, True
 
 
 def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:
@@ -119,6 +128,11 @@ def _update_voter(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tu
     return "HandleUpdateVoterResponse", node
 
 
+def _changes_nothing(track: Track, _event: Answered, _sent: Sent, _now_ms: int) -> tuple[str, Node]:
+    """The leader made the change that the node asked for, or not; or a new voter said what it supports."""
+    return "", track.node
+
+
 class _Named(NamedTuple):
     node_id: int
 
@@ -139,4 +153,7 @@ ANSWERS: dict[type, Callable[[Track, Any, Any, int], tuple[str, Node]]] = {
     FetchResponse: _fetch,
     FetchSnapshotResponse: _fetch_snapshot,
     UpdateRaftVoterResponse: _update_voter,
+    AddRaftVoterResponse: _changes_nothing,
+    RemoveRaftVoterResponse: _changes_nothing,
+    ApiVersionsResponse: _changes_nothing,
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.spec.elections import need
+from simulations.spec.membership import truncated
 from simulations.spec.values import (
     CANDIDATE,
     FOLLOWER,
@@ -23,6 +24,8 @@ from simulations.spec.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from simulations.world.voter_sets import Key, Voters
 
 BOOTSTRAP = (0, 0)
 
@@ -67,7 +70,7 @@ def persist_log(node: Node, number: int, end: int) -> Node:
     if 0 <= end < node.log.end and not writing and disk.asked == node.log:
         need(end >= node.committed, "PersistLog", f"the disk keeps what is committed, up to {node.committed}")
         cut = node.log.cut(end)
-        node = node.but(log=cut, disk=node.disk._replace(log=cut, asked=cut))
+        node = node.but(log=cut, sets=truncated(node.sets, end), disk=node.disk._replace(log=cut, asked=cut))
     return node
 
 
@@ -97,25 +100,27 @@ def may_survive(disk: Disk, election: Election | None, log: Log, snapshots: Coll
 
 
 def restart(
-    node_id: int, election: Election | None, log: Log, snapshots: tuple[tuple[int, int, int], ...], now_ms: int,
-    *, is_voter: bool, can_reach: bool,
+    key: Key, sets: tuple[Voters, ...], election: Election | None, log: Log,
+    snapshots: tuple[tuple[int, int, int], ...], now_ms: int,
 ) -> Node:  # fmt: skip
-    """RestartWithState: the former role, as far as that is safe; a former leader is Resigned in its epoch."""
+    """RestartWithState: the former role, as far as that is safe; a former leader is Resigned in its epoch. sets: the
+    voter sets of the log.
+    """
     found = election
     if found is None or found.epoch < log.last_epoch:
         found = Election(log.last_epoch)
-    role, reaches = UNATTACHED, False
-    if found.leader == node_id:
-        role, found = RESIGNED, found._replace(voted=NOBODY)
-    elif found.voted == node_id:
-        role, found = CANDIDATE, found._replace(leader=NOBODY)
-    elif found.leader != NOBODY and can_reach:
-        role, reaches = FOLLOWER, True
-    return Node(
-        node_id, is_voter, role, found.epoch, found.leader, found.voted, log, Disk(election, log, asked=log), now_ms,
-        reaches=reaches, committed=max((snapshot[1] for snapshot in snapshots), default=0), snapshots=snapshots,
-        granted=frozenset((node_id,)) if role == CANDIDATE else frozenset(),
+    node = Node(
+        *key, UNATTACHED, found.epoch, found.leader, found.voted, log, Disk(election, log, asked=log), now_ms, sets,
+        committed=max((snapshot[1] for snapshot in snapshots), default=0), snapshots=snapshots,
     )  # fmt: skip
+    if found.leader == node.id:
+        return node.but(role=RESIGNED, voted=NOBODY)
+    # A voter may have lost the record that made it one.
+    if found.voted == node.id and node.may_stand:
+        return node.but(role=CANDIDATE, leader=NOBODY, granted=frozenset((node.id,)), electorate=node.voters)
+    if found.leader in node.voters.ids:
+        return node.but(role=FOLLOWER, reaches=True)
+    return node
 
 
 # Snapshots
@@ -163,9 +168,9 @@ def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int,
     return node.but(download=download._replace(position=end, size=size), since_ms=now_ms, fetched=True)
 
 
-def load_snapshot(node: Node, snapshot: tuple[int, int], size: int) -> Node:
-    """LoadSnapshot: a complete one of the leader's; the log starts at its end. Not for a candidate,
-    or a log with more.
+def load_snapshot(node: Node, snapshot: tuple[int, int], size: int, sets: tuple[Voters, ...]) -> Node:
+    """LoadSnapshot: a complete one of the leader's; the log starts at its end. Not for a candidate, or a log with more.
+    sets: the voter sets of the committed records that it covers.
     """
     epoch, end = snapshot
     node = node.but(freezing=None)
@@ -173,6 +178,6 @@ def load_snapshot(node: Node, snapshot: tuple[int, int], size: int) -> Node:
     if not is_newer or end < node.committed or node.role not in {FOLLOWER, UNATTACHED}:
         return node
     return node.but(
-        log=Log(end, epoch), committed=end, watermark=end,
+        log=Log(end, epoch), committed=end, watermark=end, sets=sets,
         snapshots=(*(each for each in node.snapshots if each[:2] > snapshot), (epoch, end, size)),
     )  # fmt: skip

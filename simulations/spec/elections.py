@@ -22,6 +22,7 @@ from simulations.spec.values import (
     Node,
     NotAllowed,
     Rules,
+    is_sole,
 )  # fmt: skip
 
 EPOCH_MAX = (1 << 31) - 2
@@ -80,8 +81,8 @@ def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) 
     found = leader != NOBODY and can_reach
     if epoch > node.epoch:
         return follower(node, epoch, leader, now_ms) if found else unattached(node, epoch, leader, now_ms)
-    # A replica that waits and knows its leader did not learn its endpoint before.
-    if found and (node.leader == NOBODY or node.role == UNATTACHED):
+    # A replica may know its leader, and not have learned its endpoint before.
+    if found and leader != node.id and (node.leader == NOBODY or not node.reaches):
         return follower(node, epoch, leader, now_ms)
     return node
 
@@ -122,7 +123,7 @@ def handle_vote_request(node: Node, asked: Asked, now_ms: int, *, is_meant: bool
     if granted and not asked.pre and node.voted == NOBODY:
         node = node.but(voted=asked.candidate, since_ms=now_ms)
         if node.role == PROSPECTIVE:
-            node = node.but(granted=frozenset((node.id,)), refused=NONE_YET)
+            node = node.but(granted=frozenset((node.id,)), refused=NONE_YET, electorate=node.voters)
     return node, (0, node.epoch, node.leader, int(granted))
 
 
@@ -189,7 +190,7 @@ def voter_fetch_timeout(node: Node, rules: Rules, now_ms: int, *, is_refused: bo
     """VoterFetchTimeout: the leader was silent for too long, resigned, or refuses connections."""
     name = "VoterFetchTimeout"
     need(node.role == FOLLOWER, name, "it follows")
-    need(node.is_voter, name, "it votes")
+    need(node.may_stand, name, "it may be elected")
     waited = now_ms - node.since_ms
     need(
         is_refused or node.released or waited >= rules.fetch_ms, name,
@@ -202,16 +203,16 @@ def voter_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
     """VoterElectionTimeout: no leader was elected for too long."""
     name = "VoterElectionTimeout"
     need(node.role in {UNATTACHED, CANDIDATE}, name, "it knows no leader to fetch from")
-    need(node.is_voter, name, "it votes")
+    need(node.may_stand, name, "it may be elected")
     waited = now_ms - node.since_ms
     need(node.role == UNATTACHED or waited >= rules.election_ms, name, f"its candidacy is {waited} ms old")
     return prospective(node, now_ms)
 
 
-def stand_alone(node: Node, rules: Rules, now_ms: int) -> Node:
+def stand_alone(node: Node, now_ms: int) -> Node:
     """VoterElectionTimeout of a sole voter that starts: there are no others to wait for."""
     name = "VoterElectionTimeout"
-    need(rules.voters == (node.id,) and node.is_voter, name, "it is the only voter")
+    need(is_sole(node), name, "it is the only voter")
     need(node.role != CANDIDATE, name, "it does not stand yet")
     return prospective(node, now_ms)
 
@@ -219,20 +220,28 @@ def stand_alone(node: Node, rules: Rules, now_ms: int) -> Node:
 def prospective(node: Node, now_ms: int) -> Node:
     """The node asks for pre-votes; its saved state stays."""
     return node.but(
-        role=PROSPECTIVE, since_ms=now_ms, granted=frozenset((node.id,)), refused=NONE_YET, fetched=False,
-        released=False, download=None,
+        role=PROSPECTIVE, since_ms=now_ms, granted=frozenset((node.id,)), refused=NONE_YET, electorate=node.voters,
+        fetched=False, released=False, download=None,
     )  # fmt: skip
 
 
-def win_pre_vote(node: Node, rules: Rules, now_ms: int, *, may_skip: bool) -> Node:
+def has_majority(node: Node) -> bool:
+    """Whether a majority of the voters granted a vote. A node that is no voter does not count itself."""
+    voters = node.electorate
+    return sum(1 for voter_id in voters.ids if voter_id in node.granted) >= voters.majority
+
+
+def win_pre_vote(node: Node, now_ms: int, *, may_skip: bool) -> Node:
     """ConcludePreVote, if a majority would vote for it, or a peer does not support pre-votes: it becomes candidate."""
     name = "ConcludePreVote"
     need(node.role == PROSPECTIVE, name, "it asks for pre-votes")
-    need(node.is_voter, name, "it votes")
-    need(may_skip or len(node.granted) >= rules.majority, name, f"a majority granted it: {sorted(node.granted)}")
+    need(node.may_stand, name, "it may be elected")
+    need(
+        may_skip or has_majority(node), name, f"a majority of {node.electorate.ids} granted it: {sorted(node.granted)}"
+    )
     return node.but(
         role=CANDIDATE, epoch=node.epoch + 1, leader=NOBODY, voted=node.id, reaches=False, since_ms=now_ms,
-        granted=frozenset((node.id,)), refused=NONE_YET,
+        granted=frozenset((node.id,)), refused=NONE_YET, electorate=node.voters,
     )  # fmt: skip
 
 
@@ -241,18 +250,19 @@ def lose_pre_vote(node: Node, rules: Rules, now_ms: int) -> Node:
     name = "ConcludePreVote"
     need(node.role == PROSPECTIVE, name, "it asks for pre-votes")
     waited = now_ms - node.since_ms
-    is_lost = len(rules.voters) - len(node.refused) < rules.majority
+    voters = node.electorate
+    is_lost = sum(1 for voter_id in voters.ids if voter_id not in node.refused) < voters.majority
     need(is_lost or waited >= rules.election_ms, name, f"refused by {sorted(node.refused)}, after {waited} ms")
     if node.leader != NOBODY and node.reaches:
         return follower(node, node.epoch, node.leader, now_ms)
     return unattached(node, node.epoch, node.leader, now_ms)
 
 
-def become_leader(node: Node, rules: Rules, now_ms: int) -> Node:
+def become_leader(node: Node, now_ms: int) -> Node:
     """BecomeLeader: a majority voted for it. Its log continues with a record of the epoch, which `append` adds."""
     name = "BecomeLeader"
     need(node.role == CANDIDATE, name, "it stands")
-    need(len(node.granted) >= rules.majority, name, f"a majority voted for it: {sorted(node.granted)}")
+    need(has_majority(node), name, f"a majority of {node.electorate.ids} voted for it: {sorted(node.granted)}")
     return node.but(
         role=LEADER, leader=node.id, voted=NOBODY, since_ms=now_ms, watermark=UNKNOWN,
         leading=Leading(node.log.end, {}, NONE_YET, now_ms),
@@ -260,13 +270,15 @@ def become_leader(node: Node, rules: Rules, now_ms: int) -> Node:
 
 
 def check_quorum_resign(node: Node, rules: Rules, now_ms: int, *, is_asked: bool) -> Node:
-    """CheckQuorumResign: no majority fetched for too long; or Resign: on request, or at shutdown."""
+    """CheckQuorumResign: no majority fetched for too long; or Resign: on request, at shutdown, or because its removal
+    from the voters is committed.
+    """
     name = "CheckQuorumResign"
     need(node.role == LEADER, name, "it leads")
     assert node.leading is not None, "a leader keeps books"
     waited = now_ms - node.leading.quorum_ms
-    if not is_asked:
-        need(len(rules.voters) > 1, name, "there are other voters")
+    if not is_asked and not node.is_removed:
+        need(not is_sole(node), name, "there are other voters")
         need(waited >= rules.quorum_ms, name, f"no majority fetched for {rules.quorum_ms} ms (it did {waited} ago)")
     return node.but(role=RESIGNED, since_ms=now_ms, watermark=UNKNOWN, leading=None)
 
@@ -275,7 +287,6 @@ def resigned_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
     """ResignedElectionTimeout: a former leader becomes candidate in the next epoch."""
     name = "ResignedElectionTimeout"
     need(node.role == RESIGNED, name, "it resigned")
-    need(node.is_voter, name, "it votes")
     waited = now_ms - node.since_ms
     need(waited >= rules.election_ms, name, f"it resigned {waited} ms ago")
     return unattached(node, node.epoch + 1, NOBODY, now_ms)

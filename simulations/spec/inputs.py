@@ -120,7 +120,8 @@ def _stored(track: Track, event: SnapshotStored, _now_ms: int) -> Outcomes:
         return [("", node)]
     if event.refused:
         return [("", node.but(freezing=None))]
-    after = disks.load_snapshot(node, snapshot, event.size)
+    assert track.sets_at is not None, "a track of a run knows the committed voter sets"
+    after = disks.load_snapshot(node, snapshot, event.size, track.sets_at(snapshot[1]))
     return [("LoadSnapshot" if after.log is not node.log else "", after)]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from simulations.spec import disks, replication
 from simulations.spec.elections import NOT_LEADER, need
+from simulations.spec.membership import ADD, REMOVE
 from simulations.spec.track import Sent, election_of
 from simulations.spec.values import (
     CANDIDATE,
@@ -25,7 +26,9 @@ from simulations.spec.values import (
     Node,
     NotAllowed,
 )  # fmt: skip
-from simulations.world.messages import KINDS
+from simulations.world.chains import parts
+from simulations.world.messages import KINDS, own_epoch
+from simulations.world.voter_sets import NO_VOTERS, is_control, read_control
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,9 +50,24 @@ def _save(_track: Track, node: Node, effect: do.SaveElection, _states: Sequence[
 def _append(_track: Track, node: Node, effect: do.Append, _states: Sequence[Node], _now_ms: int) -> Node:
     asked = node.disk.asked
     need(effect.base_offset == asked.end, "PersistLog", "an append at the end of the log")
+    _has_voters(node, effect)
     grown = asked.appended(effect.epoch, effect.end_offset)
     # Where it is the node's log, be it the same value too: then nothing has to compare the two any more.
     return disks.order_write(node, effect.number, node.log if grown == node.log else grown)
+
+
+def _has_voters(node: Node, effect: do.Append) -> None:
+    """Check that an append has the voter sets of the node's log there, unless they are truncated already."""
+    if node.log.end < effect.end_offset or node.log.epoch_before(effect.end_offset) != effect.epoch:
+        return
+    known = [each[:3] for each in node.sets if effect.base_offset <= each.offset < effect.end_offset]
+    found: list[tuple[object, ...]] = []
+    for part in parts(effect.data):
+        batch = effect.data[part.start : part.stop]
+        if is_control(batch):
+            voters, _ = read_control(bytes(batch), NO_VOTERS)
+            found += [] if voters is NO_VOTERS else [voters[:3]]
+    need(found == known, "PersistLog", f"the voters {known} are written, not {found}")
 
 
 def _truncate(_track: Track, node: Node, effect: do.Truncate, _states: Sequence[Node], _now_ms: int) -> Node:
@@ -104,7 +122,8 @@ def _confirmed(track: Track, node: Node, effect: do.LeadershipConfirmed, states:
     voters = track.questions.pop(effect.number, set())
     name = "ConfirmLeadership"
     need(any(each.role == LEADER and each.epoch == effect.epoch for each in states), name, "it leads")
-    need(len(voters) >= track.rules.majority, name, f"a majority fetched since it asked: {sorted(voters)}")
+    counted = [voter_id for voter_id in node.voters.ids if voter_id in voters]
+    need(len(counted) >= node.voters.majority, name, f"a majority fetched since it asked: {sorted(voters)}")
     return node
 
 
@@ -118,7 +137,9 @@ def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now
     is_newest = fits(track, states[0], effect.peer, gist)
     if not is_newest and not any(fits(track, each, effect.peer, gist) for each in states[1:]):
         raise NotAllowed(f"Send{kind.name}", f"no node that it was asks node {effect.peer} for {gist}")
-    _knows(node, kind.name, gist[0])
+    epoch = own_epoch(kind.name, gist) if gist else None
+    if epoch is not None:
+        _knows(node, kind.name, epoch)
     is_exact = is_newest and not track.was_saving
     track.sent[effect.peer] = Sent(effect.number, now_ms, track.token, is_exact, effect.request)
     return node
@@ -131,22 +152,22 @@ def _knows(node: Node, name: str, epoch: int) -> None:
         raise NotAllowed(f"Send{name}", f"epoch {epoch} is on disk before a message has it; on disk is {election}")
 
 
-def _sends_vote(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+def _sends_vote(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
     epoch, candidate, last_epoch, end, pre = gist
     return (
         node.role == (PROSPECTIVE if pre else CANDIDATE)
         and (epoch, candidate) == (node.epoch, node.id)
         and (last_epoch, end) == (node.log.last_epoch, node.log.end)
-        and peer in track.rules.voters
+        and peer in node.electorate.ids
     )
 
 
-def _sends_begin(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
-    return node.role == LEADER and gist == (node.epoch, node.id) and peer in track.rules.voters
+def _sends_begin(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return node.role == LEADER and gist == (node.epoch, node.id) and peer in node.voters.ids
 
 
-def _sends_end(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
-    return node.role == RESIGNED and gist[:2] == (node.epoch, node.id) and peer in track.rules.voters
+def _sends_end(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return node.role == RESIGNED and gist[:2] == (node.epoch, node.id) and peer in node.voters.ids
 
 
 def _sends_fetch(_track: Track, node: Node, _peer: int, gist: tuple[Any, ...]) -> bool:
@@ -174,7 +195,26 @@ def _sends_fetch_snapshot(_track: Track, node: Node, peer: int, gist: tuple[Any,
 
 
 def _sends_update(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
-    return node.role == FOLLOWER and (peer, *gist[:2]) == (node.leader, node.epoch, node.id) and node.is_voter
+    voters = node.voters
+    is_due = node.is_voter and (not voters.is_dynamic or voters.host_of(node.key) != gist[2])
+    return node.role == FOLLOWER and (peer, *gist[:2]) == (node.leader, node.epoch, node.id) and is_due
+
+
+def _sends_add(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return _joins(node, peer) and gist == (node.id, node.directory.hex()) and node.id not in node.voters.ids
+
+
+def _sends_remove(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return _joins(node, peer) and gist in [(node.id, key[1].hex()) for key in node.voters.keys if key[0] == node.id]
+
+
+def _joins(node: Node, peer: int) -> bool:
+    return node.role == FOLLOWER and peer == node.leader and node.voters.is_dynamic and not node.is_voter
+
+
+def _sends_api_versions(_track: Track, node: Node, peer: int, _gist: tuple[Any, ...]) -> bool:
+    wanted = node.leading.wanted if node.leading is not None else ()
+    return any(each.kind == ADD and each.key[0] == peer for each in wanted)
 
 
 REQUESTS: dict[str, Callable[[Track, Node, int, tuple[Any, ...]], bool]] = {
@@ -184,6 +224,9 @@ REQUESTS: dict[str, Callable[[Track, Node, int, tuple[Any, ...]], bool]] = {
     "Fetch": _sends_fetch,
     "FetchSnapshot": _sends_fetch_snapshot,
     "UpdateVoter": _sends_update,
+    "AddVoter": _sends_add,
+    "RemoveVoter": _sends_remove,
+    "ApiVersions": _sends_api_versions,
 }
 
 
@@ -199,6 +242,8 @@ def _reply(track: Track, node: Node, effect: Any, states: Sequence[Node], _now_m
     if owed.exact is not None:
         if gist[: len(owed.exact)] != owed.exact:
             raise NotAllowed(name, f"the answer is {owed.exact}, and not {gist}")
+    elif owed.change is not None:
+        _answers_change(owed, name, gist[0], states)
     else:
         _answers_fetch(owed.fetch, gist, effect, states)
     if len(gist) > 2:
@@ -218,6 +263,22 @@ def _gives_vote(owed: Any, node: Node, gist: tuple[Any, ...]) -> None:
     if candidate is None or election is None or election.epoch != gist[1]:
         return
     need(election.voted == candidate, "HandleVoteRequest", f"the vote for {candidate} is on disk: {election}")
+
+
+def _answers_change(owed: Any, name: str, error: int, states: Sequence[Node]) -> None:
+    """Check the answer to a request for a change of the voters that was not refused at once."""
+    need(error in owed.errors, name, f"the answer is one of {sorted(owed.errors)}, and not {error}")
+    kind, key, host = owed.change
+    if error == NOT_LEADER:
+        need(any(each.role != LEADER for each in states), name, "it leads no more")
+    if error:
+        return
+    node = states[0]
+    is_made = key not in node.voters.keys if kind == REMOVE else node.voters.host_of(key) == host
+    need(is_made, name, f"the change is made: {owed.change}, where the voters are {node.voters}")
+    if owed.waits:
+        offset = node.voters.offset
+        need(offset < node.committed, name, f"the voters at {offset} are committed; up to {node.committed} is")
 
 
 def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, states: Sequence[Node]) -> None:

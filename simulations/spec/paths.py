@@ -25,6 +25,7 @@ from simulations.spec.values import (
     Node,
     NotAllowed,
     Rules,
+    is_sole,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _find(node: Node, wanted: tuple[object, ...], moment: Moment, found: list[St
 def _alone(node: Node, moment: Moment) -> Node:
     if not moment.starts:
         raise NotAllowed("VoterElectionTimeout", "a sole voter starts")
-    return stand_alone(node, moment.rules, moment.now_ms)
+    return stand_alone(node, moment.now_ms)
 
 
 def _silent(node: Node, moment: Moment) -> Node:
@@ -104,11 +105,11 @@ OWN: dict[str, tuple[tuple[str, Callable[[Node, Moment], Node]], ...]] = {
     UNATTACHED: (("VoterElectionTimeout", lambda node, at: voter_election_timeout(node, at.rules, at.now_ms)),),
     PROSPECTIVE: (
         ("ConcludePreVote", lambda node, at: lose_pre_vote(node, at.rules, at.now_ms)),
-        ("ConcludePreVote", lambda node, at: win_pre_vote(node, at.rules, at.now_ms, may_skip=at.may_skip)),
+        ("ConcludePreVote", lambda node, at: win_pre_vote(node, at.now_ms, may_skip=at.may_skip)),
     ),
     CANDIDATE: (
         ("VoterElectionTimeout", lambda node, at: voter_election_timeout(node, at.rules, at.now_ms)),
-        ("BecomeLeader", lambda node, at: become_leader(node, at.rules, at.now_ms)),
+        ("BecomeLeader", lambda node, at: become_leader(node, at.now_ms)),
     ),
     LEADER: (
         (
@@ -126,13 +127,19 @@ OWN: dict[str, tuple[tuple[str, Callable[[Node, Moment], Node]], ...]] = {
 def check_time(node: Node, rules: Rules, now_ms: int) -> None:
     """Raise NotAllowed if a timeout of the node has expired without an action."""
     role = node.role
-    if node.leaving or not node.is_voter:
+    if node.leaving:
         return
     if role == FOLLOWER:
-        if now_ms - node.since_ms >= rules.fetch_ms and not node.released:
+        if now_ms - node.since_ms >= rules.fetch_ms and not node.released and node.may_stand:
             raise NotAllowed("VoterFetchTimeout", f"it was due: the leader is silent since {node.since_ms} ms")
     elif role == LEADER:
-        if node.leading is not None and len(rules.voters) > 1 and now_ms - node.leading.quorum_ms >= rules.quorum_ms:
+        if node.leading is not None and now_ms - node.leading.quorum_ms >= rules.quorum_ms and not is_sole(node):
             raise NotAllowed("CheckQuorumResign", f"it was due: no majority since {node.leading.quorum_ms} ms")
-    elif role in {CANDIDATE, RESIGNED} and now_ms - node.since_ms >= 2 * rules.election_ms:
+        if len(node.sets) > 1 and node.is_removed:
+            raise NotAllowed("CheckQuorumResign", f"it was due: the voters {node.voters} are committed")
+    elif (
+        role in {CANDIDATE, RESIGNED}
+        and now_ms - node.since_ms >= 2 * rules.election_ms
+        and (role == RESIGNED or node.may_stand)
+    ):
         raise NotAllowed("VoterElectionTimeout", f"it was due: it is {role} since {node.since_ms} ms")

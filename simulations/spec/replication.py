@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.spec.elections import FENCED, INVALID, NOT_LEADER, UNAVAILABLE, UNKNOWN_EPOCH, need
-from simulations.spec.values import LEADER, UNKNOWN, Leading, Node, NotAllowed, Rules
+from simulations.spec.membership import truncated
+from simulations.spec.values import LEADER, UNKNOWN, Leading, Node, NotAllowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from simulations.world.voter_sets import Key, Voters
 
 ACCEPTED, DIVERGING, SNAPSHOT = "AcceptFetchRequest", "DivergingFetchRequest", "SnapshotFetchRequest"
 
@@ -89,39 +92,47 @@ def place(node: Node, asked: Fetched) -> Place:
     return Place(DIVERGING, epoch, end)
 
 
-def record_contact(node: Node, voter: int, rules: Rules, now_ms: int) -> Node:
+def record_contact(node: Node, voter: int, now_ms: int) -> Node:
     """A voter fetched: after a majority of them, the leader's quorum deadline moves."""
     assert node.leading is not None, "a leader keeps books"
-    return node.but(leading=_with_contact(node.leading, voter, rules, now_ms))
+    return node.but(leading=_with_contact(node, node.leading, voter, now_ms))
 
 
-def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int) -> Node:
-    """AcceptFetchRequest of a voter: it has all records before an offset on its disk, and follows."""
-    leading = node.leading
-    assert leading is not None, "a leader keeps books"
-    if leading.ends.get(voter) != offset:
-        start, ends, fetched, quorum_ms, proposed = leading
-        leading = Leading(start, {**ends, voter: offset}, fetched, quorum_ms, proposed)
-    return node.but(leading=_with_contact(leading, voter, rules, now_ms))
-
-
-def _with_contact(leading: Leading, voter: int, rules: Rules, now_ms: int) -> Leading:
-    start, ends, fetched, _, proposed = leading
-    if len(fetched) + (voter not in fetched) >= rules.majority - 1:
-        return Leading(start, ends, frozenset(), now_ms, proposed)
-    return leading if voter in fetched else leading._replace(fetched=fetched | {voter})
-
-
-def advance_high_watermark(node: Node, rules: Rules) -> Node:
-    """AdvanceHighWatermark: the end of the records that a majority has on disk, if one of the leader's own epoch is
-    among them.
+def accept_fetch(node: Node, key: Key, offset: int, now_ms: int, *, is_voter: bool) -> Node:
+    """AcceptFetchRequest: a replica has all records before an offset on its disk, and a voter follows. Those of an
+    observer count if it becomes a voter (KIP-853).
     """
     leading = node.leading
     assert leading is not None, "a leader keeps books"
-    ends, own = leading.ends, node.id
-    of_voters = [ends.get(voter, UNKNOWN) if voter != own else node.disk.holds(node.log) for voter in rules.voters]
+    key = node.voters.key_of(key)
+    if leading.ends.get(key) != offset:
+        start, ends, fetched, quorum_ms, proposed, wanted = leading
+        leading = Leading(start, {**ends, key: offset}, fetched, quorum_ms, proposed, wanted)
+    elif not is_voter:
+        return node
+    return node.but(leading=_with_contact(node, leading, key[0], now_ms) if is_voter else leading)
+
+
+def _with_contact(node: Node, leading: Leading, voter: int, now_ms: int) -> Leading:
+    start, ends, fetched, _, proposed, wanted = leading
+    # A leader that was removed does not count itself.
+    needed = node.voters.majority - node.is_voter
+    if len(fetched) + (voter not in fetched) >= needed:
+        return Leading(start, ends, frozenset(), now_ms, proposed, wanted)
+    return leading if voter in fetched else leading._replace(fetched=fetched | {voter})
+
+
+def advance_high_watermark(node: Node) -> Node:
+    """AdvanceHighWatermark: the end of the records that a majority of the newest voter set has on disk, if one of the
+    leader's own epoch is among them.
+    """
+    leading = node.leading
+    assert leading is not None, "a leader keeps books"
+    ends, voters = leading.ends, node.voters
+    own = voters.key_of(node.key)
+    of_voters = [ends.get(key, UNKNOWN) if key != own else node.disk.holds(node.log) for key in voters.keys]
     of_voters.sort()
-    held = of_voters[len(of_voters) - rules.majority]
+    held = of_voters[len(of_voters) - voters.majority]
     if held <= leading.start or held <= node.watermark:
         return node
     return node.but(watermark=held, committed=max(node.committed, held))
@@ -130,8 +141,12 @@ def advance_high_watermark(node: Node, rules: Rules) -> Node:
 # The follower
 
 
-def append_fetched(node: Node, batches: Iterable[tuple[int, int, int]], watermark: int) -> Node:
-    """HandleFetchResponse with records, or none: (base, end, epoch) of each batch; the watermark is the leader's."""
+def append_fetched(
+    node: Node, batches: Iterable[tuple[int, int, int]], watermark: int, sets: tuple[Voters, ...] = ()
+) -> Node:
+    """HandleFetchResponse with records, or none: (base, end, epoch) of each batch, and the voter sets in them, which
+    count at once; the watermark is the leader's.
+    """
     name = "HandleFetchResponse"
     log = node.log
     for base, end, epoch in batches:
@@ -144,7 +159,8 @@ def append_fetched(node: Node, batches: Iterable[tuple[int, int, int]], watermar
         committed = known = reached
     if log is node.log and known == node.watermark:
         return node
-    return node.but(log=log, committed=committed, watermark=known)
+    sets = (*node.sets, *sets) if sets else node.sets
+    return node.but(log=log, committed=committed, watermark=known, sets=sets)
 
 
 def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
@@ -158,4 +174,4 @@ def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
         target = min(own_end, end) if own_epoch == epoch else own_end
     if target < node.committed:
         return node  # no leader may ask for that
-    return node.but(log=node.log.cut(target), since_ms=now_ms, fetched=True)
+    return node.but(log=node.log.cut(target), sets=truncated(node.sets, target), since_ms=now_ms, fetched=True)

@@ -8,13 +8,23 @@ from records.errors import Error
 from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
-from records.messages.voters import UpdateRaftVoterRequest
-from simulations.spec import replication
-from simulations.spec.elections import INVALID, Asked, handle_begin_request, handle_end_request, handle_vote_request
+from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest, UpdateRaftVoterRequest
+from records.uuids import ZERO_UUID
+from simulations.spec import membership, replication
+from simulations.spec.elections import (
+    INVALID,
+    NOT_LEADER,
+    UNAVAILABLE,
+    Asked,
+    handle_begin_request,
+    handle_end_request,
+    handle_vote_request,
+)  # fmt: skip
 from simulations.spec.forms import LOG, is_of_log, is_of_one
+from simulations.spec.membership import ADD, REMOVE, UPDATE, Wanted
 from simulations.spec.replication import Fetched
 from simulations.spec.track import Owed
-from simulations.spec.values import NOBODY, UNKNOWN, Node
+from simulations.spec.values import LEADER, NOBODY, UNKNOWN, Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +38,9 @@ NO_SUCH_POSITION = int(Error.POSITION_OUT_OF_RANGE)
 OTHER_LOG = int(Error.UNKNOWN_TOPIC_OR_PARTITION)
 TIMED_OUT = int(Error.REQUEST_TIMED_OUT)
 OWN_ID = int(Error.UNKNOWN_SERVER_ERROR)
+NOT_SUPPORTED = int(Error.UNSUPPORTED_VERSION)
+NOT_FOUND = int(Error.VOTER_NOT_FOUND)
+DUPLICATE = int(Error.DUPLICATE_VOTER)
 
 
 def _is_ours(track: Track, requested: Requested) -> bool:
@@ -108,17 +121,16 @@ def _fetch(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
         track.owed[requested.source] = Owed((error, node.epoch, node.leader, UNKNOWN))
         return "RejectFetchRequest", node
     track.owed[requested.source] = Owed(None, (asked, found))
-    if _is_voter(track, sender, said.replica_directory_id):
+    key = (sender, said.replica_directory_id)
+    is_voter = node.voters.holds(key)
+    if is_voter:
         for voters in track.questions.values():
             voters.add(sender)
-        if found.kind == replication.ACCEPTED:
-            node = replication.accept_fetch(node, sender, asked.offset, track.rules, now_ms)
+    # With static voters no observer becomes a voter.
+    counts = is_voter or (sender >= 0 and node.voters.is_dynamic)
+    if counts and found.kind == replication.ACCEPTED and node.leading is not None:
+        node = replication.accept_fetch(node, key, asked.offset, now_ms, is_voter=is_voter)
     return found.kind, node
-
-
-def _is_voter(track: Track, sender: int, directory_id: bytes) -> bool:
-    known = track.directories.get(sender, b"")
-    return sender in track.rules.voters and (directory_id == known or not any(known) or not any(directory_id))
 
 
 def _fetch_snapshot(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
@@ -146,23 +158,85 @@ def _fetch_snapshot(track: Track, requested: Requested, now_ms: int) -> tuple[st
     track.owed[requested.source] = Owed((error, node.epoch, node.leader))
     if error:
         return "RejectFetchSnapshotRequest", node
-    if _is_voter(track, request.replica_id, said.replica_directory_id):
-        node = replication.record_contact(node, request.replica_id, track.rules, now_ms)
+    if node.leading is not None and node.voters.holds((request.replica_id, said.replica_directory_id)):
+        node = replication.record_contact(node, request.replica_id, now_ms)
     return "AcceptFetchSnapshotRequest", node
 
 
 def _update_voter(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
     request, node = requested.request, track.node
+    key, voters = (request.voter_id, request.voter_directory_id), node.voters
     error = OTHER_CLUSTER if request.cluster_id not in {None, track.process.node.config.cluster_id} else 0
     error = error or replication.refusal(node, request.current_leader_epoch)
-    if not error and node.watermark == UNKNOWN:
+    if not error and (node.watermark == UNKNOWN or (voters.is_dynamic and voters.offset >= node.watermark)):
         error = TIMED_OUT
-    track.owed[requested.source] = Owed((error, node.epoch, node.leader))
-    if error:
+    may_wait = voters.is_dynamic and not error
+    if not error and not voters.holds(key):
+        error = NOT_FOUND
+    elif not error and key[0] == node.id:
+        error = INVALID
+    wanted = Wanted(UPDATE, key, request.listeners[0].host if request.listeners else "")
+    is_refused = error or (may_wait and _refuses(track, requested, TIMED_OUT))
+    if not may_wait:
+        track.owed[requested.source] = Owed((error, node.epoch, node.leader))
+    else:
+        track.owed[requested.source] = Owed(None, change=wanted, errors=_errors(error))
+    if is_refused:
         return "RejectUpdateVoterRequest", node
-    if _is_voter(track, request.voter_id, request.voter_directory_id):
-        node = replication.record_contact(node, request.voter_id, track.rules, now_ms)
-    return "AcceptUpdateVoterRequest", node
+    return "AcceptUpdateVoterRequest", membership.want(replication.record_contact(node, key[0], now_ms), wanted)
+
+
+def _refuses(track: Track, requested: Requested, error: int) -> bool:
+    """Whether the node refuses a request at once: it does so while another change of the voters is under way."""
+    return any(
+        getattr(effect, "source", None) == requested.source and effect.response.error_code == error
+        for effect in track.effects
+    )
+
+
+def _errors(error: int) -> frozenset[int]:
+    """The possible answers to a request for a change, where no other is under way: an error, or what becomes of it.
+
+    A change may always time out: another one is under way, the new voter does not answer, or its record is not
+    committed in time.
+    """
+    return frozenset((error, TIMED_OUT)) if error else frozenset((0, TIMED_OUT, NOT_LEADER))
+
+
+def _change(track: Track, requested: Requested, wanted: Wanted, error: int) -> tuple[str, Node]:
+    """A request to add or to remove a voter. error: why it cannot be made; 0 where it can."""
+    request, node = requested.request, track.node
+    cluster_id = request.cluster_id
+    first = OTHER_CLUSTER if cluster_id not in {None, track.process.node.config.cluster_id} else 0
+    first = first or (NOT_LEADER if node.role != LEADER else UNAVAILABLE if node.leaving else 0)
+    if not first and (wanted.key[0] < 0 or wanted.key[1] == ZERO_UUID or (wanted.kind == ADD and not wanted.host)):
+        first = INVALID
+    if not first and node.watermark == UNKNOWN:
+        first = TIMED_OUT
+    if not first and not node.voters.is_dynamic:
+        first = NOT_SUPPORTED
+    if not first and node.voters.offset >= node.watermark:
+        first = TIMED_OUT
+    if first:
+        track.owed[requested.source] = Owed((first,))
+        return "", node
+    errors = _errors(error) | {INVALID} if wanted.kind == ADD and not error else _errors(error)
+    waits = wanted.kind == REMOVE or request.ack_when_committed
+    track.owed[requested.source] = Owed(None, change=wanted, errors=errors, waits=waits)
+    return "", node if error else membership.want(node, wanted)
+
+
+def _add_voter(track: Track, requested: Requested, _now_ms: int) -> tuple[str, Node]:
+    request = requested.request
+    host = request.listeners[0].host if request.listeners else ""
+    wanted = Wanted(ADD, (request.voter_id, request.voter_directory_id), host)
+    return _change(track, requested, wanted, DUPLICATE if request.voter_id in track.node.voters.ids else 0)
+
+
+def _remove_voter(track: Track, requested: Requested, _now_ms: int) -> tuple[str, Node]:
+    request, voters = requested.request, track.node.voters
+    wanted = Wanted(REMOVE, (request.voter_id, request.voter_directory_id))
+    return _change(track, requested, wanted, 0 if wanted.key in voters.keys and len(voters.keys) > 1 else NOT_FOUND)
 
 
 REQUESTS: dict[type, Callable[[Track, Any, int], tuple[str, Node]]] = {
@@ -172,4 +246,6 @@ REQUESTS: dict[type, Callable[[Track, Any, int], tuple[str, Node]]] = {
     FetchRequest: _fetch,
     FetchSnapshotRequest: _fetch_snapshot,
     UpdateRaftVoterRequest: _update_voter,
+    AddRaftVoterRequest: _add_voter,
+    RemoveRaftVoterRequest: _remove_voter,
 }

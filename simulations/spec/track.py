@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft.roles import Follower
 from simulations.spec.values import FOLLOWER, NOBODY, UNKNOWN, Disk, Election, Log, Node
+from simulations.world.voter_sets import Voters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from raft.inputs import Source
     from raft.replica import Replica
@@ -61,8 +62,9 @@ def node_of(replica: Replica) -> Node:
     """
     seen, log = see(replica), replica.log
     return Node(
-        replica.key.id, replica.is_voter, *seen[:4], log_of(log.start, log.end, log.epochs, log.snapshots), Disk(), 0,
-        fetched=seen.fetched, leaving=replica.shutting_down,
+        replica.key.id, replica.key.directory_id, *seen[:4],
+        log_of(log.start, log.end, log.epochs, log.snapshots), Disk(), 0,
+        sets=(voters_of(replica),), fetched=seen.fetched, leaving=replica.shutting_down,
         snapshots=tuple((each.id.epoch, each.id.end_offset, each.size) for each in log.snapshots),
     )  # fmt: skip
 
@@ -76,9 +78,14 @@ def log_of(start: int, end: int, starts: Iterable[tuple[int, int]], snapshots: I
     return Log(start, below[-1] if below and start else 0, runs)
 
 
-def reach(process: Process) -> Callable[[int], bool]:
-    """Whether the voter set of a replica has a leader's address."""
-    return lambda leader: bool(process.replica.voters.endpoints(leader))
+def voters_of(replica: Replica) -> Voters:
+    """The voter set that a replica follows, as `Node` has it."""
+    voters, last = replica.voters, replica.voter_sets.last()
+    return Voters(
+        tuple((voter.key.id, voter.key.directory_id) for voter in voters),
+        tuple(voter.endpoints[0].host for voter in voters),
+        UNKNOWN if last is None else last[0],
+    )  # fmt: skip
 
 
 def election_of(node: Node) -> Election:
@@ -98,12 +105,16 @@ class Sent(NamedTuple):
 
 class Owed(NamedTuple):
     """An expected answer. exact: its contents; None for a Fetch that may wait, then `fetch` is the request, and its
-    comparison with the log. candidate: of a Vote that is not a pre-vote.
+    comparison with the log. candidate: of a Vote that is not a pre-vote. change: of a change of the voter set, what was
+    asked for; errors: those that it may be answered with; waits: until it is committed.
     """
 
     exact: tuple[Any, ...] | None
     fetch: Any = None
     candidate: int | None = None
+    change: Any = None
+    errors: frozenset[int] = frozenset()
+    waits: bool = False
 
 
 class Track:
@@ -111,23 +122,20 @@ class Track:
 
     owed: answers, by their receivers; sent: the newest request to each peer; token: counts roles; earlier: nodes for
     which something may still wait for a save. notified: the offset up to which the state machine was notified.
-    questions: voters that fetched since each request for confirmed leadership. directories: of the voters, by id, if
-    they have directory ids.
+    questions: voters that fetched since each request for confirmed leadership. sets_at: the voter sets of the committed
+    records up to an offset. entry: the newest voter set of the replica with its offset, as it was seen last; effects:
+    of the step that is being checked.
     """
 
     def __init__(
-        self,
-        process: Process,
-        rules: Rules,
-        node: Node,
-        can_reach: Callable[[int], bool],
-        directories: dict[int, bytes],
+        self, process: Process, rules: Rules, node: Node, sets_at: Callable[[int], tuple[Voters, ...]] | None = None
     ) -> None:
         self.process = process
         self.rules = rules
         self.node = node
-        self.can_reach = can_reach
-        self.directories = directories
+        self.sets_at = sets_at
+        self.entry: Any = ()
+        self.effects: Sequence[Any] = ()
         self.seen: Seen | None = None
         self.role: Any = None
         self.owed: dict[Source, Owed] = {}
@@ -142,4 +150,4 @@ class Track:
 
     def reaches(self, leader: int, named: Any) -> bool:
         """Whether a leader can be reached: the message that names it, or the voter set, has its address."""
-        return leader != NOBODY and (bool(named) or self.can_reach(leader))
+        return leader != NOBODY and (bool(named) or leader in self.node.voters.ids)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Failed, Refused, Requested, Resign
+from raft.inputs import Failed, OffsetsReserved, Refused, Requested, Resign, UpgradeKraftVersion
 from records.errors import Error
-from simulations.spec import disks, elections, replication
+from simulations.spec import disks, elections, membership, replication
 from simulations.spec.inputs import INPUTS
 from simulations.spec.outputs import EFFECTS
 from simulations.spec.paths import Moment, Step, check_time, path
-from simulations.spec.track import Seen, Track, election_of, expected, log_of, reach, see
+from simulations.spec.track import Seen, Track, election_of, expected, log_of, see, voters_of
 from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Node, NotAllowed, Rules
 from simulations.world.violation import Violation
 
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from raft.recovered import Recovered
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
+    from simulations.world.voter_sets import Voters
     from simulations.world.world import World
 
 _NO_PRE_VOTES = int(Error.UNSUPPORTED_VERSION)
+
+# Inputs by which a leader appends before it looks at its timeouts.
+_APPENDS_AT_ONCE = (OffsetsReserved, UpgradeKraftVersion)
 
 
 class Validator:
@@ -41,10 +45,8 @@ class Validator:
         self._world = world
         self._tracks: dict[int, Track] = {}
         self._left: dict[int, tuple[int, Node]] = {}  # by node id: how often it forgot, and what it was at its end
-        self._directories: dict[int, bytes] = {}
         self._leaders: dict[int, int] = {}
         self.refusal: Violation | None = None
-        self.is_off = False
         self.actions: dict[str, int] = defaultdict(int)
         self.pairs: dict[tuple[str, str], int] = defaultdict(int)
 
@@ -62,11 +64,9 @@ class Validator:
 
     def recovered(self, process: Process, recovered: Recovered) -> None:
         """RestartWithState: the recovered state is one that a crash may have left."""
-        if self.refusal is not None or self.is_off:
+        if self.refusal is not None:
             return
         node = process.node
-        if not node.static_voters.ids:  # with static voters it is the id alone that counts
-            self._directories.setdefault(node.id, node.key.directory_id)
         self._leave(node.id)
         election = _election(recovered)
         log = log_of(recovered.log_start, recovered.log_end, recovered.epochs, recovered.snapshots)
@@ -79,19 +79,22 @@ class Validator:
             if wrong:
                 text = f"node {node.id}, {before.described()}; started; RestartWithState is not allowed: {wrong}"
                 self.refusal = Violation("T01", text)
-        is_voter = node.id in self._ledger.voter_ids and node.id not in self._ledger.gone
-        voters = recovered.voter_sets[-1][1] if recovered.voter_sets else node.static_voters
-        now_ms = process.now_ms()
-        known = election is not None and bool(voters.endpoints(election.leader))
-        found = disks.restart(node.id, election, log, snapshots, now_ms, is_voter=is_voter, can_reach=known)
+        sets = self._ledger.all_voters(process)
+        found = disks.restart((node.id, node.key.directory_id), sets, election, log, snapshots, process.now_ms())
         config = node.config
         rules = Rules(
-            self._ledger.voter_ids, config.fetch_timeout_ms, max(config.election_timeout_ms, 1),
-            max(config.request_timeout_ms, 1),
+            config.fetch_timeout_ms, max(config.election_timeout_ms, 1), max(config.request_timeout_ms, 1)
         )  # fmt: skip
-        track = self._tracks[node.id] = Track(process, rules, found, reach(process), self._directories)
+        track = self._tracks[node.id] = Track(process, rules, found, self._sets_at)
         if before is not None:
             track.last_action = "Crash"
+
+    def _sets_at(self, end_offset: int) -> tuple[Voters, ...]:
+        """The voter sets of the committed records up to an offset, where a snapshot ends."""
+        number = self._ledger.history.chain_at.get(end_offset)
+        if number is None:
+            raise NotAllowed("LoadSnapshot", f"no committed batch ends at {end_offset}")
+        return self._ledger.voter_sets.all_at(number)
 
     def ended(self, process: Process) -> None:
         """A process ended, and its unsynced data is lost."""
@@ -108,7 +111,7 @@ class Validator:
 
     def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
         """Check a step."""
-        if self.refusal is not None or self.is_off:
+        if self.refusal is not None:
             return
         track = self._tracks[process.node.id]
         replica = process.replica
@@ -128,6 +131,7 @@ class Validator:
     def _take(self, track: Track, event: Any, effects: list[Any], seen: Seen, now_ms: int) -> None:
         before = track.node
         track.was_saving = bool(before.disk.saving)
+        track.effects = effects
         act = INPUTS.get(type(event))
         if act is None:
             outcomes = [("RestartWithState" if event is None else "", before)]
@@ -139,6 +143,7 @@ class Validator:
         else:
             steps = self._explain(track, event, outcomes, seen, now_ms)
         node = steps[-1][1]
+        _agree_on_voters(track, node)
         if role is not track.role:
             self._note_roles(track, before, node, steps)
         if effects:
@@ -180,15 +185,16 @@ class Validator:
             steps.append(("ConcludePreVote", node))
         elif node.role != LEADER and expected(node) == seen:
             return steps  # it did nothing by itself
+        if node.role == LEADER and seen.end > node.log.end and type(event) in _APPENDS_AT_ONCE:
+            node = _appended(track, node, steps, seen, now_ms)
         if node[2:6] != seen[:4]:
             # A leader that is to resign handles the fetch first, and may commit by it.
-            node = _advanced(track, node, steps)
+            node = _advanced(track, node, steps, seen)
             steps += path(node, seen, _moment(track, event, now_ms))
             node = steps[-1][1]
-        node = _advanced(track, node, steps)
+        node = _advanced(track, node, steps, seen)
         if node.role == LEADER and seen.end > node.log.end:
-            node = replication.client_request(node, seen.end)
-            steps.append(("HandleClientRequest", node))
+            node = _appended(track, node, steps, seen, now_ms)
         if seen.start > node.log.start:
             node = disks.clean_log(node, seen.start)
             steps.append(("CleanLog", node))
@@ -224,14 +230,54 @@ class Validator:
         track.last_action = action
 
 
-def _advanced(track: Track, node: Node, steps: list[Step]) -> Node:
+def _advanced(track: Track, node: Node, steps: list[Step], seen: Seen) -> Node:
     """A leader about which, or about whose voters, more is known than before the step."""
     if node.role != LEADER or node is track.node:
         return node
-    after = replication.advance_high_watermark(node, track.rules)
-    if after is not node:
+    after = replication.advance_high_watermark(node)
+    # A new voter set may have what its majority holds committed at once; a leader looks at the next flush or Fetch.
+    if after is not node and (seen.watermark != node.watermark or node.disk.holds(node.log) > node.voters.offset):
         steps.append(("AdvanceHighWatermark", after))
-    return after
+        return after
+    return node
+
+
+def _appended(track: Track, node: Node, steps: list[Step], seen: Seen, now_ms: int) -> Node:
+    """A leader whose log has grown: by records of clients, by the first batch of its epoch, by a voter set."""
+    voters = voters_of(track.process.replica)
+    own_host = track.process.replica.config.endpoints[0].host
+    has_voters = voters.offset >= node.log.end
+    if node.leading is not None and node.log.end == node.leading.start:
+        node = replication.client_request(node, seen.end)
+        steps.append(("HandleClientRequest", membership.begin_epoch(node, voters if has_voters else None, own_host)))
+        return steps[-1][1]
+    if has_voters:
+        name, is_raised = "", not node.voters.is_dynamic
+        begin = voters.offset - is_raised  # the level stands before the voters
+        if begin > node.log.end:
+            node = replication.client_request(node, begin)
+            steps.append(("HandleClientRequest", node))
+        if is_raised:
+            name, node = membership.RAISE, membership.raise_version(node, voters, own_host, now_ms)
+        else:
+            name, node = membership.change_voters(node, voters, now_ms)
+        steps.append((name, node))
+    if seen.end > node.log.end:
+        node = replication.client_request(node, seen.end)
+        steps.append(("HandleClientRequest", node))
+    return node
+
+
+def _agree_on_voters(track: Track, node: Node) -> None:
+    """Check that a replica follows the newest voter set of its log."""
+    replica = track.process.replica
+    entry = replica.voter_sets.last()
+    if entry is track.entry and node.sets is track.node.sets:
+        return
+    found, known = voters_of(replica), node.voters
+    if found[:2] != known[:2]:
+        raise NotAllowed("VotersChanged", f"it follows the newest voters of its log, {known}; it has {found}")
+    track.entry = entry
 
 
 def _moment(track: Track, event: Any, now_ms: int) -> Moment:

@@ -1,4 +1,4 @@
-"""The plain values of the specification of KRaft: roles, logs, nodes (KIP-595, KIP-630, KIP-996).
+"""The plain values of the specification of KRaft: roles, logs, nodes (KIP-595, KIP-630, KIP-853, KIP-996).
 
 Written from the protocol, independent of the product's code; nothing here imports `raft`. Values are immutable: an
 action makes a new node.
@@ -7,6 +7,8 @@ action makes a new node.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simulations.world.voter_sets import NO_VOTERS, Key, Voters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,15 +168,17 @@ class Disk(NamedTuple):
 
 
 class Leading(NamedTuple):
-    """start: where the leader's epoch begins. ends: durable ends of the voters that fetched, by id; fetched: the voters
-    that did since quorum_ms; proposed: the log end after all proposals.
+    """start: where the leader's epoch begins. ends: durable ends of the replicas that fetched, by their keys; fetched:
+    ids of the voters that did since quorum_ms; proposed: the log end after all proposals. wanted: the changes of the
+    voter set that it was asked for (`membership.Wanted`).
     """
 
     start: int
-    ends: dict[int, int]
+    ends: dict[Key, int]
     fetched: frozenset[int]
     quorum_ms: int
     proposed: int = UNKNOWN
+    wanted: frozenset[Any] = frozenset()
 
 
 class Download(NamedTuple):
@@ -186,17 +190,18 @@ class Download(NamedTuple):
 
 
 class Node(NamedTuple):
-    """One replica.
+    """One replica. directory: the id of its log directory. sets: the voter sets of its log, or the static one.
 
     reaches: whether it knows its leader's address. committed: the highest offset that it ever knew to be committed, in
     this process; watermark: as its role knows it. since_ms: when the role began, or a follower last got an answer of
-    its leader, by the node's own clock. granted, refused: ids of voters, in a candidacy. fetched: whether the leader of
-    this epoch has served it; released: whether it resigned. snapshots: (epoch, end, bytes), ascending. freezing: the
-    complete download. leaving: it is to shut down. NOBODY and UNKNOWN where there is none.
+    its leader, by the node's own clock. granted, refused: ids of voters, in a candidacy; electorate: the voter set when
+    it began. fetched: whether the leader of this epoch has served it; released: whether it resigned. snapshots: (epoch,
+    end, bytes), ascending. freezing: the complete download. leaving: it is to shut down. NOBODY and UNKNOWN where there
+    is none.
     """
 
     id: int
-    is_voter: bool
+    directory: bytes
     role: str
     epoch: int
     leader: int
@@ -204,11 +209,13 @@ class Node(NamedTuple):
     log: Log
     disk: Disk
     since_ms: int
+    sets: tuple[Voters, ...] = (NO_VOTERS,)
     reaches: bool = False
     committed: int = 0
     watermark: int = UNKNOWN
     granted: frozenset[int] = frozenset()
     refused: frozenset[int] = frozenset()
+    electorate: Voters = NO_VOTERS
     fetched: bool = False
     released: bool = False
     snapshots: tuple[tuple[int, int, int], ...] = ()
@@ -216,6 +223,34 @@ class Node(NamedTuple):
     freezing: tuple[int, int] | None = None
     leading: Leading | None = None
     leaving: bool = False
+
+    @property
+    def key(self) -> Key:
+        return self.id, self.directory
+
+    @property
+    def voters(self) -> Voters:
+        """The voter set in force: the newest one of its log, committed or not (KIP-853)."""
+        return self.sets[-1]
+
+    @property
+    def is_voter(self) -> bool:
+        return self.sets[-1].holds((self.id, self.directory))
+
+    @property
+    def may_stand(self) -> bool:
+        """Whether it may be elected: a voter, or one whose removal it does not know to be committed. The voters that
+        are left may need its log (section 4.2.2 of the dissertation on Raft).
+        """
+        sets, key = self.sets, (self.id, self.directory)
+        if sets[-1].holds(key):
+            return True
+        return len(sets) > 1 and sets[-1].offset >= self.committed and sets[-2].holds(key)
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether it leads, and its removal from the voters is committed."""
+        return self.role == LEADER and self.watermark > self.sets[-1].offset and not self.is_voter
 
     def but(self, **changes: Any) -> Node:
         """The same node with other values of some fields. Like `_replace`, in a third of its time."""
@@ -237,24 +272,27 @@ class Node(NamedTuple):
         if self.role in {PROSPECTIVE, CANDIDATE}:
             parts.append(f"granted by {sorted(self.granted)}, refused by {sorted(self.refused)}")
         if self.leading is not None:
-            parts.append(f"begins at {self.leading.start}, voters at {self.leading.ends}")
+            ends = sorted((key[0], end) for key, end in self.leading.ends.items())
+            parts.append(f"begins at {self.leading.start}, nodes at {ends}")
+        if len(self.sets) > 1:
+            parts.append(f"voters {self.voters.ids} of {self.voters.offset}")
         return ", ".join(parts)
 
 
 _PLACES = {name: place for place, name in enumerate(Node._fields)}
 
 
-class Rules(NamedTuple):
-    """The settings of the quorum, the same for all nodes: voters' ids, and timeouts in ms."""
+def is_sole(node: Node) -> bool:
+    """Whether a node is the only voter."""
+    return len(node.voters.keys) == 1 and node.is_voter
 
-    voters: tuple[int, ...]
+
+class Rules(NamedTuple):
+    """The timeouts of the quorum, the same for all nodes, in ms."""
+
     fetch_ms: int
     election_ms: int
     request_ms: int
-
-    @property
-    def majority(self) -> int:
-        return len(self.voters) // 2 + 1
 
     @property
     def quorum_ms(self) -> int:

@@ -54,10 +54,16 @@ class Ledger:
 
     def voters(self, process: Process) -> Voters:
         """The voter set that a process must follow: the newest one of its log, committed or not."""
-        node = process.node
         found = self.voter_sets.at(self.shadow(process).last)
-        is_formatted = bool(node.static_voters.ids) or (node.disk.number == 1 and node.id in self.formatted.ids)
-        return found if found is not self.formatted or is_formatted else NO_VOTERS
+        return found if found is not self.formatted or self._is_formatted(process.node) else NO_VOTERS
+
+    def all_voters(self, process: Process) -> tuple[Voters, ...]:
+        """All voter sets of the log of a process, the oldest first; NO_VOTERS where its disk was not formatted."""
+        found = self.voter_sets.all_at(self.shadow(process).last)
+        return found if self._is_formatted(process.node) else (NO_VOTERS, *found[1:])
+
+    def _is_formatted(self, node: Node) -> bool:
+        return bool(node.static_voters.ids) or (node.disk.number == 1 and node.id in self.formatted.ids)
 
     def is_voter(self, process: Process) -> bool:
         """Whether a process is a voter by its own log."""

@@ -34,6 +34,13 @@ class Voters(NamedTuple):
     offset: int = -1
     before: tuple[Key, ...] = ()
 
+    def __str__(self) -> str:
+        rows = (
+            f"{key[0]}{'@' + key[1].hex()[:4] if any(key[1]) else ''} at {host}"
+            for key, host in zip(self.keys, self.hosts, strict=True)
+        )
+        return f"({', '.join(rows)}; offset {self.offset})"
+
     @property
     def ids(self) -> tuple[int, ...]:
         return tuple(key[0] for key in self.keys)
@@ -41,6 +48,20 @@ class Voters(NamedTuple):
     @property
     def majority(self) -> int:
         return len(self.keys) // 2 + 1
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether kraft.version is 1: then voters have directory ids."""
+        return bool(self.keys) and self.keys[0][1] != ZERO_UUID
+
+    def host_of(self, key: Key) -> str:
+        """The address of a voter; "" where it is none."""
+        return self.hosts[self.keys.index(key)] if key in self.keys else ""
+
+    def key_of(self, key: Key) -> Key:
+        """The key by which a replica is one of them; its own key where it is none."""
+        static = (key[0], ZERO_UUID)
+        return static if key not in self.keys and static in self.keys else key
 
     def holds(self, key: Key) -> bool:
         """Whether a replica with this id and directory is one of them."""
@@ -59,17 +80,21 @@ class VoterSets:
         self._chains = chains
         self.first = first
         self.all: list[Voters] = [first]
-        self._found: dict[int, tuple[Voters, int]] = {EMPTY: (first, level)}
+        self._found: dict[int, tuple[tuple[Voters, ...], int]] = {EMPTY: ((first,), level)}
 
     def at(self, number: int) -> Voters:
         """The set in force behind a prefix: of its newest record, committed or not."""
+        return self._of(number)[0][-1]
+
+    def all_at(self, number: int) -> tuple[Voters, ...]:
+        """All sets of a prefix, from that of the formatter on."""
         return self._of(number)[0]
 
     def level(self, number: int) -> int:
         """The level of kraft.version behind a prefix."""
         return self._of(number)[1]
 
-    def _of(self, number: int) -> tuple[Voters, int]:
+    def _of(self, number: int) -> tuple[tuple[Voters, ...], int]:
         found = self._found.get(number)
         if found is not None:
             return found
@@ -77,19 +102,25 @@ class VoterSets:
         while number not in self._found and number >= 0:
             unread.append(number)
             number = self._chains.batches[number][0]
-        voters, level = self._found.get(number, (self.first, 0))
+        sets, level = self._found.get(number, ((self.first,), 0))
         for later in reversed(unread):
             batch = self._chains.batches[later][1]
-            if batch[_ATTRIBUTES_AT] & _CONTROL:
-                before = voters
-                voters, level = _read(batch, voters, level)
-                if voters is not before:
+            if is_control(batch):
+                voters, level = read_control(batch, sets[-1], level)
+                if voters is not sets[-1]:
                     self.all.append(voters)
-            self._found[later] = (voters, level)
-        return voters, level
+                    sets = (*sets, voters)
+            self._found[later] = (sets, level)
+        return sets, level
 
 
-def _read(data: bytes, voters: Voters, level: int) -> tuple[Voters, int]:
+def is_control(batch: bytes | memoryview) -> bool:
+    """Whether a batch has control records."""
+    return bool(batch[_ATTRIBUTES_AT] & _CONTROL)
+
+
+def read_control(data: bytes, voters: Voters, level: int = 0) -> tuple[Voters, int]:
+    """The voter set and the level of kraft.version behind a control batch. voters, level: those before it."""
     batch = next(batches(data))
     for offset, kind, message in control_records_of(data, batch):
         if kind == KRAFT_VOTERS:
