@@ -14,6 +14,10 @@ VERBS = {
     "log": (".log", "verify, replay or truncate the metadata log of a stopped node"),
     "backup": (".backup", "save, verify, restore or export the metadata"),
     "recover": (".recover", "make a quorum from a surviving minority of the voters"),
+    "at": (".at", "show the metadata as it was at an offset or a time"),
+    "diff": (".diff", "show what is different between two points, files or quorums"),
+    "history": (".history", "show what changed: of a topic, a broker, a partition, a config"),
+    "watch": (".watch", "print changes of the metadata as they commit"),
     "probe": (".probe", "ask this machine's node whether it is live, started or ready"),
     "up": (".up", "run a quorum of three controllers on this machine"),
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from controller.offline.log_file import StoredBatch
     from controller.state.tables.acl import Acl
     from controller.state.tables.brokers import Broker
     from controller.state.tables.controllers import Controller
@@ -131,6 +132,9 @@ class Image:
         except ValueError as error:
             # Only the name of the record is shown: it may contain a secret.
             self.problem(offset, f"{type(record).__name__} cannot be taken in: {error}")
+
+    def take_control(self, batch: StoredBatch) -> None:
+        """Take the records of a control batch: an image without the voter set needs none of them."""
 
     def problem(self, offset: int, what: str) -> None:
         self.problems.append(f"offset {offset}: {what}")

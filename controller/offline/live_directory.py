@@ -14,6 +14,10 @@ from controller.offline.image import Image
 from controller.offline.log_file import DamagedLog
 from controller.offline.take_in import HEADER_BYTES, last_batch, last_log_time_ms, take_in, whole_bytes
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.offline.log_file import StoredBatch
+
 PARTITION_DIRECTORY = "__cluster_metadata-0"
 _LOG, _CHECKPOINT = ".log", ".checkpoint"
 _OFFSET_DIGITS, _EPOCH_DIGITS = 20, 10
@@ -43,7 +47,7 @@ class LiveDirectory:
     def __init__(self, directory: str) -> None:
         inner = f"{directory}/{PARTITION_DIRECTORY}"
         self.directory = inner if os.path.isdir(inner) else directory  # noqa: PTH112 - pathlib costs 10 ms
-        self.image = Image()
+        self.image = self.new_image()
         self.end_offset = 0
         self._place: Place | None = None
         self._begun = False
@@ -57,13 +61,30 @@ class LiveDirectory:
                     self._begin(segments, checkpoints)
                 for number, base_offset in enumerate(segments):
                     following = segments[number + 1] if number + 1 < len(segments) else None
-                    if following is None or following > self.end_offset:
-                        self._read(base_offset)
+                    if (following is None or following > self.end_offset) and not self._read(base_offset):
+                        break
             except FileNotFoundError:
                 self._begun = False
                 continue
             return self.image
         raise NoMetadata(f"{self.directory}: its files are replaced faster than they can be read")
+
+    def new_image(self) -> Image:
+        """An empty image."""
+        return Image()
+
+    def admits(self, batch: StoredBatch) -> bool:
+        """Whether to replay a batch; `update` ends before the first that is refused."""
+        del batch
+        return True
+
+    def usable(self, segments: list[int], checkpoints: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+        """The checkpoints of which the newest is loaded; without any, the image begins at the start of the log."""
+        del segments
+        return checkpoints
+
+    def on_checkpoint(self, end_offset: int, time_ms: int) -> None:
+        """A checkpoint was loaded. time_ms: of the last batch that it covers."""
 
     def _files(self) -> tuple[list[int], list[tuple[int, int, str]]]:
         """Base offsets of the segments, ascending; end offset, epoch and name of the checkpoints, newest last."""
@@ -96,10 +117,11 @@ class LiveDirectory:
             return file.read(HEADER_BYTES) == self._place.last_header
 
     def _begin(self, segments: list[int], checkpoints: list[tuple[int, int, str]]) -> None:
-        """Load the newest checkpoint; without one, begin at the start of the log."""
-        self.image, self.end_offset, self._place = Image(), segments[0] if segments else 0, None
-        if checkpoints:
-            end_offset, epoch, name = checkpoints[-1]
+        """Load the newest usable checkpoint; without one, begin at the start of the log."""
+        usable = self.usable(segments, checkpoints)
+        self.image, self.end_offset, self._place = self.new_image(), segments[0] if segments else 0, None
+        if usable:
+            end_offset, epoch, name = usable[-1]
             with open(f"{self.directory}/{name}", "rb") as file:  # noqa: PTH123
                 data = file.read()
             if take_in(self.image, data, 0, None).position != len(data):
@@ -107,10 +129,11 @@ class LiveDirectory:
             self.image.last_offset, self.image.last_epoch = end_offset - 1, epoch
             self.image.last_time_ms = last_log_time_ms(data)
             self.end_offset = end_offset
+            self.on_checkpoint(end_offset, self.image.last_time_ms)
         self._begun = True
 
-    def _read(self, base_offset: int) -> None:
-        """Read the rest of a segment, after the place."""
+    def _read(self, base_offset: int) -> bool:
+        """Read the rest of a segment, after the place. False: a batch was refused."""
         position = self._place.position if self._place is not None and self._place.base_offset == base_offset else 0
         with open(self._path(base_offset), "rb") as file:  # noqa: PTH123
             size = os.fstat(file.fileno()).st_size
@@ -124,13 +147,18 @@ class LiveDirectory:
                         break  # the batch is being written
                     window *= 2
                     continue
-                taken = take_in(self.image, data[:whole], self.end_offset, None)
+                taken = take_in(self.image, data[:whole], self.end_offset, None, self.admits)
+                if taken.is_refused and not taken.position:
+                    return False
                 self.end_offset = taken.end_offset
                 last = last_batch(data[: taken.position])
                 self._place = Place(
                     base_offset, position + taken.position, position + last, data[last : last + HEADER_BYTES]
                 )  # fmt: skip
                 position += taken.position
+                if taken.is_refused:
+                    return False
+        return True
 
     def _path(self, base_offset: int) -> str:
         return f"{self.directory}/{base_offset:0{_OFFSET_DIGITS}d}{_LOG}"

@@ -11,6 +11,7 @@ from controller.offline.stored_records import records_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from controller.offline.image import Image
@@ -21,19 +22,26 @@ HEADER_BYTES = 61
 
 
 class Taken(NamedTuple):
-    """The result of a replay. end_offset: exclusive; epoch: of the last batch, None if none; position: after it."""
+    """The result of a replay. end_offset: exclusive; epoch: of the last batch, None if none; position: after it.
+
+    is_refused: the next batch was not admitted.
+    """
 
     end_offset: int
     epoch: int | None
     position: int
+    is_refused: bool = False
 
 
-def take_in(image: Image, data: bytes, offset: int, end_offset: int | None) -> Taken:
+def take_in(
+    image: Image, data: bytes, offset: int, end_offset: int | None, admits: Callable[[StoredBatch], bool] | None = None
+) -> Taken:
     """Replay the complete batches of `data` from an offset on.
 
     It stops before a batch that ends beyond `end_offset` (exclusive; None for no bound), an incomplete batch, and a
     batch that is damaged or does not follow the one before; if that is the first batch, it raises DamagedLog. Batches
-    below the offset are skipped. A record that cannot be read becomes a problem of the image.
+    below the offset are skipped. A record that cannot be read becomes a problem of the image. admits: asked before each
+    batch is replayed; the replay ends at the first that it refuses.
     """
     taken = Taken(offset, None, 0)
     while True:
@@ -49,6 +57,8 @@ def take_in(image: Image, data: bytes, offset: int, end_offset: int | None) -> T
         if batch.last_offset < taken.end_offset:
             taken = taken._replace(position=position)  # a Fetch response begins with the batch that has the offset
             continue
+        if admits is not None and not admits(batch):
+            return taken._replace(is_refused=True)
         take_batch(image, batch)
         taken = Taken(batch.last_offset + 1, batch.leader_epoch, position)
 
@@ -72,9 +82,11 @@ def _batch_at(data: bytes, position: int, offset: int) -> StoredBatch | None:
 
 
 def take_batch(image: Image, batch: StoredBatch) -> None:
-    """Replay one batch. A control batch changes only the offset of the image."""
+    """Replay one batch."""
     records: list[tuple[Any, int]] = []
-    if not batch.is_control:
+    if batch.is_control:
+        image.take_control(batch)
+    else:
         for record in records_of(batch):
             try:
                 records.append((metadata_record(record.value)[0], record.offset))

@@ -25,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from controller.offline.log_file import StoredBatch
     from raft.network.security import ClientSecurity
 
     Address = tuple[str, int]
@@ -74,7 +75,7 @@ class LiveQuorum:
         self.client_id = client_id
         self.security = security
         self.wait_s = wait_s
-        self.image = Image()
+        self.image = self.new_image()
         self.position = START
         self.cluster_id = ""
         self.leader = ""
@@ -136,11 +137,13 @@ class LiveQuorum:
         if high_watermark < self.position.end_offset:
             raise _Again(f"its high watermark is {high_watermark}, behind offset {self.position.end_offset}")
         data = bytes(found.records or b"")
-        taken = take_in(self.image, data, self.position.end_offset, high_watermark)
+        taken = take_in(self.image, data, self.position.end_offset, high_watermark, self.admits)
         if taken.epoch is not None:
             self.on_batches(data[: taken.position], self.position.end_offset)
             self.position = Position(taken.end_offset, taken.epoch)
-        elif self.position.end_offset < high_watermark:
+        if taken.is_refused:
+            return self.position.end_offset
+        if taken.epoch is None and self.position.end_offset < high_watermark:
             raise _Again(f"it returned no batch at offset {self.position.end_offset}, below {high_watermark}")
         return high_watermark if goal is None else goal
 
@@ -246,13 +249,22 @@ class LiveQuorum:
             if not found.unaligned_records or not 0 < size <= SNAPSHOT_BYTES_MAX:
                 raise _Again(f"snapshot {end_offset}-{epoch} ends after {len(data)} of {size} bytes")
             data += found.unaligned_records
-        image = Image()
+        image = self.new_image()
         if take_in(image, bytes(data), 0, None).position != len(data):
             raise DamagedLog(f"snapshot {end_offset}-{epoch} is damaged")
         image.last_offset, image.last_epoch = end_offset - 1, epoch
         image.last_time_ms = last_log_time_ms(bytes(data))
         self.on_snapshot(bytes(data), end_offset, epoch)
         self.image, self.position = image, Position(end_offset, epoch)
+
+    def new_image(self) -> Image:
+        """An empty image."""
+        return Image()
+
+    def admits(self, batch: StoredBatch) -> bool:
+        """Whether to replay a batch; `update` ends before the first that is refused."""
+        del batch
+        return True
 
     def on_snapshot(self, data: bytes, end_offset: int, epoch: int) -> None:
         """A whole snapshot was loaded, and replaces all that was read before; for a subclass that keeps the bytes."""
@@ -262,7 +274,7 @@ class LiveQuorum:
 
     def _begin_anew(self) -> None:
         self.on_reset()
-        self.image, self.position = Image(), START
+        self.image, self.position = self.new_image(), START
 
     def on_reset(self) -> None:
         """All that was read is void."""
