@@ -57,6 +57,12 @@ def kafka_leader_election() -> int:
     return main()
 
 
+def kafka_acls() -> int:
+    from controller.tools.admin.acls import main
+
+    return main()
+
+
 def kafka_delegation_tokens() -> int:
     from controller.tools.admin.delegation_tokens import main
 

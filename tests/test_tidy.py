@@ -334,6 +334,7 @@ def test_no_file_names_a_path_of_one_machine_or_the_address_of_a_registry() -> N
         "controller.tools.storage",
         "controller.tools.dump_log",
         "controller.tools.metadata_shell",
+        "controller.tools.admin.acls",
         "controller.tools.admin.broker_api_versions",
         "controller.tools.admin.cluster",
         "controller.tools.admin.delegation_tokens",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from controller.tools.admin.exceptions import message_and_trace
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.standard_streams import complain
@@ -60,5 +62,26 @@ def run_options(
         return 1
     except Uncaught as error:
         complain(message_and_trace(error))
+        return 1
+    return 0
+
+
+def run_reporting(work: Callable[[], None], prefix: str) -> int:
+    """Run the work of a tool that reports on standard output what ends it; returns the exit code.
+
+    work: raises Exit, OptionError, Uncaught. prefix: of the report.
+    """
+    from controller.tools.command_line.option_tools import Exit
+    from controller.tools.command_line.options import OptionError
+
+    try:
+        work()
+    except Exit as end:
+        return end.code
+    except OptionError as error:
+        sys.stdout.write(f"{prefix}{error.message}\n{error}\n\n")
+        return 1
+    except Uncaught as error:
+        sys.stdout.write(prefix + message_and_trace(error))
         return 1
     return 0

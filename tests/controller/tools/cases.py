@@ -25,7 +25,10 @@ GOLDEN = DATA / "golden"
 Case = dict[str, Any]
 
 # The tools that ask a running cluster stand in a folder of their own.
-ADMIN = ("broker-api-versions", "cluster", "delegation-tokens", "features", "leader-election", "metadata-quorum")
+ADMIN = (
+    "acls", "broker-api-versions", "cluster", "delegation-tokens", "features", "leader-election", "metadata-quorum",
+    "reassign-partitions",
+)  # fmt: skip
 
 _TIMES = re.compile(r"(?m)^#[A-Z][a-z]{2} .*$")
 # A frame of a suppressed exception stands further to the right.
@@ -81,6 +84,33 @@ def said(stdout: str, stderr: str, code: int) -> Case:
     for number, line in zip(places, sorted(lines[number] for number in places), strict=True):
         lines[number] = line
     return {"stdout": without_frames("".join(lines)), "stderr": without_frames(stderr), "exit": code}
+
+
+_ENTRIES = re.compile(r"(?m)(?:^ ?\t\(principal=.*\n)+")
+# Each is a run of lines: operations in the help, and ACLs that are there already.
+_LINES = [re.compile(f"(?m)(?:{line})+") for line in (r"^ +\t[A-Z]\w+ *\n", r"^Acl \(.* already exists\.\n")]
+_SUPPORTED = re.compile(r"(?<=only supports operations \[)[\w, ]+")
+_RESOURCE = r"{} ACLs for resource .*\n(?: ?\t\(principal=.*\n)+\n"
+_RESOURCES = [re.compile(f"(?:{_RESOURCE.format(verb)})+") for verb in ("Current", "Adding")]
+
+
+def acls_in_order(text: str) -> str:
+    """The output of kafka-acls with resources, entries and operations sorted: stock prints them in the order of sets
+    whose hashes differ from run to run.
+    """
+    text = _ENTRIES.sub(_sorted_entries, text)
+    for lines in _LINES:
+        text = lines.sub(lambda found: "".join(sorted(found[0].splitlines(keepends=True))), text)
+    text = _SUPPORTED.sub(lambda found: ", ".join(sorted(found[0].split(", "))), text)
+    for resources in _RESOURCES:
+        text = resources.sub(lambda found: "\n\n".join(sorted(found[0][:-2].split("\n\n"))) + "\n\n", text)
+    return text
+
+
+def _sorted_entries(found: re.Match[str]) -> str:
+    """The lines sorted; the first keeps the space before it."""
+    space = " " * found[0].startswith(" ")
+    return space + "".join(sorted(found[0].removeprefix(" ").splitlines(keepends=True)))
 
 
 def ours(tool: str, args: list[str]) -> Case:

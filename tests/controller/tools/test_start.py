@@ -27,8 +27,8 @@ HEAVY = {
 NETWORK = {"socket"}
 SECURITY = {"ssl", "raft.network.tls", "raft.network.mechanisms", "controller.security.clients"}
 ASKING = {
-    "admin.broker_api_versions", "admin.cluster", "admin.delegation_tokens", "admin.features", "admin.leader_election",
-    "admin.metadata_quorum",
+    "admin.acls", "admin.broker_api_versions", "admin.cluster", "admin.delegation_tokens", "admin.features",
+    "admin.leader_election", "admin.metadata_quorum",
 }  # fmt: skip
 AT = ["--bootstrap-controller", "127.0.0.1:1", "--command-config", "FAST"]
 
@@ -79,6 +79,9 @@ def properties(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("admin.cluster", ["list-endpoints", *AT]),
         ("admin.leader_election", [*AT, "--election-type", "preferred", "--all-topic-partitions"]),
         ("admin.leader_election", ["--help"]),
+        ("admin.acls", [*AT, "--list"]),
+        ("admin.acls", [*AT, "--add", "--topic", "t", "--allow-principal", "User:a"]),
+        ("admin.acls", ["--help"]),
         ("admin.delegation_tokens", [*AT, "--describe"]),
         ("admin.broker_api_versions", AT),
     ],

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.tools.command_line import text_layout
-from tests.controller.tools.cases import GOLDEN, arguments, case_id, cases, left_in, ours, prepare, without_places
+from tests.controller.tools.cases import (
+    GOLDEN,
+    acls_in_order,
+    arguments,
+    case_id,
+    cases,
+    left_in,
+    ours,
+    prepare,
+    without_places,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +79,15 @@ def test_dump_log_prints_the_same_as_stock(case: Case, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
 
     assert asked("dump-log", case, tmp_path) == answer(case)
+
+
+@pytest.mark.parametrize("case", cases("acls"), ids=case_id)
+def test_acls_prints_the_same_as_stock(case: Case, tmp_path: Path) -> None:
+    found = asked("acls", case, tmp_path)
+    for name in ("stdout", "stderr"):
+        found[name] = acls_in_order(found[name])
+
+    assert found == answer(case)
 
 
 def golden_outputs() -> list[Path]:

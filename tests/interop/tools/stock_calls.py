@@ -13,6 +13,7 @@ from tests.controller.tools.cases import (
     GOLDEN,
     STOCK,
     Case,
+    acls_in_order,
     arguments,
     cases,
     left_in,
@@ -66,6 +67,8 @@ class StockCalls:
             prepare(case, directory)
             answer = self.ask({"tool": tool, "args": arguments(case, directory)})
             stdout, stderr = (without_places(answer[name], directory) for name in ("stdout", "stderr"))
+            if tool == "acls":
+                stdout, stderr = acls_in_order(stdout), acls_in_order(stderr)
             found = said(stdout, stderr, answer["exit"])
             if "left" in case:
                 found["left"] = left_in(directory, random=case.get("random", False))
@@ -77,9 +80,9 @@ class StockCalls:
 def answered(stock: Stock) -> dict[str, list[Case]]:
     """Every file of cases with the answers that stock gives now."""
     found = {}
-    for name, tool in (("storage", "storage"), ("dump-log", "dump-log")):
+    for tool in ("storage", "dump-log", "acls"):
         with StockCalls(stock) as calls:
-            found[name] = [{**case, **calls.call(tool, case)} for case in cases(name)]
+            found[tool] = [{**case, **calls.call(tool, case)} for case in cases(tool)]
     found["arguments"] = []
     by_columns: dict[str | None, list[Case]] = {}
     for case in cases("arguments"):
