@@ -69,6 +69,12 @@ def kafka_delegation_tokens() -> int:
     return main()
 
 
+def kafka_topics() -> int:
+    from controller.tools.admin.topics import main
+
+    return main()
+
+
 def kafka_broker_api_versions() -> int:
     from controller.tools.admin.broker_api_versions import main
 

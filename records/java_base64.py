@@ -25,7 +25,7 @@ def _bytes(text: bytes, alphabet: bytes) -> bytes:
     digits = text
     if b"=" in text:
         digits = text[: text.index(b"=")]
-        if (len(digits) % 4, text[len(digits) :]) not in ((2, b"=="), (3, b"=")):
+        if len(digits) % 4 != 1 and (len(digits) % 4, text[len(digits) :]) not in ((2, b"=="), (3, b"=")):
             raise ValueError("Input byte array has wrong 4-byte ending unit")
     if illegal := digits.translate(None, alphabet):
         raise ValueError(f"Illegal base64 character {illegal[0]:x}")

@@ -26,8 +26,9 @@ SCRIPTS = (
     "kraftctl", "kraft-pipeline", "kafka-storage", "kafka-storage.sh", "kafka-dump-log", "kafka-dump-log.sh",
     "kafka-metadata-shell", "kafka-metadata-shell.sh", "kafka-metadata-quorum", "kafka-metadata-quorum.sh",
     "kafka-features", "kafka-features.sh", "kafka-cluster", "kafka-cluster.sh", "kafka-leader-election",
-    "kafka-leader-election.sh", "kafka-acls", "kafka-acls.sh", "kafka-delegation-tokens", "kafka-delegation-tokens.sh",
-    "kafka-broker-api-versions", "kafka-broker-api-versions.sh",
+    "kafka-leader-election.sh", "kafka-acls", "kafka-acls.sh", "kafka-topics", "kafka-topics.sh",
+    "kafka-delegation-tokens", "kafka-delegation-tokens.sh", "kafka-broker-api-versions",
+    "kafka-broker-api-versions.sh",
 )  # fmt: skip
 # The user's program: every name is the foreign module, beside the client.
 PROGRAM = f"""

@@ -40,16 +40,7 @@ def check_topic(
     given: all keys of the topic after the change; existing: before it; defaults: from `topic_defaults`.
     remote_storage: whether the node has `remote.log.storage.system.enable`. Raises ConfigError.
     """
-    for name in given:
-        if name not in topic.KEYS:
-            raise ConfigError(f"Unknown topic config name: {name}", INVALID_CONFIGURATION)
-    values = topic.KEYS.parse({**defaults, **given})
-    least, most = _number(values, "min.compaction.lag.ms"), _number(values, "max.compaction.lag.ms")
-    if least > most:
-        raise ConfigError(
-            f"conflict topic config setting min.compaction.lag.ms ({least}) > max.compaction.lag.ms ({most})",
-            INVALID_CONFIGURATION,
-        )
+    values = parsed_topic(given, defaults)
     if values["remote.storage.enable"]:
         if not remote_storage:
             raise ConfigError(
@@ -65,6 +56,24 @@ def check_topic(
             "`remote.storage.enable=false,remote.log.delete.on.disable=true`.",
             INVALID_CONFIGURATION,
         )
+
+
+def parsed_topic(given: Mapping[str, str], defaults: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of all keys of a topic, checked as far as no node is needed for it; kafka-topics checks as much.
+
+    Raises ConfigError.
+    """
+    for name in given:
+        if name not in topic.KEYS:
+            raise ConfigError(f"Unknown topic config name: {name}", INVALID_CONFIGURATION)
+    values = topic.KEYS.parse({**defaults, **given})
+    least, most = _number(values, "min.compaction.lag.ms"), _number(values, "max.compaction.lag.ms")
+    if least > most:
+        raise ConfigError(
+            f"conflict topic config setting min.compaction.lag.ms ({least}) > max.compaction.lag.ms ({most})",
+            INVALID_CONFIGURATION,
+        )
+    return values
 
 
 def _check_remote(values: Mapping[str, Value]) -> None:

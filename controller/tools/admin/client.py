@@ -76,9 +76,12 @@ class Admin:
             connection.socket.close()
         self._connections.clear()
 
-    def call(self, call: Call) -> Any:
-        """The outcome of a call. Raises Uncaught with the exception of Java."""
-        end = time.monotonic() + self.settings.api_timeout
+    def call(self, call: Call, seconds: float | None = None) -> Any:
+        """The outcome of a call. seconds: the time limit, None for the one of the settings.
+
+        Raises Uncaught with the exception of Java.
+        """
+        end = time.monotonic() + (self.settings.api_timeout if seconds is None else seconds)
         tries = 0
         while True:
             address = self._assigned(call, end)
@@ -101,10 +104,10 @@ class Admin:
                 min(self.settings.retry_backoff * 2 ** min(tries - 1, 16), self.settings.retry_backoff_max), end
             )
 
-    def result(self, call: Call) -> Any:
+    def result(self, call: Call, seconds: float | None = None) -> Any:
         """The outcome of a call, as a Java future has it. Raises Uncaught, wrapped as by the future."""
         try:
-            return self.call(call)
+            return self.call(call, seconds)
         except Uncaught as error:
             raise executed(error) from None
 

@@ -69,11 +69,12 @@ class Option:
 
 
 class Options:
-    """The given options, each with the texts of its values."""
+    """The given options, each with the texts of its values. order: their names as they were given."""
 
     def __init__(self, options: Sequence[Option]) -> None:
         self.known = {option.name: option for option in options}
         self.given: dict[str, list[str]] = {}
+        self.order: list[str] = []
 
     def has(self, name: str) -> bool:
         return name in self.given
@@ -120,6 +121,7 @@ def read(options: Sequence[Option], arguments: Sequence[str]) -> Options:
             unknown = name if argument.startswith("--") else argument[1]
             raise OptionError("UnrecognizedOptionException", f"{unknown} is not a recognized option")
         values = found.given.setdefault(name, [])
+        found.order.append(name)
         option = found.known[name]
         if option.value == FLAG:
             continue

@@ -27,12 +27,14 @@ Case = dict[str, Any]
 # The tools that ask a running cluster stand in a folder of their own.
 ADMIN = (
     "acls", "broker-api-versions", "cluster", "delegation-tokens", "features", "leader-election", "metadata-quorum",
-    "reassign-partitions",
+    "reassign-partitions", "topics",
 )  # fmt: skip
 
 _TIMES = re.compile(r"(?m)^#[A-Z][a-z]{2} .*$")
 # A frame of a suppressed exception stands further to the right.
 _FRAME = re.compile(r"\t+(at |\.\.\. \d+ more\n)")
+# A line of the tool's log, with its time; in the recorded runs logs are off.
+_LOGGED = re.compile(r"(?ms)^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] ERROR .*? \(org\.apache\.kafka\.[\w.]+\)\n")
 _HEADER_KEY = b"\0\0\0\3"
 _SECRETS = re.compile(r"(salt|storedKey|serverKey)=\[[^]]*\]")
 
@@ -83,7 +85,7 @@ def said(stdout: str, stderr: str, code: int) -> Case:
     places = [number for number, line in enumerate(lines) if line.startswith("Formatting ")]
     for number, line in zip(places, sorted(lines[number] for number in places), strict=True):
         lines[number] = line
-    return {"stdout": without_frames("".join(lines)), "stderr": without_frames(stderr), "exit": code}
+    return {"stdout": without_frames("".join(lines)), "stderr": without_frames(_LOGGED.sub("", stderr)), "exit": code}
 
 
 _ENTRIES = re.compile(r"(?m)(?:^ ?\t\(principal=.*\n)+")

@@ -28,7 +28,7 @@ NETWORK = {"socket"}
 SECURITY = {"ssl", "raft.network.tls", "raft.network.mechanisms", "controller.security.clients"}
 ASKING = {
     "admin.acls", "admin.broker_api_versions", "admin.cluster", "admin.delegation_tokens", "admin.features",
-    "admin.leader_election", "admin.metadata_quorum",
+    "admin.leader_election", "admin.metadata_quorum", "admin.topics",
 }  # fmt: skip
 AT = ["--bootstrap-controller", "127.0.0.1:1", "--command-config", "FAST"]
 
@@ -84,6 +84,12 @@ def properties(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("admin.acls", ["--help"]),
         ("admin.delegation_tokens", [*AT, "--describe"]),
         ("admin.broker_api_versions", AT),
+        ("admin.topics", ["--help"]),
+        ("admin.topics", [*AT, "--list", "--topic", "t.*"]),
+        ("admin.topics", [*AT, "--create", "--topic", "t", "--config", "retention.ms=5"]),
+        ("admin.topics", [*AT, "--alter", "--topic", "t", "--partitions", "5"]),
+        ("admin.topics", [*AT, "--delete", "--topic", "t"]),
+        ("admin.topics", ["--bootstrap-server", *AT[1:], "--describe", "--topic", "t"]),
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else value,
 )

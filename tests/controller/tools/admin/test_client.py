@@ -31,11 +31,12 @@ class Node:
     """A node that takes connections one at a time, and answers each request by a function of its API key.
 
     answers: API key -> function that makes the response; an API without one is not served. asked: keys, in order.
-    None in place of a response ends the connection.
+    versions: the greatest version of an API, if not 3. None in place of a response ends the connection.
     """
 
     def __init__(self, answers: dict[int, Callable[[], Any]]) -> None:
         self.answers = answers
+        self.versions: dict[int, int] = {}
         self.asked: list[int] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.listener.getsockname()[1]
@@ -62,7 +63,10 @@ class Node:
         header, _ = decode_prefix(RequestHeader, 2, data, 0)
         if key == 18:
             listed = ApiVersionsResponse.ApiVersion
-            keys = tuple(listed(api_key=each, min_version=0, max_version=3) for each in (18, *self.answers))
+            keys = tuple(
+                listed(api_key=each, min_version=0, max_version=self.versions.get(each, 3))
+                for each in (18, *self.answers)
+            )
             response: Any = ApiVersionsResponse(error_code=0, api_keys=keys)
         else:
             self.asked.append(key)
