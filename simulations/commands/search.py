@@ -27,8 +27,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--scope",
         default="",
         metavar="NAME|K=V,…",
-        help="election, succession, addition, removal (these four), reconfiguration, fleet (with --spark), or limits"
-        " such as epochs=1",
+        help="election, succession, addition, removal (these four), reconfiguration, addition-crash,"
+        " fleet (with --spark), or limits such as epochs=1",
     )
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument(

@@ -24,6 +24,9 @@ LARGE = {
     "reconfiguration": Scope(
         epochs=2, records=1, ticks=1, losses=0, crashes=0, in_flight=2, led=True, changes=1, voters=3
     ),
+    "addition-crash": Scope(
+        epochs=2, records=0, ticks=1, losses=0, crashes=1, in_flight=2, led=True, changes=1, voters=2
+    ),
 }
 
 # The scopes that a fleet searches under the name `fleet`: some 20,000,000 states, each scope completely.

@@ -93,5 +93,5 @@ def test_an_invalid_scope_is_refused_with_a_reason() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 2
-    names = "election, succession, addition, removal, reconfiguration"
+    names = "election, succession, addition, removal, reconfiguration, addition-crash"
     assert f"'epochs=many' is neither one of {names} nor NAME=NUMBER" in done.stderr
