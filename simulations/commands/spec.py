@@ -26,7 +26,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     parser.add_argument("--seeds", type=seeds, default=range(1, 101), metavar="A-B", help="which worlds (1-100)")
     parser.add_argument(
-        "--mutants", action="store_true", help="count the mutants of raft (R, M) that it rejects by itself"
+        "--mutants",
+        action="store_true",
+        help="count the mutants of raft and of its voters (R, M) that it rejects by itself",
     )
     parser.add_argument(
         "--worlds",
@@ -106,15 +108,19 @@ def _mutants(worlds: int, crew: Crew) -> int:
     from simulations.mutants import kills
     from simulations.mutants.table import MUTANTS
 
-    hidden = {mutant.id: mutant for mutant in MUTANTS.values() if mutant.level == "raft" and mutant.id[0] in "RM"}
+    levels = {"raft", "members"}
+    hidden = {mutant.id: mutant for mutant in MUTANTS.values() if mutant.level in levels and mutant.id[0] in "RM"}
     kept = kills.read()
     hints = {mutant_id: kills.hints(kept.get(mutant_id, [])) for mutant_id in hidden}
     plans = {entry.mutant_id: (entry.plan,) for entry in entries()}
     total = len(hidden)
     progress = Progress(total, "mutants")
-    first = [Task(hints[each][:2], mutant_id=each, plans=plans.get(each, ())) for each in hidden]
+    first = [Task(hints[each][:2], mutant.level, each, plans=plans.get(each, ())) for each, mutant in hidden.items()]
     _reject(first, hidden, crew, progress)
-    rest = [Task(tuple(dict.fromkeys((*hints[each][2:], *range(1, worlds + 1)))), mutant_id=each) for each in hidden]
+    rest = [
+        Task(tuple(dict.fromkeys((*hints[each][2:], *range(1, worlds + 1)))), mutant.level, each)
+        for each, mutant in hidden.items()
+    ]
     _reject(rest, hidden, crew, progress)
     progress.clear()
     share = 100 * (total - len(hidden)) / total
