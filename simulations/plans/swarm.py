@@ -32,6 +32,9 @@ POINTS = (
     "disk:rename:prefix", "disk:sync:prefix",
 )  # fmt: skip
 
+# The share of the plans with kraft.version 1: their voters are dynamic, and have directory ids (KIP-853).
+DYNAMIC_SHARE = 0.34
+
 # Kinds that are drawn separately: see `_draw_newer`.
 APART = ("odd_answers",)
 
@@ -173,7 +176,7 @@ def _draw_surroundings(rng: Random, plan: Plan) -> None:
     plan.codec = rng.random() < 0.5
     plan.late_answers = rng.random() < 0.2
     plan.journal = rng.random() < 0.8
-    plan.kraft_version = 1 if rng.random() < 0.3 else 0
+    plan.kraft_version = int(rng.random() < DYNAMIC_SHARE)
     if rng.random() < 0.4:
         plan.clocks = {
             node_id: [int(rng.random() * 1_000_000), pick(rng, (0, 150, -150, 20_000, -20_000))] for node_id in plan.ids

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from simulations.faults.table import isolated, often, pick
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
-from simulations.plans.swarm import QUICK
+from simulations.plans.swarm import DYNAMIC_SHARE, QUICK
 from simulations.world.streams import between, stream
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def of(name: str, seed: int) -> Plan:
     plan.pace = pick(rng, ([100, 300, 0.0, 0], [1_000, 8_000, 0.0, 0], [100, 500, 0.01, 2_000_000]))
     plan.codec = rng.random() < 0.5
     plan.journal = rng.random() < 0.4
-    plan.kraft_version = int(rng.random() < 0.3)
+    plan.kraft_version = int(rng.random() < DYNAMIC_SHARE)
     plan.load = Load(every_ms=5)
     if rng.random() < 0.1:
         plan.releases = {node_id: pick(rng, ("3.9", "4.0", "4.0", "4.4")) for node_id in plan.ids}
