@@ -81,6 +81,8 @@ ROWS = (
           " id or directory id than this node's."),
     Event("fetch_from_own_id", "raft", "WARN", "Another process fetches with this node's id: two nodes have the same"
           " node.id."),
+    Event("node_id_shared", "raft", "WARN", "Two processes fetch with one node id; `first` and `second` say from where,"
+          " and with which directory ids."),
     Event("fetch_answered_without_leader", "raft", "WARN", "A peer answered a Fetch without an error, but its response"
           " names no leader."),
     Event("fetched_records_refused", "raft", "WARN", "A leader sent records that are not whole batches following this"

@@ -20,6 +20,7 @@ from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
 from controller.node.request_bounds import TooLarge, refusal_of_size
+from controller.node.shared_ids import SharedIds
 from controller.node.snapshot_task import SnapshotTask
 from controller.node.timers import Timers
 from raft import effects as raft_effects
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 # A node that failed ends after this time, in which it sends the other voters that it leads no more.
 RESIGNATION_S = 0.1
 REQUEST_RECEIVED = "request_received"
+FETCH = 1
 
 
 class Node:
@@ -79,6 +81,7 @@ class Node:
         self._envelopes: dict[Source, RequestHeader] = {}
         self._kraft_version = -1
         self._admission = Admission(log, self._reply)
+        self._shared_ids = SharedIds(self.note)
         self._feed_events = 0  # those for the feed that wait in _inputs
         self.replica: Replica
         self.controller: Controller
@@ -197,6 +200,9 @@ class Node:
             assert context is not None
             self.to_controller(inputs.Requested(context, request))
         elif context is None or not self._admission.is_denied(api, context, request):
+            if incoming.api_key == FETCH:
+                replica = self.replica
+                self._shared_ids.fetched(incoming, replica.config.cluster_id, replica.key, self.now_ms())
             self.to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
 
     def _log_request(self, incoming: Incoming) -> None:
@@ -205,6 +211,7 @@ class Node:
 
     def on_disconnected(self, connection: int) -> None:
         self._admission.drop(connection)
+        self._shared_ids.dropped(connection)
         if self._envelopes:
             for source in [source for source in self._envelopes if source.connection == connection]:
                 del self._envelopes[source]

@@ -45,6 +45,10 @@ TEXTS = {
         "another process fetches with the id of this node ({key}): two nodes have the same node.id. Give one of them "
         "another node.id and directory"
     ),
+    "node_id_shared": (
+        "two processes fetch with node id {peer}, which must belong to one: {first}, {second}. Stop the wrong one, and "
+        "give it another node.id and a newly formatted directory"
+    ),
     "vote_for_other_key": (
         "node {candidate_id} requests votes from a voter {voter_id} at the address of this node, which is another "
         "one. Correct controller.quorum.voters there"
@@ -74,8 +78,9 @@ TEXTS = {
         "{needed}. Start the voters {lost}, or repair the network to them"
     ),
     "peer_inconsistent": (
-        "node {peer} names another leader for the epoch than this node knows: two quorums are mixed, or a log "
-        "directory was restored from a copy"
+        "a peer names node {said_leader_id} as the leader, against what this node knows: two processes have the same "
+        "node.id, two quorums are mixed, or a log directory was restored from a copy. Compare node.id, cluster.id and "
+        "directory.id in meta.properties of all nodes"
     ),
 }
 

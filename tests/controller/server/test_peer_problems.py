@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 import urllib.error
@@ -10,11 +11,16 @@ import urllib.request
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from controller.ctl.main import main
 from tests.controller.server.processes import CLUSTER_ID, free_ports_in_a_row, running, start_command, write_properties
+from tests.deploy.watched import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
+NODES = (1, 2, 3)
 OTHER_CLUSTER_ID = "Z2xyVGVzdENsdXN0ZXJJZA"
 
 
@@ -71,9 +77,80 @@ def test_a_peer_that_does_not_run_is_named_with_its_address(tmp_path: Path) -> N
     assert f"cannot connect to node 2 at 127.0.0.1:{first + 1}: " in reason
 
 
-def _format(properties: Path, cluster_id: str) -> None:
+def test_two_nodes_with_one_id_are_named_by_the_leader_in_the_same_words_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = free_ports_in_a_row(7)
+    voters = ",".join(f"{node}@127.0.0.1:{first + node}" for node in NODES)
+
+    def start(stack: ExitStack, name: str, node: int, port: int, **keys: str) -> None:
+        (tmp_path / name).mkdir()
+        keys |= {"node_id": str(node), "controller_quorum_voters": voters, "kraft_log_format": "json"}
+        stack.enter_context(running(tmp_path / name, port, **keys))
+
+    def view(node: int) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(get(first + 3 + node, "/quorum"))
+        return found
+
+    def texts_of(node: int) -> list[str]:
+        return [one["text"] for one in view(node)["problems"] if one["text"].startswith("two processes")]
+
+    def leaders() -> set[int | None]:
+        return {view(node)["quorum"]["leader_id"] for node in NODES}
+
+    with ExitStack() as stack:
+        for node in NODES:
+            start(stack, str(node), node, first + node, kraft_http_listener=f"127.0.0.1:{first + 3 + node}")
+        eventually(lambda: len(leaders()) == 1 and leaders() != {None}, "all know the leader")
+        (leader,) = leaders()
+        assert leader is not None
+        shared = next(node for node in NODES if node != leader)
+        # A second process with the id of a follower, on another port, with a directory of its own.
+        start(stack, "copy", shared, first)
+        eventually(lambda: texts_of(leader), "the leader reports it")
+        (text,) = texts_of(leader)
+        reasons = [check["reason"] for check in json.loads(get(first + 3 + leader, "/readyz"))["checks"]]
+        addresses = ",".join(f"127.0.0.1:{first + node}" for node in NODES)
+        code = main(["status", "--bootstrap-controller", addresses])
+        shown = capsys.readouterr().out
+
+    directories = sorted(
+        re.findall("(?m)^directory.id=(.*)$", (tmp_path / name / "data" / "meta.properties").read_text())[0]
+        for name in (str(shared), "copy")
+    )
+    assert text.startswith(
+        f"two processes fetch with node id {shared}, which must belong to one: one on 127.0.0.1 with directory id "
+        f"{directories[0]}, one on 127.0.0.1 with directory id {directories[1]}. Stop the wrong one"
+    )
+    assert any(text in reason for reason in reasons)
+    assert code == 0
+    assert [line for line in shown.splitlines() if line.startswith(f"node {leader}: {text} (for ")] != []
+    events = [json.loads(line) for line in (tmp_path / str(leader) / "node.log").read_text().splitlines()]
+    assert [event["text"] for event in events if event["event"] == "node_id_shared"] == [text]
+
+
+def test_a_second_process_with_the_id_of_the_leader_is_named_by_the_leader(tmp_path: Path) -> None:
+    first = free_ports_in_a_row(3)
+    voters = f"1@127.0.0.1:{first}"
+    for name in ("one", "copy"):
+        (tmp_path / name).mkdir()
+    with running(
+        tmp_path / "one", first, kraft_http_listener=f"127.0.0.1:{first + 1}", controller_quorum_voters=voters
+    ):
+        reason_with(first + 1, "leads epoch 1")
+        # An observer with the same id, which finds the leader by its address.
+        observer = {"controller_quorum_voters": None, "controller_quorum_bootstrap_servers": f"127.0.0.1:{first}"}
+        properties = write_properties(tmp_path / "copy", first + 2, **observer)
+        _format(properties, CLUSTER_ID, "--no-initial-controllers")
+        with running(tmp_path / "copy", first + 2, **observer):
+            reason = reason_with(first + 1, "another process fetches with the id of this node")
+
+    assert "two nodes have the same node.id. Give one of them another node.id and directory" in reason
+
+
+def _format(properties: Path, cluster_id: str, *options: str) -> None:
     tool = "import sys; from controller.tools.storage import main; sys.exit(main())"
     subprocess.run(
-        [start_command(properties)[0], "-c", tool, "format", "-t", cluster_id, "-c", str(properties)],
+        [start_command(properties)[0], "-c", tool, "format", "-t", cluster_id, "-c", str(properties), *options],
         check=True, capture_output=True,
     )  # fmt: skip

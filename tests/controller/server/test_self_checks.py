@@ -38,7 +38,7 @@ from tests.controller.server.processes import (
     write_properties,
 )
 from tests.deploy.watched import eventually
-from tests.raft.building import prospective
+from tests.raft.building import prospective, unattached
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 
 ROOT = Path(__file__).parents[3]
@@ -187,6 +187,15 @@ def test_a_missing_majority_is_one_line_that_names_the_voters(trial: Trial) -> N
     trial.unreachable = {}
     trial.pass_seconds(1)
     assert trial.shown() == []
+
+
+def test_an_observer_without_a_leader_reports_no_missing_majority(trial: Trial) -> None:
+    trial.bench = unattached(9, epoch=1)
+    trial.node.replica = trial.bench.replica
+    trial.unreachable = {2: ("10.0.0.2:9093: Connection refused", 100.0), 3: ("10.0.0.3:9093: timed out", 100.0)}
+    trial.pass_seconds(int(LEADERLESS_S) + 5)
+
+    assert trial.lines() == []
 
 
 @needs_openssl

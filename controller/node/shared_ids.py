@@ -1,0 +1,107 @@
+"""Two processes with one node id, which a controller detects by their Fetches.
+
+A process that opens a new connection does not use the old one again. So when the Fetches of one replica id return again
+and again to a connection although another was used since, they come from two processes: a `node.id` was given twice, or
+a whole log directory was copied, with its directory id.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.config import ReplicaKey
+from records.uuids import ZERO_UUID, uuid_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from raft.network.requests import Incoming
+    from records.messages.fetch import FetchRequest
+
+# Two processes return some four times a second, because no Fetch is parked for longer than 500 ms. A replica that has
+# lost its leader returns at most twice in a fetch timeout (2 s): to a bootstrap server, and to the leader it names.
+RETURNS_MIN = 8
+WINDOW_MS = 5000
+CONSUMER = -1
+
+
+class _Fetcher(NamedTuple):
+    """Whoever fetches over a connection. host: its address; directory_id: in Kafka's text form, or `none`."""
+
+    host: str
+    directory_id: str
+
+    def __str__(self) -> str:
+        return f"one on {self.host} with directory id {self.directory_id}"
+
+
+class _Fetchers:
+    """The open connections that fetch with one id. last: the latest to do so. returns: since `since_ms`."""
+
+    __slots__ = ("by_connection", "last", "returns", "since_ms")
+
+    def __init__(self, now_ms: int) -> None:
+        self.by_connection: dict[int, _Fetcher] = {}
+        self.last = -1
+        self.returns = 0
+        self.since_ms = now_ms
+
+
+class SharedIds:
+    """Notes `node_id_shared` while two processes fetch with one id. note: takes an event for the log."""
+
+    def __init__(self, note: Callable[[str, dict[str, Any]], None]) -> None:
+        self._note = note
+        self._by_id: dict[int, _Fetchers] = {}
+        # A connection counts for the last id that it sent, so peers choose ids, but not how many are kept.
+        self._ids: dict[int, int] = {}
+
+    def fetched(self, incoming: Incoming, cluster_id: str, own: ReplicaKey, now_ms: int) -> None:
+        """A Fetch came in. own: the key of this node, which may fetch from itself as from any bootstrap server.
+
+        A Fetch for another cluster than `cluster_id` does not count, nor do consumers (replica id -1).
+        """
+        request, connection = incoming.message, incoming.source.connection
+        replica_id = request.replica_id if request.replica_id != CONSUMER else request.replica_state.replica_id
+        found = self._by_id.get(replica_id)
+        if found is not None and found.last == connection:
+            return
+        if replica_id < 0 or (request.cluster_id is not None and request.cluster_id != cluster_id):
+            return
+        if replica_id == own.id and (directory_id := _directory_of(request)) not in {own.directory_id, ZERO_UUID}:
+            self._note("fetch_from_own_id", {"key": str(ReplicaKey(replica_id, directory_id))})
+        if self._ids.get(connection, replica_id) != replica_id:
+            self.dropped(connection)
+            found = self._by_id.get(replica_id)
+        if found is None:
+            found = self._by_id[replica_id] = _Fetchers(now_ms)
+        before, found.last = found.by_connection.get(found.last), connection
+        if connection not in found.by_connection:
+            self._ids[connection] = replica_id
+            directory_id = _directory_of(request)
+            text = "none" if directory_id == ZERO_UUID else uuid_text(directory_id)
+            found.by_connection[connection] = _Fetcher(incoming.peer.rpartition(":")[0], text)
+            return
+        if now_ms - found.since_ms > WINDOW_MS:
+            found.returns, found.since_ms = 0, now_ms
+        found.returns += 1
+        if before is not None and found.returns >= RETURNS_MIN:
+            first, second = sorted((before, found.by_connection[connection]))
+            self._note("node_id_shared", {"peer": replica_id, "first": str(first), "second": str(second)})
+
+    def dropped(self, connection: int) -> None:
+        """The connection is closed."""
+        replica_id = self._ids.pop(connection, None)
+        if replica_id is None:
+            return
+        found = self._by_id[replica_id]
+        del found.by_connection[connection]
+        if not found.by_connection:
+            del self._by_id[replica_id]
+
+
+def _directory_of(request: FetchRequest) -> bytes:
+    """The directory id of the replica, which stands in each partition since version 17; zero before."""
+    found = [partition.replica_directory_id for topic in request.topics[:1] for partition in topic.partitions[:1]]
+    return found[0] if found else ZERO_UUID
