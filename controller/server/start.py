@@ -29,6 +29,7 @@ from controller.node.plugins import policies_of
 from controller.node.request_bounds import REQUEST_BYTES_MAX
 from controller.security.listeners import Security
 from controller.server.self_checks import Certificate, SelfChecks
+from controller.server.service_manager import ServiceManager
 from controller.state.state import State
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.network.channels import Channels
@@ -332,12 +333,15 @@ async def serve(config: NodeConfig, log: Log) -> int:
         log("listening", listener="kraft.http.listener", port=http.port)
     if grpc is not None:
         log("listening", listener="kraft.grpc.listener", port=grpc.port)
+    manager = ServiceManager(os.environ)
+    manager.serving(node)
     if wanted.is_set():
-        _stop(node, loop)
+        _stop(node, loop, manager)
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, node, loop)
+        loop.add_signal_handler(number, _stop, node, loop, manager)
     await ended.wait()
     self_checks.close()
+    manager.close(node.failure)
     if http is not None:
         http.close()
     if grpc is not None:
@@ -363,8 +367,9 @@ def _one_line(error: Exception) -> str:
     return line if remedy is None else f"{line}; {remedy}"
 
 
-def _stop(node: Node, loop: asyncio.AbstractEventLoop) -> None:
+def _stop(node: Node, loop: asyncio.AbstractEventLoop, manager: ServiceManager) -> None:
     """Hand leadership over, then stop; stop in any case at the timeout."""
+    manager.stopping()
     node.shut_down()
     loop.call_later(SHUTDOWN_S_MAX, node.end_now)
 

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "controller.config": "properties files and command lines, read before a node is; keys are rows",
     "controller.server.start": "signals, the process's sockets, files and threads: the adapter itself",
     "controller.server.self_checks": "the host's clock, file system and certificates",
+    "controller.server.service_manager": "the socket of systemd",
     "controller.node.file_descriptors": "limits of the operating system",
     "controller.node.logs": "the process's own log",
     "controller.node.log_events": "the process's own log",

@@ -28,7 +28,7 @@ ADAPTERS = (
 AROUND = (
     "controller.tools", "controller.ctl", "controller.offline", "controller.config",
     "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
-    "controller.node.file_descriptors", "records.__main__",
+    "controller.server.service_manager", "controller.node.file_descriptors", "records.__main__",
 )  # fmt: skip
 
 OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subprocess", "threading", "time", "uuid"}
@@ -58,8 +58,9 @@ NOWHERE = (
     "controller.config.documentation", "controller.config.environment", "controller.config.file",
     "controller.config.keys.effects", "controller.config.reference", "controller.node.file_descriptors",
     "controller.security", "controller.node.log_events", "controller.node.logs", "controller.node.problems",
-    "controller.server.grpc", "controller.server.self_checks", "controller.server.start",
-    *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer", "raft.storage.bootstrap",
+    "controller.server.grpc", "controller.server.self_checks", "controller.server.service_manager",
+    "controller.server.start", *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer",
+    "raft.storage.bootstrap",
     "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip
 
