@@ -13,6 +13,9 @@ from typing import Any
 
 import msgpack
 
+from controller.server.grpc.protobuf import delimited
+
+JSON_FIELD, MSGPACK_FIELD = 1, 2
 # The tag of a field with a length before it is (number << 3) | 2.
 JSON_TAG = 0x0A
 MSGPACK_TAG = 0x12
@@ -48,8 +51,10 @@ def in_form(form: Form, packed: bytes) -> bytes:
     if form is Form.BARE:
         return packed
     if form is Form.MSGPACK:
-        return _with_tag(MSGPACK_TAG, packed)
-    return _with_tag(JSON_TAG, json.dumps(msgpack.unpackb(packed), separators=(",", ":"), ensure_ascii=False).encode())
+        return delimited(MSGPACK_FIELD, packed)
+    return delimited(
+        JSON_FIELD, json.dumps(msgpack.unpackb(packed), separators=(",", ":"), ensure_ascii=False).encode()
+    )
 
 
 def _field(body: bytes) -> bytes:
@@ -66,16 +71,6 @@ def _field(body: bytes) -> bytes:
                 )
             return content
     raise BadBody("the field of the request has no valid length; a Body has one field, json or msgpack")
-
-
-def _with_tag(tag: int, content: bytes) -> bytes:
-    head = bytearray([tag])
-    length = len(content)
-    while length >= 0x80:
-        head.append(length & 0x7F | 0x80)
-        length >>= 7
-    head.append(length)
-    return bytes(head) + content
 
 
 def _from_json(text: bytes) -> Any:

@@ -12,6 +12,7 @@ import grpc.aio
 from controller.server.grpc import health, metadata
 from controller.server.grpc.certificates import Certificates
 from controller.server.grpc.messages import REQUEST_BYTES_MAX
+from controller.server.grpc.reflection import METHOD, NAMES, Reflection
 from controller.server.grpc.time_slices import TimeSlices
 from controller.server.http.probes import ready, started
 from controller.server.http.watchdog import Watchdog
@@ -71,6 +72,7 @@ class GrpcPort:
             metadata.NAME: self._is_started,
         }
         self._health = health.Health(checks, self._closing)
+        self._reflection = Reflection(self._slices)
         calls_max = limits.watchers_max + HEALTH_STREAMS_MAX
         self._server = grpc.aio.server(
             # A connection takes a file descriptor and some 20 KB; connections above the limit are closed.
@@ -88,6 +90,7 @@ class GrpcPort:
                         "Status": (self._served("status"), False),
                     },
                 ),
+                *(_reflection_handler(name, self._reflection) for name in NAMES),
             )
         )
 
@@ -180,3 +183,8 @@ def _handler(name: str, methods: dict[str, tuple[Callable[..., Any], bool]]) -> 
             for method, (call, streams) in methods.items()
         },
     )
+
+
+def _reflection_handler(name: str, reflection: Reflection) -> grpc.GenericRpcHandler:
+    """The one method of reflection, whose requests are a stream too."""
+    return grpc.method_handlers_generic_handler(name, {METHOD: grpc.stream_stream_rpc_method_handler(reflection.info)})
