@@ -58,7 +58,7 @@ def test_each_alert_has_a_section_in_the_runbook_with_a_kraftctl_command(alert: 
 
     text = sections(RUNBOOK)[name]
 
-    assert alert["annotations"]["runbook"] == f"docs/runbook.md#{name.lower()}"
+    assert alert["annotations"]["runbook_url"] == f"docs/runbook.md#{name.lower()}"
     commands = re.findall(r"(?m)^ {4}kraftctl (\w+)", text)
     assert commands, f"{name}: which kraftctl command answers?"
     assert set(commands) <= VERBS.keys()

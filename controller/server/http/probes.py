@@ -72,16 +72,17 @@ def ready(node: Node, now_ms: int, problems: Sequence[Shown] = ()) -> list[Check
         return [Check("staying", False, "the node is stopping")]
     env = node.controller.env
     formatted = Check("formatted", True, f"cluster {env.cluster_id}, node {env.node_id}")
-    joined = _joined(node, now_ms)
+    contact = joined(node, now_ms)
     if not problems:
-        return [formatted, joined, _caught_up(node)]
+        return [formatted, contact, _caught_up(node)]
     texts = "; ".join(shown.text for shown in problems[:PROBLEMS_MAX])
-    if joined.passed:
-        return [formatted, joined, _caught_up(node), Check("problems", True, texts)]
-    return [formatted, joined._replace(reason=f"{joined.reason}; {texts}"), _caught_up(node)]
+    if contact.passed:
+        return [formatted, contact, _caught_up(node), Check("problems", True, texts)]
+    return [formatted, contact._replace(reason=f"{contact.reason}; {texts}"), _caught_up(node)]
 
 
-def _joined(node: Node, now_ms: int) -> Check:
+def joined(node: Node, now_ms: int) -> Check:
+    """Whether the node is in contact with the quorum: it leads, or follows a leader that answers."""
     replica = node.replica
     role = replica.role
     if isinstance(role, Leader):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.names import exported_name
-from controller.server.http.probes import role_name
+from controller.server.http.probes import joined, role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
 from raft.roles import Candidate, Leader
 from records.release import KAFKA_VERSION, VERSION
@@ -280,6 +280,8 @@ OWN: tuple[Row, ...] = (
     Row("", "kraft_fetched_records_total", COUNTER, lambda r: r.counted.fetched, "Records fetched from a leader."),
     Row("", "kraft_elections_total", COUNTER, lambda r: r.counted.elections,
         "Elections that this node started, pre-votes included."),
+    Row("", "kraft_joined", GAUGE, lambda r: int(joined(r.node, r.now_ms).passed),
+        "1 while this node leads, or follows a leader that answers; else 0: current-leader may be gone."),
     Row("", "kraft_waiting_requests", GAUGE, lambda r: len(r.controller.waiting),
         "Requests whose response waits for a commit, or for the confirmation that this node still leads."),
     Row("", "kraft_connections", GAUGE, lambda r: len(r.node.server.connections),
