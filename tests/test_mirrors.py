@@ -103,6 +103,7 @@ TESTED_BY = {
     "controller.rules.permissions": "controller/core/test_authorization.py",
     "controller.security.ciphers": "controller/security/test_contexts.py",
     "controller.security.files": "controller/security/test_watched_file.py",
+    "controller.server.grpc.descriptors": "controller/server/grpc/test_reflection.py",
     "controller.server.grpc.image": "controller/server/grpc/test_metadata.py",
     "controller.server.grpc.opening": "controller/server/grpc/test_watch.py",
     "controller.server.grpc.port": "controller/server/grpc/test_watch.py",

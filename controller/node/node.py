@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 # A node that failed ends after this time, in which it sends the other voters that it leads no more.
 RESIGNATION_S = 0.1
 REQUEST_RECEIVED = "request_received"
-FETCH = 1
 
 
 class Node:
@@ -166,7 +165,8 @@ class Node:
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
         if REQUEST_RECEIVED in self.log.shown:
-            self._log_request(incoming)
+            api, client_id = type(incoming.message).__name__, incoming.client_id
+            self.log(REQUEST_RECEIVED, api=api, version=incoming.version, client=incoming.peer, client_id=client_id)
         if self._admission.must_wait(incoming):
             return
         source, request, version = incoming.source, incoming.message, incoming.version
@@ -200,21 +200,14 @@ class Node:
             assert context is not None
             self.to_controller(inputs.Requested(context, request))
         elif context is None or not self._admission.is_denied(api, context, request):
-            if incoming.api_key == FETCH:
-                replica = self.replica
-                self._shared_ids.fetched(incoming, replica.config.cluster_id, replica.key, self.now_ms())
+            self._shared_ids.requested(incoming, self.replica, self.now_ms())
             self.to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
-
-    def _log_request(self, incoming: Incoming) -> None:
-        api, client_id = type(incoming.message).__name__, incoming.client_id
-        self.log(REQUEST_RECEIVED, api=api, version=incoming.version, client=incoming.peer, client_id=client_id)
 
     def on_disconnected(self, connection: int) -> None:
         self._admission.drop(connection)
         self._shared_ids.dropped(connection)
-        if self._envelopes:
-            for source in [source for source in self._envelopes if source.connection == connection]:
-                del self._envelopes[source]
+        for source in [source for source in self._envelopes if source.connection == connection]:
+            del self._envelopes[source]
         self.to_raft(raft_inputs.Disconnected(connection))
         self.to_controller(inputs.Disconnected(connection))
 
@@ -453,5 +446,5 @@ class Node:
             self.storage.close()
         except Exception as error:  # as in _drain
             self.failure = self.failure or error
-            self.log("closing_failed", error=repr(error))
+            self.log("closing_failed", error=f"{type(error).__name__}: {error}", **remedy_fields(error))
         self._on_end()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from raft.network.requests import Incoming
+    from raft.replica import Replica
     from records.messages.fetch import FetchRequest
 
 # Two processes return some four times a second, because no Fetch is parked for longer than 500 ms. A replica that has
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 RETURNS_MIN = 8
 WINDOW_MS = 5000
 CONSUMER = -1
+FETCH = 1
 
 
 class _Fetcher(NamedTuple):
@@ -57,20 +59,22 @@ class SharedIds:
         # A connection counts for the last id that it sent, so peers choose ids, but not how many are kept.
         self._ids: dict[int, int] = {}
 
-    def fetched(self, incoming: Incoming, cluster_id: str, own: ReplicaKey, now_ms: int) -> None:
-        """A Fetch came in. own: the key of this node, which may fetch from itself as from any bootstrap server.
+    def requested(self, incoming: Incoming, replica: Replica, now_ms: int) -> None:
+        """A request of the quorum came in. replica: of this node, which may fetch from itself as a bootstrap server.
 
-        A Fetch for another cluster than `cluster_id` does not count, nor do consumers (replica id -1).
+        Only a Fetch counts, and not for another cluster, nor from a consumer (replica id -1).
         """
+        if incoming.api_key != FETCH:
+            return
         request, connection = incoming.message, incoming.source.connection
         replica_id = request.replica_id if request.replica_id != CONSUMER else request.replica_state.replica_id
         found = self._by_id.get(replica_id)
         if found is not None and found.last == connection:
             return
-        if replica_id < 0 or (request.cluster_id is not None and request.cluster_id != cluster_id):
+        if replica_id < 0 or (request.cluster_id is not None and request.cluster_id != replica.config.cluster_id):
             return
-        if replica_id == own.id and (directory_id := _directory_of(request)) not in {own.directory_id, ZERO_UUID}:
-            self._note("fetch_from_own_id", {"key": str(ReplicaKey(replica_id, directory_id))})
+        if replica_id == replica.key.id and (key := _key(replica_id, request)) != replica.key:
+            self._note("fetch_from_own_id", {"key": str(key)})
         if self._ids.get(connection, replica_id) != replica_id:
             self.dropped(connection)
             found = self._by_id.get(replica_id)
@@ -79,7 +83,7 @@ class SharedIds:
         before, found.last = found.by_connection.get(found.last), connection
         if connection not in found.by_connection:
             self._ids[connection] = replica_id
-            directory_id = _directory_of(request)
+            directory_id = _key(replica_id, request).directory_id
             text = "none" if directory_id == ZERO_UUID else uuid_text(directory_id)
             found.by_connection[connection] = _Fetcher(incoming.peer.rpartition(":")[0], text)
             return
@@ -101,7 +105,7 @@ class SharedIds:
             del self._by_id[replica_id]
 
 
-def _directory_of(request: FetchRequest) -> bytes:
-    """The directory id of the replica, which stands in each partition since version 17; zero before."""
+def _key(replica_id: int, request: FetchRequest) -> ReplicaKey:
+    """The sender; its directory id stands in each partition since version 17."""
     found = [partition.replica_directory_id for topic in request.topics[:1] for partition in topic.partitions[:1]]
-    return found[0] if found else ZERO_UUID
+    return ReplicaKey(replica_id, *found)

@@ -67,6 +67,8 @@ _REMEDIES = {
 def remedy_of(error: BaseException) -> str | None:
     """What is wrong with the disk and what to do, in words; None for an error that says all that is known."""
     cause = error.error if isinstance(error, DiskFailed) else error
+    if isinstance(cause, StorageError):
+        cause = cause.__cause__ or cause
     return _REMEDIES.get(cause.errno or 0) if isinstance(cause, OSError) else None
 
 

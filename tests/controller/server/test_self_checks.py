@@ -228,34 +228,72 @@ def test_a_certificate_near_its_end_has_the_same_words_everywhere(
 CAN_MOUNT = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux" or not CAN_MOUNT, reason="mounting a small file system is not allowed here")
-def test_a_full_disk_ends_the_node_with_one_line_that_says_so(tmp_path: Path) -> None:
-    properties = write_properties(tmp_path, free_port(), kraft_log_format="json", metadata_max_idle_interval_ms="1")
-    format_directory(properties)
-    (tmp_path / "data").rename(tmp_path / "formatted")
-    (tmp_path / "data").mkdir()
-    # The fill comes when the node has elected itself.
-    fill = (
-        "mount -t tmpfs -o size=1m none data && cp -a formatted/. data/ && "
-        "{ { until grep -q controller_active log; do sleep 0.1; done; head -c 1m /dev/zero > data/f; } & "
-        'exec "$@" 2>log; }'
-    )
+needs_mount = pytest.mark.skipif(
+    sys.platform != "linux" or not CAN_MOUNT, reason="mounting a small file system is not allowed here"
+)
+FULL = (
+    "the file system is full. Free space on it, or enlarge it, and start the node again. No acknowledged record is lost"
+)
+FILL = "head -c 1m /dev/zero > data/f"
 
+
+def on_a_small_disk(root: Path, commands: str, **keys: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """The end of a shell that runs these commands with `data` on a file system of 1 MiB, and the node's log.
+
+    "$@" in the commands starts the node, whose directory is formatted.
+    """
+    properties = write_properties(root, free_port(), kraft_log_format="json", **keys)
+    format_directory(properties)
+    (root / "data").rename(root / "formatted")
+    (root / "data").mkdir()
+    (root / "log").touch()
+    mounted = f"mount -t tmpfs -o size=1m none data && cp -a formatted/. data/ && {commands}"
     ended = subprocess.run(
-        ["unshare", "-m", "sh", "-c", fill, "sh", *start_command(properties)],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        ["unshare", "-m", "sh", "-c", mounted, "sh", *start_command(properties)],
+        cwd=root, capture_output=True, text=True, timeout=60, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
+    return ended, root / "log"
 
-    failed = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if '"node_failed"' in line]
+
+def events_of(log: Path, name: str) -> list[dict[str, Any]]:
+    return [line for line in map(json.loads, log.read_text().splitlines()) if line["event"] == name]
+
+
+@needs_mount
+def test_a_full_disk_ends_the_node_with_one_line_that_says_so(tmp_path: Path) -> None:
+    # The fill comes when the node has elected itself.
+    commands = f'{{ {{ until grep -q controller_active log; do sleep 0.1; done; {FILL}; }} & exec "$@" 2>log; }}'
+
+    ended, log = on_a_small_disk(tmp_path, commands, metadata_max_idle_interval_ms="1")
+
+    (failed,) = events_of(log, "node_failed")
+    assert (ended.returncode, failed["text"]) == (1, FULL)
+    assert "No space left on device" in failed["error"]
+
+
+@needs_mount
+def test_a_disk_that_is_full_at_the_start_refuses_the_start_in_one_line(tmp_path: Path) -> None:
+    ended, _ = on_a_small_disk(tmp_path, f'{{ {FILL}; exec "$@"; }}')
+
+    (line,) = [line for line in ended.stderr.splitlines() if line.startswith("kraftctl")]
     assert ended.returncode == 1
-    assert [line["text"].split(". ") for line in failed] == [
-        [
-            "the file system is full", "Free space on it, or enlarge it, and start the node again",
-            "No acknowledged record is lost",
-        ]
-    ]  # fmt: skip
-    assert "No space left on device" in failed[0]["error"]
+    assert line.startswith(f"kraftctl start: {tmp_path}/data/__cluster_metadata-0 cannot be opened: ")
+    assert line.endswith(f"No space left on device; {FULL}")
+
+
+@needs_mount
+def test_a_disk_that_is_full_when_the_node_is_stopped_is_one_line_too(tmp_path: Path) -> None:
+    commands = (
+        '{ "$@" 2>log & node=$!; until grep -q controller_active log; do sleep 0.1; done; '
+        f"{FILL}; kill -TERM $node; wait $node; }}"
+    )
+
+    ended, log = on_a_small_disk(tmp_path, commands, metadata_max_idle_interval_ms="0")
+
+    (closing,) = events_of(log, "closing_failed") or events_of(log, "node_failed")
+    assert (ended.returncode, closing["text"]) == (1, FULL)
+    assert "No space left on device" in closing["error"]
 
 
 def test_a_node_without_a_majority_says_so_in_its_log_and_views(
