@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from controller import tools
@@ -24,10 +25,18 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 19091
-# The HTTP port of a node is this much above its Kafka port.
-HTTP_PORT_OFFSET = 100
+# The HTTP port and the watch service of a node are this much above its Kafka port.
+HTTP_PORT_OFFSET, WATCH_PORT_OFFSET = 100, 200
 # Keys of a node's file whose values contain ports.
-KEYS_WITH_PORTS = ("controller.quorum.voters", "listeners", "advertised.listeners", "kraft.http.listener")
+KEYS_WITH_PORTS = (
+    "controller.quorum.voters",
+    "listeners",
+    "advertised.listeners",
+    "kraft.http.listener",
+    "kraft.grpc.listener",
+)
+# What the watch service imports: the extra `grpc`.
+WATCH_MODULES = ("grpc", "msgpack")
 STOP_S = 8.0
 # -P: a module in the working directory is not imported in place of one that is installed.
 PYTHON = (sys.executable, "-P")
@@ -58,10 +67,16 @@ class LocalQuorum:
         self._asked_port = port
         self.ports: dict[int, int] = {}
         self.cluster_id = ""
+        self.has_watch = all(find_spec(name) is not None for name in WATCH_MODULES)
 
     @property
     def http_ports(self) -> dict[int, int]:
         return {node: port + HTTP_PORT_OFFSET for node, port in self.ports.items()}
+
+    @property
+    def watch_ports(self) -> dict[int, int]:
+        """Of the watch service; empty where its modules are not installed."""
+        return {node: port + WATCH_PORT_OFFSET for node, port in self.ports.items() if self.has_watch}
 
     def properties_of(self, node: int) -> Path:
         return self.directory / f"node-{node}.properties"
@@ -84,6 +99,7 @@ class LocalQuorum:
         self.ports = {node: first + node - 1 for node in range(1, count + 1)}
         check_free({f"node {node}": port for node, port in self.ports.items()})
         check_free({f"the page of node {node}": port for node, port in self.http_ports.items()})
+        check_free({f"the watch service of node {node}": port for node, port in self.watch_ports.items()})
         self.cluster_id = self._formatted_cluster_id() or _new_cluster_id()
         for node in self.ports:
             path = self.properties_of(node)
@@ -100,8 +116,12 @@ class LocalQuorum:
             f"process.roles=controller\nnode.id={node}\ncontroller.quorum.voters={voters}\n"
             f"controller.listener.names=CONTROLLER\nlisteners=CONTROLLER://{HOST}:{self.ports[node]}\n"
             f"listener.security.protocol.map=CONTROLLER:PLAINTEXT\nlog.dirs={self.directory / f'node-{node}'}\n"
-            f"kraft.http.listener={HOST}:{self.http_ports[node]}\n"
+            + "".join(f"{line}\n" for line in self._own_listeners(node))
         )
+
+    def _own_listeners(self, node: int) -> list[str]:
+        lines = [f"kraft.http.listener={HOST}:{self.http_ports[node]}"]
+        return lines + [f"kraft.grpc.listener={HOST}:{port}" for each, port in self.watch_ports.items() if each == node]
 
     def _known_ports(self) -> dict[int, int]:
         """Node -> the port in `controller.quorum.voters` of the existing file of node 1; empty without a file."""
@@ -113,19 +133,24 @@ class LocalQuorum:
         return {}
 
     def _update(self, node: int, known: dict[int, int]) -> None:
-        """Replace the old ports in an existing file, and add the key of the page; other lines stay as they are."""
+        """Replace the old ports in an existing file, and add the keys of the page and of the watch service, which goes
+        where its modules are not installed; other lines stay as they are.
+        """
         path = self.properties_of(node)
         before = path.read_text()
         new = {str(port): str(self.ports[each]) for each, port in known.items()}
-        new |= {str(port + HTTP_PORT_OFFSET): str(self.ports[each] + HTTP_PORT_OFFSET) for each, port in known.items()}
+        for offset in (HTTP_PORT_OFFSET, WATCH_PORT_OFFSET):
+            new |= {str(port + offset): str(self.ports[each] + offset) for each, port in known.items()}
         lines = []
         for line in before.splitlines():
             key, separator, value = line.partition("=")
+            if key.strip() == "kraft.grpc.listener" and not self.has_watch:
+                continue
             if key.strip() in KEYS_WITH_PORTS:
                 value = re.sub(r"(?<=:)\d+", lambda port: new.get(port[0], port[0]), value)
             lines.append(key + separator + value)
-        if not any(line.startswith("kraft.http.listener") for line in lines):
-            lines.append(f"kraft.http.listener={HOST}:{self.http_ports[node]}")
+        keys = {line.partition("=")[0].strip() for line in lines}
+        lines += [line for line in self._own_listeners(node) if line.partition("=")[0] not in keys]
         after = "\n".join(lines) + "\n"
         if after != before:
             path.write_text(after)

@@ -44,8 +44,9 @@ def run(arguments: list[str]) -> int:
     )
     parser.add_argument("--nodes", type=int, choices=(1, 3, 5), help="number of controllers (default: 3)")
     parser.add_argument(
-        "--port", type=int, help="port of node 1, the others have the next ones; pages are at +100 (default: 19091)"
-    )
+        "--port", type=int,
+        help="port of node 1, the others have the next ones; pages are at +100, the watch at +200 (default: 19091)",
+    )  # fmt: skip
     parser.add_argument("--no-restart", action="store_true", help="do not start a node again that has ended")
     parser.add_argument(
         "--brokers", type=int, default=0, metavar="N",

@@ -44,7 +44,10 @@ def header(quorum: LocalQuorum, brokers: StockBrokers | None) -> list[str]:
     lines = [f"{HOST}:{port}" for port in quorum.ports.values()]
     lines += [f"broker: {HOST}:{port}" for port in (brokers.ports.values() if brokers is not None else ())]
     pages = " ".join(f"http://{HOST}:{port}/" for port in quorum.http_ports.values())
-    lines += [f"pages: {pages}", f"logs: {quorum.directory}/*.log", "Ctrl-C stops all processes; the data stays."]
+    lines.append(f"pages: {pages}")
+    if quorum.watch_ports:
+        lines.append(f"watch service: {' '.join(f'{HOST}:{port}' for port in quorum.watch_ports.values())}")
+    lines += [f"logs: {quorum.directory}/*.log", "Ctrl-C stops all processes; the data stays."]
     return lines
 
 

@@ -165,8 +165,8 @@ class Node:
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
         if REQUEST_RECEIVED in self.log.shown:
-            api, client_id = type(incoming.message).__name__, incoming.client_id
-            self.log(REQUEST_RECEIVED, api=api, version=incoming.version, client=incoming.peer, client_id=client_id)
+            name, client_id = type(incoming.message).__name__, incoming.client_id
+            self.log(REQUEST_RECEIVED, api=name, version=incoming.version, client=incoming.peer, client_id=client_id)
         if self._admission.must_wait(incoming):
             return
         source, request, version = incoming.source, incoming.message, incoming.version

@@ -13,6 +13,8 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 
+from controller.ctl.local_quorum import LocalQuorum
+from kraft_quorum.client import Client
 from tests.controller.server.processes import free_ports_in_a_row
 
 if TYPE_CHECKING:
@@ -204,3 +206,21 @@ def test_a_node_that_cannot_start_ends_with_its_reason(tmp_path: Path, port: int
         reported = process.stderr.read()
         assert "node 1 exited with code 1: kraftctl start: " in reported
         assert "kraft.log.level" in reported
+
+
+def test_the_nodes_serve_the_watch_service_whose_ports_move_with_the_others(tmp_path: Path, port: int) -> None:
+    with up(tmp_path / "data", port) as process:
+        lines = output_until_a_leader(process)
+        targets = [f"127.0.0.1:{port + 200 + number}" for number in range(3)]
+        with Client(targets) as client:
+            status = client.status()
+
+    assert f"watch service: {' '.join(targets)}" in lines
+    assert status["node_id"] in {1, 2, 3}
+    quorum = LocalQuorum(tmp_path / "data", None, free_ports_in_a_row(3))
+    quorum.prepare()
+    assert f"kraft.grpc.listener=127.0.0.1:{quorum.ports[2] + 200}\n" in quorum.properties_of(2).read_text()
+
+    quorum.has_watch = False
+    quorum.prepare()
+    assert ("kraft.grpc.listener" in quorum.properties_of(2).read_text(), quorum.watch_ports) == (False, {})
