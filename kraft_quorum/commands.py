@@ -75,6 +75,12 @@ def kafka_topics() -> int:
     return main()
 
 
+def kafka_reassign_partitions() -> int:
+    from controller.tools.admin.reassign_partitions import main
+
+    return main()
+
+
 def kafka_broker_api_versions() -> int:
     from controller.tools.admin.broker_api_versions import main
 

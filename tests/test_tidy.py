@@ -341,6 +341,7 @@ def test_no_file_names_a_path_of_one_machine_or_the_address_of_a_registry() -> N
         "controller.tools.admin.features",
         "controller.tools.admin.leader_election",
         "controller.tools.admin.metadata_quorum",
+        "controller.tools.admin.reassign_partitions",
     ],
 )
 def test_the_tools_import_no_module_that_is_slow_to_import(tool: str) -> None:

@@ -86,10 +86,14 @@ def delete_topics(admin: Admin, names: Sequence[str]) -> None:
     _raise_first(names, _called(admin, "deleteTopics", request, lambda response: response.responses))
 
 
-def list_reassignments(admin: Admin, partitions: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], Reassignment]:
-    """The reassignments in progress of these partitions, by topic and index. Raises Uncaught."""
+def list_reassignments(
+    admin: Admin, partitions: Mapping[str, Sequence[int]] | None
+) -> dict[tuple[str, int], Reassignment]:
+    """The reassignments in progress of these partitions, of all if None, by topic and index. Raises Uncaught."""
     kind = ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
-    topics = tuple(kind(name=name, partition_indexes=tuple(indexes)) for name, indexes in partitions.items())
+    topics = None
+    if partitions is not None:
+        topics = tuple(kind(name=name, partition_indexes=tuple(indexes)) for name, indexes in partitions.items())
 
     def request(timeout_ms: int) -> ListPartitionReassignmentsRequest:
         return ListPartitionReassignmentsRequest(timeout_ms=timeout_ms, topics=topics)

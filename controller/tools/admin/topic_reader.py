@@ -84,14 +84,17 @@ class BrokerReader:
         return {broker.broker_id for broker in response.brokers}
 
     def described(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> list[TopicInfo]:
+        return _in_order(self.outcomes(names, limit))
+
+    def outcomes(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> dict[str, TopicInfo | KafkaError]:
+        """These topics, or why a topic cannot be described. Raises Uncaught."""
         live = self.live_brokers()
         try:
-            found = self._paged(sorted(set(names)), limit, live)
+            return self._paged(sorted(set(names)), limit, live)
         except KafkaError as error:
             if error.code != Error.UNSUPPORTED_VERSION:
                 raise
-            found = self._from_metadata(names)
-        return _in_order(found)
+            return self._from_metadata(names)
 
     def described_by_id(self, topic_id: bytes) -> list[TopicInfo]:
         wanted = MetadataRequest.MetadataRequestTopic(topic_id=topic_id, name=None)

@@ -28,7 +28,7 @@ NETWORK = {"socket"}
 SECURITY = {"ssl", "raft.network.tls", "raft.network.mechanisms", "controller.security.clients"}
 ASKING = {
     "admin.acls", "admin.broker_api_versions", "admin.cluster", "admin.delegation_tokens", "admin.features",
-    "admin.leader_election", "admin.metadata_quorum", "admin.topics",
+    "admin.leader_election", "admin.metadata_quorum", "admin.reassign_partitions", "admin.topics",
 }  # fmt: skip
 AT = ["--bootstrap-controller", "127.0.0.1:1", "--command-config", "FAST"]
 
@@ -83,6 +83,8 @@ def properties(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("admin.acls", [*AT, "--add", "--topic", "t", "--allow-principal", "User:a"]),
         ("admin.acls", ["--help"]),
         ("admin.delegation_tokens", [*AT, "--describe"]),
+        ("admin.reassign_partitions", [*AT, "--list"]),
+        ("admin.reassign_partitions", ["--help"]),
         ("admin.broker_api_versions", AT),
         ("admin.topics", ["--help"]),
         ("admin.topics", [*AT, "--list", "--topic", "t.*"]),

@@ -90,6 +90,11 @@ def test_acls_prints_the_same_as_stock(case: Case, tmp_path: Path) -> None:
     assert found == answer(case)
 
 
+@pytest.mark.parametrize("case", cases("reassign-partitions"), ids=case_id)
+def test_reassign_partitions_prints_the_same_as_stock(case: Case, tmp_path: Path) -> None:
+    assert asked("reassign-partitions", case, tmp_path) == answer(case)
+
+
 def golden_outputs() -> list[Path]:
     """The recorded runs of two of our tools that write nothing; those of the shell often came before it had loaded its
     file, and what format writes, test_storage_prints_and_writes_the_same_as_stock has.

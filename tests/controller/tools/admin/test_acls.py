@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controller.state.tables.acl import AclOperation, AclResourceType, PatternType, Permission
+from controller.tools.admin import acl_names
 from controller.tools.admin.acl_arguments import OPTIONS
 from controller.tools.admin.acl_calls import Entry, Pattern
 from controller.tools.admin.acl_options import CLUSTER, SUPPORTED, entries_by_resource
@@ -71,6 +73,12 @@ def test_each_principal_gets_each_operation_from_each_of_its_hosts() -> None:
 
 def test_every_kind_of_resource_supports_some_operation() -> None:
     assert sorted(SUPPORTED) == list(range(2, 8))
+
+
+def test_names_are_those_of_the_protocol() -> None:
+    found = (acl_names.TYPES, acl_names.PATTERNS, acl_names.OPERATIONS, acl_names.PERMISSIONS)
+
+    assert found == tuple(tuple(kind.__members__) for kind in (AclResourceType, PatternType, AclOperation, Permission))
 
 
 def described(*acls: tuple[str, int]) -> DescribeAclsResponse:
