@@ -72,10 +72,11 @@ def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
         return Error.REQUEST_TIMED_OUT
     if not least <= replica.kraft_version <= greatest:
         return Error.INVALID_REQUEST
-    if voter.key.id == replica.key.id:
-        return Error.INVALID_REQUEST  # this replica's own entry is up to date since its epoch began
     is_known = replica.voters.holds(voter.key) if reported is None else reported.get(voter.key.id) is not None
-    return Error.NONE if is_known else Error.VOTER_NOT_FOUND
+    if not is_known:
+        return Error.VOTER_NOT_FOUND
+    # This replica's own entry is up to date since its epoch began.
+    return Error.INVALID_REQUEST if voter.key.id == replica.key.id else Error.NONE
 
 
 # The follower

@@ -67,6 +67,7 @@ STOPS: dict[str, tuple[type[Any], ...]] = {
     "out of bounds for length": (Request, Respond),
     "The provided listener name is null or empty string": (Request,),
     "Unexpected acknowledgement from non-voter": (Respond,),
+    "request from the leader itself": (Request,),
     "must be in the set of voters": (Start, Restart),
 }
 
