@@ -173,6 +173,13 @@ def is_of_other_version(met: Met) -> bool:
     return met.where.startswith("state.quorumState.") and ours["data_version"] != stock["data_version"]
 
 
+def lost_directory(met: Met) -> bool:
+    """The old form of quorum-state has no directory id of the vote, so stock does not know it after a restart."""
+    is_vote = met.where in {"state.voted", "state.quorumState.votedDirectoryId"}
+    has_changed = met.start.kraft_version == 0 and met.ours.state["kraftVersion"] == 1
+    return is_vote and has_changed and isinstance(met.command, Restart)
+
+
 def stands_removed(met: Met) -> bool:
     """The newest voter set removes the replica: ours may stand for election until it knows that set to be committed."""
     voters = decode(VotersRecord, 0, met.ours.state["voters"]).voters
@@ -236,6 +243,7 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-fetch-within-batch", True, is_within_batch),
     Deliberate("raft-late-answer", True, is_late),
     Deliberate("raft-quorum-state-version", False, is_of_other_version),
+    Deliberate("raft-quorum-state-version", True, lost_directory),
     Deliberate("raft-voters-behind-truncation", True, is_behind_truncation),
     Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions),
     Deliberate("raft-parked-when-deposed", True, is_deposed),

@@ -254,8 +254,8 @@ class Ours:
     def snapshot_id(self, command: Snapshot) -> SnapshotId | None:
         """The id of the snapshot that is taken: it ends where a committed batch ends.
 
-        None where there is no such batch, and where the log has a snapshot of a later epoch: a state machine takes its
-        snapshots in their order, and both replicas stop otherwise.
+        None where there is no such batch, and where the log has a later snapshot: a state machine takes its snapshots
+        in their order. Otherwise both replicas stop at one of a later epoch, and ours has no voters before the newest.
         """
         known = self.replica.high_watermark
         ends = [end for end in self.batch_ends() if known is not None and end[0] <= known]
@@ -263,8 +263,9 @@ class Ours:
             return None
         snapshot = SnapshotId(*ends[-1 - command.place])
         log = self.replica.log
-        oldest = log.snapshots[0].id if log.snapshots else snapshot
-        return snapshot if snapshot.epoch >= oldest.epoch or snapshot.end_offset < log.start else None
+        newest = max((each.id for each in log.snapshots), default=snapshot)
+        is_next = snapshot.epoch >= newest.epoch and snapshot.end_offset >= newest.end_offset
+        return snapshot if is_next or snapshot.end_offset < log.start else None
 
     def _snapshot(self, command: Snapshot) -> None:
         snapshot = self.snapshot_id(command)

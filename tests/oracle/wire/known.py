@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 UNKNOWN_SERVER_ERROR = -1
 BROKER_LOGGER = 8
+# The bytes of a string on the wire; what an error message says beside the value that it repeats.
+TEXT_BYTES_MAX = 32767
+MESSAGE_CHARACTERS = 500
 CONFIG_RESOURCES = (2, 4, 8, 16, 32)
 # The types of resources that show values of the node: topics, nodes, groups.
 INHERITING = {2, 4, 32}
@@ -94,6 +97,18 @@ def describes_loggers(found: Found) -> bool:
     return isinstance(found.message, IncrementalAlterConfigsRequest) and ".responses[].error" in found.difference.where
 
 
+def is_too_long(found: Found) -> bool:
+    """An alteration with a value so long that stock cannot serialize the error message that repeats it."""
+    request = found.message
+    if not isinstance(request, AlterConfigsRequest | IncrementalAlterConfigsRequest):
+        return False
+    values = [config.value or "" for resource in request.resources for config in resource.configs]
+    answered = {".errorCode": UNKNOWN_SERVER_ERROR, ".errorMessage": None}
+    name = "." + found.difference.where.rpartition(".")[2]
+    is_refused = name in answered and found.difference.stock == answered[name]
+    return is_refused and len(max(values, key=len, default="")) > TEXT_BYTES_MAX - MESSAGE_CHARACTERS
+
+
 def is_stale_index(found: Found) -> bool:
     """Stock's log is longer by changes of partitions that its index of ELRs names wrongly."""
     difference = found.difference
@@ -122,6 +137,7 @@ KNOWN: dict[str, Callable[[Found], Any]] = {
     "stock-is-silent": is_silent,
     "applied-before": applied_before,
     "loggers": describes_loggers,
+    "message-too-long": is_too_long,
     "stale-elr-index": is_stale_index,
     "request-quota": is_request_quota,
 }
