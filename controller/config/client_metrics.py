@@ -6,6 +6,7 @@ from controller.config.java_pattern import is_java_pattern
 from controller.config.keys import client_metrics
 from controller.config.topic_values import INVALID_CONFIGURATION
 from controller.config.values.definition import ConfigError
+from controller.config.values.java_order import hash_order
 from controller.config.values.text import java_trim
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ INTERVAL_MS_MAX = 3600000
 
 def check_subscription(given: Mapping[str, str]) -> None:
     """Check the keys that a subscription would have after a change. Raises ConfigError."""
-    for name in given:
+    for name in hash_order(given):
         if name not in client_metrics.KEYS:
             raise ConfigError(f"Unknown client metrics configuration: {name}", INVALID_REQUEST)
     values = client_metrics.KEYS.parse(given)

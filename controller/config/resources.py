@@ -9,6 +9,7 @@ from controller.config.group_checks import check_group
 from controller.config.keys import client_metrics, group, server, topic
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
 from controller.config.values.definition import ConfigError, Required
+from controller.config.values.java_order import hash_order
 from controller.config.values.text import parse_integer
 from records.errors import ApiError, Error
 
@@ -118,10 +119,11 @@ def check_resource(
 
 
 def _check_group(given: Mapping[str, str], node: Mapping[str, Value]) -> None:
-    for name in given:
+    whole = {**group_defaults(node), **given}
+    for name in hash_order(whole):
         if name not in group.KEYS:
             raise ConfigError(f"Unknown group config name: {name}")
-    check_group(group.KEYS.parse({**group_defaults(node), **given}), node)
+    check_group(group.KEYS.parse(whole), node)
 
 
 def group_defaults(node: Mapping[str, Value]) -> dict[str, Value]:

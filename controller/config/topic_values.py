@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from controller.config.keys import topic
 from controller.config.values.definition import ConfigError, invalid
+from controller.config.values.java_order import hash_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def parsed_topic(given: Mapping[str, str], defaults: Mapping[str, Value]) -> dic
 
     Raises ConfigError.
     """
-    for name in given:
+    for name in hash_order(given):
         if name not in topic.KEYS:
             raise ConfigError(f"Unknown topic config name: {name}", INVALID_CONFIGURATION)
     values = topic.KEYS.parse({**defaults, **given})

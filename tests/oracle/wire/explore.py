@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.oracle.wire.answers import asked
 from tests.oracle.wire.conversation import Conversation, to_text
 from tests.oracle.wire.generate import sequence
-from tests.oracle.wire.known import name_of
+from tests.oracle.wire.known import name_of, names_partition_twice
+from tests.oracle.wire.pair import unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,9 @@ class Explorer:
             known.update(name for name in names if name is not None)
             if unknown:
                 return Outcome(unknown, known, requests, number, is_sound=self.pair.is_sound())
-            if found and not (self.pair.is_sound() and self.pair.has_equal_logs()):
+            asks = map(unwrapped, (asked(frame[4:]) for frame in conversation.frames))
+            parts = any(map(names_partition_twice, asks))
+            if parts or (found and not (self.pair.is_sound() and self.pair.has_equal_logs())):
                 return Outcome([], known, requests, number, is_sound=False)
         return Outcome([], known, requests, number, is_sound=self.pair.is_sound())
 

@@ -15,6 +15,7 @@ from tests.oracle.exceptions import PARTITION_APIS, partitions_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.oracle.wire.answers import Asked
     from tests.oracle.wire.pair import Found
 
 UNKNOWN_SERVER_ERROR = -1
@@ -63,14 +64,25 @@ def negative_broker(found: Found) -> bool:
 
 def is_named_twice(found: Found) -> bool:
     """The answer for a partition that a request names twice: stock computes both changes from one base."""
-    if found.inner is None or found.inner.api_key not in PARTITION_APIS or found.message is None:
-        return False
-    named = partitions_of(to_json(found.message, found.inner.version))
+    named = [] if found.inner is None else places_in(found.inner)
     trees = found.difference.within
     topics = [tree.get("topic") or tree.get("name") or tree.get("topicId") for tree in trees]
     indexes = [tree.get("partitionId", tree.get("partitionIndex")) for tree in trees]
     places = [(topic, index) for topic in topics for index in indexes if topic and index is not None]
     return bool(places) and all(named.count(place) > 1 for place in places)
+
+
+def places_in(request: Asked) -> list[tuple[str, int]]:
+    """The partitions that a request changes, with repetitions; the inner one of an envelope."""
+    if request.api_key not in PARTITION_APIS or request.message is None:
+        return []
+    return partitions_of(to_json(request.message, request.version))
+
+
+def names_partition_twice(request: Asked) -> bool:
+    """Whether the states may differ after a request although the answers are equal."""
+    places = places_in(request)
+    return len(set(places)) < len(places)
 
 
 def is_silent(found: Found) -> bool:
