@@ -31,6 +31,8 @@ ASK = ["--bootstrap-controller", "nowhere"]
         (["at", "end", *ASK], QUORUM),
         (["diff", "500", "600", "--directory", NODE, "--type", "topic"], set()),
         (["history", "--topic", "orders", "--directory", NODE, "--json"], set()),
+        (["doctor", "--help"], set()),
+        (["doctor", "-c", "MISSING", "--offline"], set()),
         (["watch", "--help"], QUORUM),
         (["watch", *ASK], QUORUM),
     ],

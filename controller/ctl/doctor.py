@@ -1,0 +1,64 @@
+"""`kraftctl doctor -c FILE`: what keeps a node from starting or from its quorum, each with its remedy. Reads only."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from controller.config.file import read_config
+from controller.config.values.definition import ConfigError
+from controller.ctl.doctor_directories import examine_directories
+from controller.ctl.findings import ERROR, WARNING, Finding, exit_code
+from controller.ctl.running import running
+from controller.ctl.terminal import Progress, parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0: nothing is wrong. 1: warnings, or the options are wrong. 2: errors."""
+    top = parser(
+        "kraftctl doctor",
+        "Examine a node, running or not: its configuration, directories, ids, owners and lock, its log and voter set,\n"
+        "names, listeners and certificates, and what the other controllers say. One line each, with its remedy.\n"
+        "Nothing is written. Exit code 0: nothing is wrong; 1: warnings; 2: errors.",
+        "kraftctl doctor -c /etc/kafka/controller.properties",
+        "kraftctl doctor -c /etc/kafka/controller.properties --offline --json",
+    )
+    top.add_argument("-c", "--config", metavar="FILE", required=True, help="the node's controller.properties")
+    top.add_argument("--offline", action="store_true", help="do not connect to any listener and resolve no name")
+    top.add_argument(
+        "--timeout", type=float, default=3.0, metavar="SECONDS", help="for each controller; default: %(default)s"
+    )
+    top.add_argument("--json", action="store_true", help="print one JSON object")
+    options = top.parse_args(arguments)
+    return running("doctor", lambda: _examine(options))
+
+
+def _examine(options: argparse.Namespace) -> int:
+    findings = examine(options.config, int(time.time() * 1000), options.timeout, is_offline=options.offline)
+    code = exit_code(findings)
+    if options.json:
+        print(json.dumps({"exit_code": code, "findings": [finding._asdict() for finding in findings]}))
+    else:
+        print("\n".join(finding.line() for finding in findings))
+    return code
+
+
+def examine(path: str, now_ms: int, timeout_s: float, *, is_offline: bool) -> list[Finding]:
+    """All findings. Raises OSError if the file cannot be read."""
+    try:
+        config = read_config(path)
+    except ConfigError as error:
+        return [Finding(ERROR, path, str(error), "correct the key; `kraftctl start --check -c FILE` reads it again")]
+    findings = [Finding(WARNING, path, warning, "remove or correct the key") for warning in config.warnings]
+    with Progress("reading the log", 0) as note:
+        own = examine_directories(config, path, now_ms, note)
+    findings += own.findings
+    if not is_offline:
+        from controller.ctl.doctor_network import examine_network
+
+        findings += examine_network(config, own, now_ms, timeout_s)
+    return findings
