@@ -61,7 +61,7 @@ NOT_RUN = {
     "kraftctl up": "runs until it is ended; tests/controller/ctl/test_up.py runs it",
 }
 # Verbs of kraftctl that have verbs of their own.
-WITH_VERBS = {"backup", "log", "recover", "topic"}
+WITH_VERBS = {"backup", "features", "log", "recover", "topic"}
 # The help of a tool that Kafka has too is stock's, and lists stock's options alone; the last test runs these.
 NOT_IN_HELP = {"kafka-metadata-shell": {"--controllers", "--directory", "--config"}}
 QUORUM = re.compile(r"\bc1:9093(,c2:9093(,c3:9093)?)?\b|\b127\.0\.0\.1:19091\b|\blocalhost:9093\b")

@@ -19,6 +19,7 @@ VERBS = {
     "history": (".history", "show what changed: of a topic, a broker, a partition, a config"),
     "watch": (".watch", "print changes of the metadata as they commit"),
     "doctor": (".doctor", "examine a node, running or not: what is wrong, and the remedy"),
+    "features": (".features", "check which nodes block a feature level"),
     "probe": (".probe", "ask this machine's node whether it is live, started or ready"),
     "up": (".up", "run a quorum of three controllers on this machine"),
 }

@@ -33,6 +33,7 @@ ASK = ["--bootstrap-controller", "nowhere"]
         (["history", "--topic", "orders", "--directory", NODE, "--json"], set()),
         (["doctor", "--help"], set()),
         (["doctor", "-c", "MISSING", "--offline"], set()),
+        (["features", "preflight", "4.3", "--directory", NODE], set()),
         (["watch", "--help"], QUORUM),
         (["watch", *ASK], QUORUM),
     ],
