@@ -1,5 +1,5 @@
 """Stock's kafka-acls, kafka-configs and kafka-delegation-tokens print and exit alike with stock controllers and ours;
-and so does our kafka-delegation-tokens.
+and so do our kafka-acls and kafka-delegation-tokens.
 
 Two secured clusters of one controller and one stock broker. Each command runs on both; what is random or of the moment
 (ids, HMACs, dates, ports) is replaced, and lists whose order is that of a Java map of random keys are sorted.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from controller.ctl.main import main
+from tests.controller.tools.cases import acls_in_order
 from tests.controller.tools.cases import ours as ours_says
 from tests.interop.cluster import OURS, STOCK
 from tests.interop.secured import ADMIN, ANN, secured
@@ -55,10 +56,13 @@ class Said(NamedTuple):
     stderr: str
 
 
-def run(pair: Pair, found: Secured, tool: str, where: str, user: str, arguments: list[str]) -> Said:
+def run(
+    pair: Pair, found: Secured, tool: str, where: str, user: str, arguments: list[str], *, by_ours: bool = False
+) -> Said:
+    """by_ours: whether our tool is asked."""
     address = found.bootstrap if where == "server" else found.bootstrap_controller
     command = [f"--bootstrap-{where}", address, "--command-config", found.asked(user), *arguments]
-    answer = pair.calls.ask({"tool": tool, "args": command})
+    answer = ours_says(tool, command) if by_ours else pair.calls.ask({"tool": tool, "args": command})
     return Said(answer["exit"], plain(found, answer["stdout"]), plain(found, answer["stderr"]))
 
 
@@ -73,24 +77,29 @@ def plain(found: Secured, text: str) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d", "DATE", text)
     text = re.sub(r"[A-Za-z0-9+/]{86}==", "HMAC", text)
     text = re.sub(r"[A-Za-z0-9_-]{22}(?= +HMAC)|(?<=tokenId : )[A-Za-z0-9_-]{22}", "TOKEN", text)
+    text = acls_in_order(text)
     lines = [line.rstrip() for line in text.splitlines() if not re.match(r"\s+at |\s+\.\.\. \d+ more", line)]
     # A change is shown together with what the broker knew before or after it.
     end = next((number for number, line in enumerate(lines) if line.startswith("Current ACLs for")), None)
     return "\n".join(sorted(lines) if end is None else lines[:end])
 
 
-def compare(pair: Pair, tool: str, steps: list[tuple[str, str, list[str]]], *, refused: int = 4) -> list[object]:
+def compare(
+    pair: Pair, tool: str, steps: list[tuple[str, str, list[str]]], *, refused: int = 4, our_tool: bool = False
+) -> list[object]:
     """Run each step on both, where and as whom it says; what a broker tells may be some moments old, so differences
     must last. refused: how many steps at least must fail, while more succeed: so that the steps do test something.
+    our_tool: whether the cluster with our controller is asked by our tool.
     """
     differences: list[object] = []
     exits = {0: 0, 1: 0}
     for number, (where, user, arguments) in enumerate(steps):
-        theirs, ours = (run(pair, found, tool, where, user, arguments) for found in (pair.stock, pair.ours))
+        given = (tool, where, user, arguments)
+        theirs, ours = run(pair, pair.stock, *given), run(pair, pair.ours, *given, by_ours=our_tool)
         if theirs != ours and is_repeatable(arguments):
             end = time.monotonic() + 10
             while theirs != ours and time.monotonic() < end:
-                theirs, ours = (run(pair, found, tool, where, user, arguments) for found in (pair.stock, pair.ours))
+                theirs, ours = run(pair, pair.stock, *given), run(pair, pair.ours, *given, by_ours=our_tool)
         if theirs != ours:
             differences.append((number, where, user, arguments, theirs, ours))
         exits[theirs.exit] += 1
@@ -145,6 +154,11 @@ def acls(where: str) -> list[tuple[str, str, list[str]]]:
 @pytest.mark.parametrize("where", ["server", "controller"])
 def test_kafka_acls(pair: Pair, where: str) -> None:
     assert_none(compare(pair, "acls", acls(where)))
+
+
+@pytest.mark.parametrize("where", ["server", "controller"])
+def test_our_kafka_acls(pair: Pair, where: str) -> None:
+    assert_none(compare(pair, "acls", acls(where), our_tool=True))
 
 
 def test_nobody_may_list_acls_without_a_right(pair: Pair) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 from controller.config.values.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
@@ -154,7 +155,7 @@ def describe_directories(admin: Admin, replicas: Collection[Replica]) -> dict[Re
         _check_brokers(admin)
     named = DescribeLogDirsRequest.DescribableLogDirTopic
     found: dict[Replica, Directories] = {}
-    by_broker = _by_broker(replicas)
+    by_broker, end = _by_broker(replicas), _end(admin)
     for broker in _live_first(admin, by_broker):
         on_broker = [(replica.topic, replica.partition) for replica in by_broker[broker]]
         request = DescribeLogDirsRequest(
@@ -163,7 +164,7 @@ def describe_directories(admin: Admin, replicas: Collection[Replica]) -> dict[Re
                 for name, indexes in _by_topic(on_broker).items()
             )
         )
-        response = admin.result(_at(broker, "describeReplicaLogDirs", request))
+        response = admin.result(_at(broker, "describeReplicaLogDirs", request), _left(end))
         found.update((Replica(topic, index, broker), Directories()) for topic, index in on_broker)
         for directory in response.results:
             _note(found, directory, broker)
@@ -190,7 +191,7 @@ def alter_directories(admin: Admin, wanted: Mapping[Replica, str]) -> dict[Repli
     """Move replicas to these directories of their brokers; the exception for each that cannot be moved."""
     request = AlterReplicaLogDirsRequest
     found: dict[Replica, Uncaught | None] = {}
-    by_broker = _by_broker(wanted)
+    by_broker, end = _by_broker(wanted), _end(admin)
     for broker in _live_first(admin, by_broker):
         here = {replica: wanted[replica] for replica in by_broker[broker]}
         dirs = tuple(
@@ -198,7 +199,7 @@ def alter_directories(admin: Admin, wanted: Mapping[Replica, str]) -> dict[Repli
             for path in dict.fromkeys(here.values())
         )
         try:
-            response = admin.call(_at(broker, "alterReplicaLogDirs", request(dirs=dirs)))
+            response = admin.call(_at(broker, "alterReplicaLogDirs", request(dirs=dirs)), _left(end))
         except Uncaught as error:
             found.update(dict.fromkeys(here, error))
             continue
@@ -237,11 +238,11 @@ def alter_configs(admin: Admin, kind: int, changes: Mapping[str, Mapping[str, st
         ]
     else:
         places = [(ANY_OR_ACTIVE, list(changes))] if changes else []
-    failed: Uncaught | None = None
+    failed, end = None, _end(admin)
     for where, names in places:
         request = _config_request(kind, {name: changes[name] for name in names})
         try:
-            admin.call(_altering(request, where))
+            admin.call(_altering(request, where), _left(end))
         except Uncaught as error:
             failed = failed or error
     if failed is not None:
@@ -296,8 +297,17 @@ def _check_brokers(admin: Admin) -> None:
         raise executed(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))
 
 
+def _end(admin: Admin) -> float:
+    """When calls of several brokers that begin now are given up: stock makes them all at once."""
+    return time.monotonic() + admin.settings.api_timeout
+
+
+def _left(end: float) -> float:
+    return max(0.0, end - time.monotonic())
+
+
 def _live_first(admin: Admin, brokers: Iterable[int]) -> list[int]:
-    """The distinct brokers, those that are known to live first: stock asks all at once, and waits for the others."""
+    """The distinct brokers, those that are known to live first, so that the others do not use up their time."""
     return sorted(set(brokers), key=lambda broker: (broker not in admin.nodes, broker))
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from random import Random
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from controller.rules.placement import UsableBroker, place
-from controller.tools.admin import reassign_partitions, reassignment_execution
-from controller.tools.admin.client import Admin
+from controller.tools.admin import reassign_partitions, reassignment_calls, reassignment_execution
+from controller.tools.admin.client import Admin, Call
 from controller.tools.admin.reassignment_calls import (
     BROKER,
     Replica,
     alter_configs,
+    alter_directories,
     describe_replicas,
 )
 from controller.tools.admin.reassignment_file import assignments_in, json_of
@@ -175,6 +177,26 @@ def test_configs_of_brokers_are_sent_to_each_although_the_first_refuses() -> Non
 
     assert str(raised.value.cause).startswith("org.apache.kafka.common.errors.ClusterAuthorizationException")
     assert second.asked == [ALTER_CONFIGS]
+
+
+def test_all_brokers_together_get_the_time_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    limits: list[float | None] = []
+
+    def fail(_: Admin, call: Call, seconds: float | None = None) -> None:
+        limits.append(seconds)
+        now[0] += 3.0
+        raise Uncaught("TimeoutException", call.name)
+
+    monkeypatch.setattr(Admin, "call", fail)
+    monkeypatch.setattr(reassignment_calls, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with Admin(Settings((("127.0.0.1", 1),), at_controllers=False, api_timeout=5.0)) as admin:
+        with pytest.raises(Uncaught):
+            alter_configs(admin, BROKER, {broker: {"k": "v"} for broker in "123"})
+        outcomes = alter_directories(admin, {Replica("t", 0, broker): "/a" for broker in (1, 2, 3)})
+
+    assert limits == [5.0, 2.0, 0.0] * 2
+    assert all(outcomes.values())
 
 
 def test_sources_of_a_reassignment_in_progress_stay_those_of_its_begin() -> None:
