@@ -7,7 +7,7 @@ import sys
 import time
 
 from controller.ctl.changes import fields_text, plain_value, shown, time_text
-from controller.ctl.places import add_place_options, place_of, read
+from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import POINT_HELP, NoPoint, Reading, parse_point
 from controller.ctl.running import running
 from controller.ctl.terminal import Progress, parser
@@ -51,7 +51,7 @@ def run(arguments: list[str]) -> int:
 def _show(options: argparse.Namespace) -> int:
     place = place_of(options)
     assert place is not None, "one is required"
-    with Progress("reading", 0) as note:
+    with Progress("reading", size_of(place)) as note:
         reading = Reading(parse_point(options.point, int(time.time() * 1000)), note=note)
         image = read(place, reading, "kraftctl-at")
     found = found_in({"image": tree_of(image)}, options.path)

@@ -9,7 +9,7 @@ import time
 
 from controller.ctl.changes import compare, json_of, line_of, time_text
 from controller.ctl.filters import add_filter_options, wanted_of
-from controller.ctl.places import Place, add_place_options, place_of, read
+from controller.ctl.places import Place, add_place_options, place_of, read, size_of
 from controller.ctl.points import END, POINT_HELP, NoPoint, Point, Reading, parse_point
 from controller.ctl.running import running
 from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, coloured, parser
@@ -114,7 +114,7 @@ def _addresses(text: str, security: ClientSecurity | None) -> Place | None:
 
 
 def _read(place: Place, point: Point) -> NotingImage:
-    with Progress(f"reading {place}", 0) as note:
+    with Progress(f"reading {place}", size_of(place)) as note:
         return read(place, Reading(point, note=note), "kraftctl-diff")
 
 

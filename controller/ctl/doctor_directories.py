@@ -63,7 +63,8 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
     holder = lock_holder(f"{metadata}/.lock")
     image = None
     if metadata in marks:
-        text = "no process holds the lock: the node does not run" if holder is None else f"process {holder} runs on it"
+        by = f"process {holder}" if holder else "a process of another container"
+        text = "no process holds the lock: the node does not run" if holder is None else f"{by} holds the lock"
         findings.append(Finding(OK, f"{metadata}/.lock", text))
         image = _log(metadata, findings, now_ms, note, is_running=holder is not None)
     if image is not None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from controller.config.values.definition import ConfigError
 from controller.ctl.changes import time_text
 from controller.ctl.entries import BROKER, CONTROLLER
-from controller.ctl.places import add_place_options, place_of, read
+from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import START, Reading
 from controller.ctl.running import running
 from controller.ctl.terminal import GREEN, RED, Progress, add_verb, coloured, parser
@@ -71,7 +71,7 @@ def _preflight(options: argparse.Namespace) -> int:
     name, level = wanted_level(options.level)
     place = place_of(options)
     assert place is not None, "one is required"
-    with Progress("reading", 0) as note:
+    with Progress("reading", size_of(place)) as note:
         image = read(place, Reading(since=START, wanted=_is_registration, note=note), "kraftctl-features")
     view = _view(place)
     now = image.features.get(name, 0)

@@ -8,7 +8,7 @@ import time
 
 from controller.ctl.changes import committed_json, committed_line, time_text
 from controller.ctl.filters import add_filter_options, wanted_of
-from controller.ctl.places import add_place_options, place_of, read
+from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import POINT_HELP, Reading, parse_point
 from controller.ctl.running import running
 from controller.ctl.terminal import Progress, parser
@@ -42,10 +42,10 @@ def _show(options: argparse.Namespace) -> int:
     place = place_of(options)
     assert place is not None, "one is required"
     since, until = parse_point(options.since, now_ms), parse_point(options.until, now_ms)
-    with Progress("reading", 0) as note:
+    with Progress("reading", size_of(place)) as note:
         reading = Reading(until, since, wanted_of(options), note)
         image = read(place, reading, "kraftctl-history")
-    begin = max(reading.first, since.offset or 0, 0)
+    begin = reading.end_offset if reading.noted_from < 0 else reading.noted_from
     if options.json:
         print(json.dumps({
             "begin_offset": begin, "end_offset": reading.end_offset,

@@ -79,8 +79,8 @@ class Reading:
     """One reading of a source up to a point, with the changes after another.
 
     until: where the state ends. since: from where on changes are noted; None: none are. wanted: which are noted.
-    note: called with the number of bytes that were replayed. first: the offset at which the replay began, -1 before;
-    end_offset: of what was replayed, exclusive; is_ended: whether there was more behind `until`.
+    note: called with the number of bytes that were replayed. noted_from: the offset from which on changes are noted, -1
+    if none are; end_offset: of what was replayed, exclusive; is_ended: whether there was more behind `until`.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Reading:
         self.since = since
         self.wanted = wanted
         self.note = note
-        self.first = -1
+        self.noted_from = -1
         self.end_offset = 0
         self.is_ended = False
         self._bytes = 0
@@ -112,7 +112,7 @@ class Reading:
                     f"the log does not reach back to {_text_of(point)}: it begins with the checkpoint at offset "
                     f"{end_offset}, {time_text(time_ms)}"
                 )
-        self.first = self.end_offset = end_offset
+        self.end_offset = end_offset
 
     def admits(self, image: Image, batch: StoredBatch) -> bool:
         """Whether to replay this batch; called before each."""
@@ -122,8 +122,8 @@ class Reading:
         if self.since is not None and self.since.is_before(batch):
             assert isinstance(image, NotingImage)
             image.notes = True
-        if self.first < 0:
-            self.first = batch.base_offset
+            if self.noted_from < 0:
+                self.noted_from = batch.base_offset
         self.end_offset = batch.last_offset + 1
         self._bytes += len(batch.data)
         self.note(self._bytes)

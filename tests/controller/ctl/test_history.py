@@ -116,6 +116,13 @@ def test_a_checkpoint_in_the_middle_changes_nothing(tmp_path: Path, capsys: pyte
     assert history(capsys, *since) == before
 
 
+def test_the_first_line_says_which_part_of_the_log_was_read(capsys: pytest.CaptureFixture[str]) -> None:
+    for since, begin in (("0", 0), ("600", 580), ("2026-11-21T04:55:00.900Z", 152), ("1039", 1039)):
+        assert run(["--directory", NODE, "--since", since]) == 0
+        said = capsys.readouterr().err
+        assert said.startswith(f"from offset {begin} to offset 1039 (exclusive), 2026-11-21T04:56:02.246Z: ")
+
+
 def test_secrets_are_hidden_and_their_change_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     changes = history(capsys, "--type", "scram", "--directory", NODE)
 
