@@ -125,7 +125,8 @@ def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bo
     is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
     is_possible = 0 <= snapshot.epoch <= role.epoch and log.committed <= snapshot.end_offset <= OFFSET_MAX
     if not is_possible or not is_newer or log.snapshot(snapshot) is not None:
-        replica.note("snapshot_offer_refused", end_offset=snapshot.end_offset, epoch=snapshot.epoch, log_end=log.end)
+        fields = {"end_offset": snapshot.end_offset, "epoch": snapshot.epoch, "log_end_offset": log.end}
+        replica.note("snapshot_offer_refused", **fields)
         return False
     drop_download(replica, role.state)
     role.state.download = Download(snapshot)

@@ -42,7 +42,7 @@ def on_taken(replica: Replica, taken: SnapshotTaken, _now_ms: int) -> None:
     log.add_snapshot(StoredSnapshot(taken.id, taken.size, taken.timestamp_ms))
     replica.voter_sets.forget_before(taken.id.end_offset)
     replica.kraft_versions.forget_before(taken.id.end_offset)
-    replica.note("snapshot_taken", end_offset=taken.id.end_offset, epoch=taken.id.epoch, size=taken.size)
+    replica.note("snapshot_taken", end_offset=taken.id.end_offset, epoch=taken.id.epoch, bytes=taken.size)
 
 
 def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
@@ -69,7 +69,7 @@ def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
     _forget_before(replica, snapshot)
     replica.load_snapshot(snapshot)
     replica.set_high_watermark(snapshot.end_offset)
-    replica.note("snapshot_stored", end_offset=snapshot.end_offset, epoch=snapshot.epoch, size=stored.size)
+    replica.note("snapshot_stored", end_offset=snapshot.end_offset, epoch=snapshot.epoch, bytes=stored.size)
 
 
 def clean(replica: Replica, now_ms: int) -> None:

@@ -27,7 +27,7 @@ def on_snapshot_written(controller: Controller, event: SnapshotWritten) -> None:
     """The snapshot is on disk."""
     controller.snapshots.done(event.id)
     controller.metrics.snapshot_bytes, controller.metrics.snapshot_ms = event.size, controller.env.now_ms
-    fields = {"end_offset": event.id.end_offset, "epoch": event.id.epoch, "size": event.size}
+    fields = {"end_offset": event.id.end_offset, "epoch": event.id.epoch, "bytes": event.size}
     controller.effects.append(Noted("snapshot_written", fields))
 
 

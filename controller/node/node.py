@@ -152,7 +152,7 @@ class Node:
 
     def start(self) -> None:
         """Make the first step; requests are accepted from now on."""
-        self.log("node_starting", node_id=self.replica.key.id, version=VERSION, log_end=self.replica.log.end)
+        self.log("node_starting", node_id=self.replica.key.id, version=VERSION, log_end_offset=self.replica.log.end)
         for name, fields in self.storage.notes:
             self.log(name, **fields)
         self._inputs.appendleft((self._start_raft, None))

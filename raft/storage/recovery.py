@@ -233,7 +233,7 @@ class LogRecovery:
             return None
         if self.segments:
             self._check_snapshot()
-            self.notes.append(("log_reset_to_snapshot", {"log_end": self.end_offset, "snapshot": end_offset}))
+            self.notes.append(("log_reset_to_snapshot", {"log_end_offset": self.end_offset, "snapshot": end_offset}))
         self._drop_segments()
         return end_offset
 

@@ -105,7 +105,7 @@ def test_a_snapshot_contains_only_committed_records():
     rig.step(SnapshotWritten(first.id, 321))
     rig.create("quux", (0,))
     assert len(rig.snapshots()) == count + 1
-    assert rig.noted("snapshot_written") == [{"end_offset": first.id.end_offset, "epoch": 1, "size": 321}]
+    assert rig.noted("snapshot_written") == [{"end_offset": first.id.end_offset, "epoch": 1, "bytes": 321}]
 
 
 def test_a_standby_takes_its_own_snapshots():

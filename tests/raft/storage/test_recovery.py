@@ -328,7 +328,7 @@ def test_a_log_that_ends_before_a_snapshot_restarts_from_it(identity: tuple[int,
     assert (storage.recovered.log_start, storage.recovered.log_end, storage.recovered.epochs) == (identity[0],) * 2 + (
         (),
     )
-    assert storage.notes == [("log_reset_to_snapshot", {"log_end": 20, "snapshot": identity[0]})]
+    assert storage.notes == [("log_reset_to_snapshot", {"log_end_offset": 20, "snapshot": identity[0]})]
     storage.perform(Append(1, identity[0], identity[0] + 1, 3, batch(identity[0], epoch=3)))
     storage.close()
     assert open_storage(disk).recovered.log_end == identity[0] + 1
