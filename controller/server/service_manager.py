@@ -10,14 +10,12 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
-from controller.server.http.probes import known_leader, role_name
-from controller.server.http.watchdog import Watchdog
-
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping
 
     from controller.node.node import Node
+    from controller.server.http.watchdog import Watchdog
 
 # How often the status is looked at, unless the manager expects messages more often.
 INTERVAL_S = 1.0
@@ -45,6 +43,9 @@ class ServiceManager:
         """The listeners accept connections. From now on the status is kept up to date."""
         if not self._address:
             return
+        # Here, so that a node without a manager and an HTTP port does not load it.
+        from controller.server.http.watchdog import Watchdog
+
         self._watchdog = Watchdog(node.loop)
         self._watchdog.watch(node.storage)
         self._send("READY=1", self._new_status(node))
@@ -79,6 +80,8 @@ class ServiceManager:
         self._timer = node.loop.call_later(interval_s, self._look, node)
 
     def _new_status(self, node: Node) -> str:
+        from controller.server.http.probes import known_leader, role_name
+
         replica = node.replica
         leader_id = known_leader(replica)
         leader = "no leader is known" if leader_id is None else f"leader {leader_id}"
