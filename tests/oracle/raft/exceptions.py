@@ -258,8 +258,11 @@ PENDING: tuple[Deliberate, ...] = ()
 
 
 def parts_ways(answer: Answer) -> bool:
-    """Whether ours did otherwise on purpose where stock's state shows it later: stock's fetch timeout starts again."""
-    return any(event.startswith(("peer_inconsistent ", "fetched_records_refused ")) for event in answer.events)
+    """Whether ours did otherwise on purpose where stock's state shows it later: its fetch timeout starts again, or it
+    used what was answered too late.
+    """
+    names = ("peer_inconsistent ", "fetched_records_refused ", LATE)
+    return any(event.startswith(names) for event in answer.events)
 
 
 def names() -> tuple[set[str], set[str]]:

@@ -9,7 +9,7 @@ from records.schema import schema_of
 from records.wire import EncodeError
 from tests.oracle.bodies import bytes_of
 from tests.oracle.pair import Outcome
-from tests.oracle.raft.commands import Answer, Pass, Request, Respond, Start
+from tests.oracle.raft.commands import Answer, Fail, Pass, Request, Respond, Start
 from tests.oracle.raft.compare import differences
 from tests.oracle.raft.exceptions import Met, known_as, parts_ways
 from tests.oracle.raft.lookups import look_up
@@ -110,7 +110,7 @@ class Pair:
                     ends = ends or row.ends
             events += answer.events
             found = [] if ends else found
-            is_over = ends or bool(found) or (isinstance(command, Respond) and parts_ways(answer))
+            is_over = ends or bool(found) or (isinstance(command, Respond | Fail) and parts_ways(answer))
         return Outcome([command for command, _ in run.taken[:end]], found, known, end)
 
 

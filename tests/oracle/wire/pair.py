@@ -112,7 +112,10 @@ class WirePair:
         self.close()
         self._has_request_quota = False
         self.names = (Names(), Names())
-        self.nodes = two_nodes(self._root / str(next(self._lives)), self._stock, free_ports(2))
+        # Names in answers replace a node's port: it must be no number that is the value of a config.
+        tries = iter(lambda: free_ports(2), [])
+        ports = next(each for each in tries if all(port % 100 for port in each))
+        self.nodes = two_nodes(self._root / str(next(self._lives)), self._stock, ports)
         for node in self.nodes:
             node.write(self._settings)
             done = node.format()
