@@ -90,6 +90,7 @@ TESTED_BY = {
     "controller.handlers.partitions": "controller/handlers/test_isr.py",
     "controller.handlers.registrations": "controller/handlers/test_brokers.py",
     "controller.handlers.topic_configs": "controller/config/test_effective.py",
+    "controller.ctl.command_trees": "controller/ctl/test_completion.py",
     "controller.interface.access": "controller/node/test_admission.py",
     "controller.interface.refusals": "controller/core/test_apis.py",
     "controller.interface.results": "controller/handlers/test_configs.py",

@@ -33,6 +33,12 @@ class Leaf(dict[str, "Any"]):
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: shown. 1: the point or the path is not there."""
+    options = arguments_parser().parse_args(arguments)
+    return running("at", lambda: _show(options))
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl at",
         "Show the metadata as it was at an offset or a time: the whole tree, or what a PATH of it names.\n"
@@ -44,8 +50,7 @@ def run(arguments: list[str]) -> int:
     top.add_argument("path", metavar="PATH", nargs="?", default="/", help="as in kafka-metadata-shell; * and ? match")
     add_place_options(top)
     top.add_argument("--json", action="store_true", help="print one JSON object")
-    options = top.parse_args(arguments)
-    return running("at", lambda: _show(options))
+    return top
 
 
 def _show(options: argparse.Namespace) -> int:

@@ -27,7 +27,7 @@ WAIT_S = 30.0
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: done. 1: not done; nothing was overwritten. 2: the backup that was verified is not whole."""
-    options = _parser().parse_args(arguments)
+    options = arguments_parser().parse_args(arguments)
     from controller.config.values.definition import ConfigError
     from controller.offline.backups import BadBackup
     from controller.offline.examined import NotALog
@@ -54,7 +54,7 @@ def run(arguments: list[str]) -> int:
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def arguments_parser() -> argparse.ArgumentParser:
     top = parser(
         "kraftctl backup",
         "Save the metadata, check a backup, make a node from it, or print it as a script.\n"

@@ -31,15 +31,7 @@ class FormatRefused(Exception):
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 after SIGTERM or SIGINT; 1 with one line on stderr if the node cannot start or continue."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl container",
-        description="Run one node, configured like the official Kafka image: KAFKA_X_Y sets the key x.y and "
-        f"overrides the mounted file {MOUNTED}. An empty directory is formatted with the id in CLUSTER_ID, "
-        "unless KRAFT_FORMAT is `never`.",
-    )
-    parser.add_argument("--mounted", default=MOUNTED, metavar="FILE", help="the mounted file (default: %(default)s)")
-    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="overrides the environment")
-    options = parser.parse_args(arguments)
+    options = arguments_parser().parse_args(arguments)
     environment = {**os.environ, **dict(pair.partition("=")[::2] for pair in options.variables)}
     try:
         config = served_config(container_properties(environment, mounted_properties(options.mounted)))
@@ -48,6 +40,19 @@ def run(arguments: list[str]) -> int:
         print(f"kraftctl container: {error}", file=sys.stderr)
         return 1
     return start(config, "kraftctl container")
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    parser = argparse.ArgumentParser(
+        prog="kraftctl container",
+        description="Run one node, configured like the official Kafka image: KAFKA_X_Y sets the key x.y and "
+        f"overrides the mounted file {MOUNTED}. An empty directory is formatted with the id in CLUSTER_ID, "
+        "unless KRAFT_FORMAT is `never`.",
+    )
+    parser.add_argument("--mounted", default=MOUNTED, metavar="FILE", help="the mounted file (default: %(default)s)")
+    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="overrides the environment")
+    return parser
 
 
 def mounted_properties(path: str) -> dict[str, str] | None:

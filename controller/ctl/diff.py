@@ -29,6 +29,12 @@ COLOURS = {"created": GREEN, "deleted": RED, "changed": YELLOW}
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: compared. 1: a state could not be read. 2: with --exit-code, there is a difference."""
+    options = arguments_parser().parse_args(arguments)
+    return running("diff", lambda: _show(options))
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl diff",
         "Show what is different in B, before -> after. A and B are each a point of what the options name, or a\n"
@@ -44,8 +50,7 @@ def run(arguments: list[str]) -> int:
     top.add_argument("--by-name", action="store_true", help="compare topics by name, not by id: for two clusters")
     top.add_argument("--exit-code", action="store_true", help="exit with 2 if there is a difference")
     top.add_argument("--json", action="store_true", help="print one JSON object")
-    options = top.parse_args(arguments)
-    return running("diff", lambda: _show(options))
+    return top
 
 
 def _show(options: argparse.Namespace) -> int:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: nothing is wrong. 1: warnings, or the options are wrong. 2: errors."""
+    options = arguments_parser().parse_args(arguments)
+    return running("doctor", lambda: _examine(options))
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl doctor",
         "Examine a node, running or not: its configuration, directories, ids, owners and lock, its log and voter set,\n"
@@ -33,8 +39,7 @@ def run(arguments: list[str]) -> int:
         "--timeout", type=float, default=3.0, metavar="SECONDS", help="for each controller; default: %(default)s"
     )
     top.add_argument("--json", action="store_true", help="print one JSON object")
-    options = top.parse_args(arguments)
-    return running("doctor", lambda: _examine(options))
+    return top
 
 
 def _examine(options: argparse.Namespace) -> int:

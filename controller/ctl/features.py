@@ -44,6 +44,12 @@ class Blocking(NamedTuple):
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: no node blocks the level. 1: it could not be checked. 2: a node blocks it."""
+    options = arguments_parser().parse_args(arguments)
+    return running("features preflight", lambda: _preflight(options))
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl features",
         "Check whether every registered node supports a feature level. Exit code 0: nothing blocks it; 1: not\n"
@@ -63,8 +69,7 @@ def run(arguments: list[str]) -> int:
     preflight.add_argument("level", metavar="RELEASE|FEATURE=LEVEL", help="such as 4.3, 4.2-IV1 or group.version=1")
     add_place_options(preflight)
     preflight.add_argument("--json", action="store_true", help="print one JSON object")
-    options = top.parse_args(arguments)
-    return running("features preflight", lambda: _preflight(options))
+    return top
 
 
 def _preflight(options: argparse.Namespace) -> int:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: shown, also if nothing changed. 1: the log could not be read, or does not reach back to --since."""
+    options = arguments_parser().parse_args(arguments)
+    return running("history", lambda: _show(options))
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl history",
         "Show each change of the metadata: offset, time, and its fields before -> after. A topic that was deleted and\n"
@@ -33,8 +39,7 @@ def run(arguments: list[str]) -> int:
     top.add_argument("--since", metavar="OFFSET|TIME", default="0", help=POINT_HELP + "; default: the beginning")
     top.add_argument("--until", metavar="OFFSET|TIME", default="end", help="the same; default: the end")
     top.add_argument("--json", action="store_true", help="print one JSON object")
-    options = top.parse_args(arguments)
-    return running("history", lambda: _show(options))
+    return top
 
 
 def _show(options: argparse.Namespace) -> int:

@@ -24,6 +24,22 @@ DIRECTORY_HELP = "the log directory of a controller or broker: metadata.log.dir,
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: the log is sound, or was truncated. 1: it could not be checked or truncated. 2: it has a fault."""
+    options = arguments_parser().parse_args(arguments)
+    from controller.offline.examined import NotALog
+    from controller.offline.log_file import DamagedLog
+    from controller.offline.saved_copy import CopyExists
+    from controller.offline.truncation import CannotTruncate
+    from raft.storage.errors import StorageError
+
+    try:
+        return _truncate(options) if options.verb == "truncate" else _check(options)
+    except (NotALog, DirectoryLocked, CannotTruncate, CopyExists, DamagedLog, StorageError, OSError) as error:
+        print(f"kraftctl log {options.verb}: {error}", file=sys.stderr)
+        return 1
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl log",
         "Check the metadata log of a stopped node, and remove its end. Exit code 0: sound, or truncated; 1: not\n"
@@ -60,18 +76,7 @@ def run(arguments: list[str]) -> int:
     truncate.add_argument("--backup", metavar="NEW_DIR", help="where the copy is made (default: DIR.backup-TIME)")
     truncate.add_argument("--lose-committed", action="store_true", help="remove records although they are committed")
     truncate.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
-    options = top.parse_args(arguments)
-    from controller.offline.examined import NotALog
-    from controller.offline.log_file import DamagedLog
-    from controller.offline.saved_copy import CopyExists
-    from controller.offline.truncation import CannotTruncate
-    from raft.storage.errors import StorageError
-
-    try:
-        return _truncate(options) if options.verb == "truncate" else _check(options)
-    except (NotALog, DirectoryLocked, CannotTruncate, CopyExists, DamagedLog, StorageError, OSError) as error:
-        print(f"kraftctl log {options.verb}: {error}", file=sys.stderr)
-        return 1
+    return top
 
 
 def _check(options: argparse.Namespace) -> int:

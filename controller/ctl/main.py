@@ -20,6 +20,8 @@ VERBS = {
     "watch": (".watch", "print changes of the metadata as they commit"),
     "doctor": (".doctor", "examine a node, running or not: what is wrong, and the remedy"),
     "features": (".features", "check which nodes block a feature level"),
+    "completion": (".completion", "print a script that completes commands in bash, zsh or fish"),
+    "manual": (".manual", "write a manual page for each command"),
     "probe": (".probe", "ask this machine's node whether it is live, started or ready"),
     "up": (".up", "run a quorum of three controllers on this machine"),
 }

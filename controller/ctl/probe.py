@@ -23,20 +23,7 @@ PATHS = {"live": "/livez", "started": "/startupz", "ready": "/readyz"}
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 if the probe succeeds, 1 if it fails or the node does not answer; the node's answer on stdout."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl probe",
-        description="Ask the node of this machine on its HTTP port. Without kraft.http.listener in the configuration, "
-        "`live` and `started` ask whether its Kafka listener answers.",
-    )
-    parser.add_argument("what", choices=PATHS)
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--at", metavar="HOST:PORT", help="the HTTP port")
-    where.add_argument(
-        "-c", "--config", metavar="FILE", help="the node's controller.properties (default: a container's)"
-    )
-    add_caller_options(parser, "the port")
-    parser.add_argument("--timeout", type=float, default=2.0, metavar="SECONDS", help="default: %(default)s")
-    options = parser.parse_args(arguments)
+    options = arguments_parser().parse_args(arguments)
     try:
         listener, caller = options.at, caller_of(options)
         if not listener:
@@ -58,6 +45,24 @@ def run(arguments: list[str]) -> int:
         return 1
     print(text.rstrip())
     return 0 if status == OK else 1
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    parser = argparse.ArgumentParser(
+        prog="kraftctl probe",
+        description="Ask the node of this machine on its HTTP port. Without kraft.http.listener in the configuration, "
+        "`live` and `started` ask whether its Kafka listener answers.",
+    )
+    parser.add_argument("what", choices=PATHS)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--at", metavar="HOST:PORT", help="the HTTP port")
+    where.add_argument(
+        "-c", "--config", metavar="FILE", help="the node's controller.properties (default: a container's)"
+    )
+    add_caller_options(parser, "the port")
+    parser.add_argument("--timeout", type=float, default=2.0, metavar="SECONDS", help="default: %(default)s")
+    return parser
 
 
 def _config(path: str | None) -> NodeConfig:

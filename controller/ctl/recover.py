@@ -27,6 +27,22 @@ CANNOT_PREVENT = (
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: measured, planned or applied. 1: refused, nothing was changed. 2: a directory is damaged."""
+    options = arguments_parser().parse_args(arguments)
+    from controller.config.values.definition import ConfigError
+    from controller.offline.examined import NotALog
+    from controller.offline.recovery_plan import CannotRecover
+    from controller.offline.saved_copy import CopyExists
+    from raft.storage.errors import StorageError
+
+    try:
+        return {"measure": _measure, "plan": _plan, "apply": _apply}[options.verb](options)
+    except (CannotRecover, ConfigError, NotALog, DirectoryLocked, CopyExists, StorageError, OSError) as error:
+        print(f"kraftctl recover {options.verb}: {error}", file=sys.stderr)
+        return 1
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl recover",
         f"A quorum from a surviving minority of the voters.\n{CANNOT_PREVENT}\n"
@@ -66,18 +82,7 @@ def run(arguments: list[str]) -> int:
         verb.add_argument("--dry-run", action="store_true", help="check and print everything, and write nothing")
     for verb in (measure, plan, apply):
         verb.add_argument("--json", action="store_true", help="print one JSON object")
-    options = top.parse_args(arguments)
-    from controller.config.values.definition import ConfigError
-    from controller.offline.examined import NotALog
-    from controller.offline.recovery_plan import CannotRecover
-    from controller.offline.saved_copy import CopyExists
-    from raft.storage.errors import StorageError
-
-    try:
-        return {"measure": _measure, "plan": _plan, "apply": _apply}[options.verb](options)
-    except (CannotRecover, ConfigError, NotALog, DirectoryLocked, CopyExists, StorageError, OSError) as error:
-        print(f"kraftctl recover {options.verb}: {error}", file=sys.stderr)
-        return 1
+    return top
 
 
 def _examined(directories: list[str]) -> list[Examined]:

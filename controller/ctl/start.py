@@ -20,13 +20,7 @@ def run(arguments: list[str]) -> int:
 
     With --check: 0 if the configuration can be served, warnings on stderr.
     """
-    parser = argparse.ArgumentParser(prog="kraftctl start", description=__doc__)
-    parser.add_argument("-c", "--config", required=True, metavar="FILE", help="a stock controller.properties")
-    parser.add_argument(
-        "--override", action="append", default=[], metavar="KEY=VALUE", help="override a key of the file (repeatable)"
-    )
-    parser.add_argument("--check", action="store_true", help="read the configuration, print its problems, and end")
-    options = parser.parse_args(arguments)
+    options = arguments_parser().parse_args(arguments)
     for pair in options.override:
         if not pair.partition("=")[0].strip() or "=" not in pair:
             print(f"kraftctl start: --override {pair}: KEY=VALUE is expected", file=sys.stderr)
@@ -44,6 +38,17 @@ def run(arguments: list[str]) -> int:
         print(f"{options.config}: node {config.node_id} can run with this configuration")
         return 0
     return start(config, "kraftctl start")
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    parser = argparse.ArgumentParser(prog="kraftctl start", description=__doc__)
+    parser.add_argument("-c", "--config", required=True, metavar="FILE", help="a stock controller.properties")
+    parser.add_argument(
+        "--override", action="append", default=[], metavar="KEY=VALUE", help="override a key of the file (repeatable)"
+    )
+    parser.add_argument("--check", action="store_true", help="read the configuration, print its problems, and end")
+    return parser
 
 
 def start(config: NodeConfig, name: str) -> int:

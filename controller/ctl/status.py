@@ -29,21 +29,7 @@ def run(arguments: list[str]) -> int:
 
     2: there is no leader. With --field, 0 whenever a leader answers.
     """
-    parser = argparse.ArgumentParser(
-        prog="kraftctl status",
-        description="The leader, the offset and lag of each voter, and the problems that nodes report. Without a "
-        "leader: each node's own role, epoch, leader, log end and last error. Exit code 0: all voters fetch; 1: a "
-        "voter does not; 2: there is no leader.",
-        epilog="examples:\n  kraftctl status --bootstrap-controller c1:9093,c2:9093,c3:9093\n"
-        "  kraftctl status -c /etc/kafka/controller.properties --json",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_quorum_options(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON object")
-    form.add_argument("--field", choices=(*FIELDS, "voters"), help="print only this value, for scripts")
-    add_caller_options(parser, "the HTTP port")
-    options = parser.parse_args(arguments)
+    options = arguments_parser().parse_args(arguments)
     try:
         addresses, known, caller = addresses_of(options), known_nodes(options), caller_of(options)
         if options.config is not None:
@@ -73,6 +59,25 @@ def run(arguments: list[str]) -> int:
     else:
         print("\n".join([*table(view), *(f"node {one['node_id']}: {one['text']}" for one in said["problems"])]))
     return 1 if not options.field and missing(view) else 0
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    parser = argparse.ArgumentParser(
+        prog="kraftctl status",
+        description="The leader, the offset and lag of each voter, and the problems that nodes report. Without a "
+        "leader: each node's own role, epoch, leader, log end and last error. Exit code 0: all voters fetch; 1: a "
+        "voter does not; 2: there is no leader.",
+        epilog="examples:\n  kraftctl status --bootstrap-controller c1:9093,c2:9093,c3:9093\n"
+        "  kraftctl status -c /etc/kafka/controller.properties --json",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_quorum_options(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object")
+    form.add_argument("--field", choices=(*FIELDS, "voters"), help="print only this value, for scripts")
+    add_caller_options(parser, "the HTTP port")
+    return parser
 
 
 def missing(view: View) -> list[int]:

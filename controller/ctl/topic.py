@@ -33,6 +33,24 @@ NUMBER_MAX = (1 << 31) - 1
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 when the topic is altered (with --no-wait: when reassignments started), 1 with one line on stderr."""
+    options = arguments_parser().parse_args(arguments)
+    try:
+        asked = Alteration(
+            options.topic, options.partitions, options.replication_factor, options.replica_assignment, _configs(options)
+        )
+        found = LiveQuorum(addresses_of(options), CLIENT_ID, min(options.timeout, 30.0), security_of(options))
+        with found as quorum:
+            return _alter(quorum, asked, options)
+    except KeyboardInterrupt:
+        print("kraftctl topic alter: interrupted; what has begun goes on in the cluster", file=sys.stderr)
+        return 130
+    except (CannotAlter, ConfigError, NoLeader, ApiError, DecodeError, EncodeError, DamagedLog, OSError) as error:
+        print(f"kraftctl topic alter: {error}", file=sys.stderr)
+        return 1
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     parser = argparse.ArgumentParser(
         prog="kraftctl topic",
         description="Alters a topic. Everything is checked before anything is altered.",
@@ -56,20 +74,7 @@ def run(arguments: list[str]) -> int:
     alter.add_argument("--no-wait", action="store_true", help="do not wait until replicas have moved")
     alter.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="default: %(default)s")
     alter.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
-    options = parser.parse_args(arguments)
-    try:
-        asked = Alteration(
-            options.topic, options.partitions, options.replication_factor, options.replica_assignment, _configs(options)
-        )
-        found = LiveQuorum(addresses_of(options), CLIENT_ID, min(options.timeout, 30.0), security_of(options))
-        with found as quorum:
-            return _alter(quorum, asked, options)
-    except KeyboardInterrupt:
-        print("kraftctl topic alter: interrupted; what has begun goes on in the cluster", file=sys.stderr)
-        return 130
-    except (CannotAlter, ConfigError, NoLeader, ApiError, DecodeError, EncodeError, DamagedLog, OSError) as error:
-        print(f"kraftctl topic alter: {error}", file=sys.stderr)
-        return 1
+    return parser
 
 
 def _number(text: str) -> int:

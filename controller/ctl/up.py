@@ -32,6 +32,29 @@ EARLY_MAX = 3
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 after Ctrl-C or SIGTERM; 1 when the quorum cannot start, or no node runs any more."""
+    options = arguments_parser().parse_args(arguments)
+    quorum = LocalQuorum(Path(options.directory), options.nodes, options.port)
+    try:
+        brokers = _brokers(quorum, options.brokers)
+        quorum.prepare()
+        if brokers is not None:
+            brokers.prepare()
+    except (OSError, PrepareFailed) as error:
+        print(f"kraftctl up: {error}", file=sys.stderr)
+        return 1
+    running = Up(quorum, brokers, _screen(), restarts=not options.no_restart)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # SIGINT too: a shell starts background jobs with SIGINT ignored, but `kill -INT` should still stop this one.
+        # The handler raises nothing: between the start of a process and its entry, an exception would leave it running.
+        signal.signal(number, running.request_stop)
+    try:
+        return running.run()
+    finally:
+        running.stop()
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     parser = argparse.ArgumentParser(
         prog="kraftctl up",
         description="Format and run a quorum of controllers on 127.0.0.1, and show it until Ctrl-C. When a node ends, "
@@ -52,25 +75,7 @@ def run(arguments: list[str]) -> int:
         "--brokers", type=int, default=0, metavar="N",
         help="also run N stock brokers, from KAFKA_HOME, or with a JDK and Maven from Maven Central",
     )  # fmt: skip
-    options = parser.parse_args(arguments)
-    quorum = LocalQuorum(Path(options.directory), options.nodes, options.port)
-    try:
-        brokers = _brokers(quorum, options.brokers)
-        quorum.prepare()
-        if brokers is not None:
-            brokers.prepare()
-    except (OSError, PrepareFailed) as error:
-        print(f"kraftctl up: {error}", file=sys.stderr)
-        return 1
-    running = Up(quorum, brokers, _screen(), restarts=not options.no_restart)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # SIGINT too: a shell starts background jobs with SIGINT ignored, but `kill -INT` should still stop this one.
-        # The handler raises nothing: between the start of a process and its entry, an exception would leave it running.
-        signal.signal(number, running.request_stop)
-    try:
-        return running.run()
-    finally:
-        running.stop()
+    return parser
 
 
 def _brokers(quorum: LocalQuorum, count: int) -> StockBrokers | None:

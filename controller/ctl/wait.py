@@ -22,16 +22,7 @@ POLL_S = 0.1
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 when the voters have caught up; 1 with one line on stderr at the timeout."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl wait",
-        description="Wait until the quorum has a leader, and each voter (or those given by --node) has fetched since "
-        "this command started and has all records that were committed then.",
-    )
-    add_quorum_options(parser)
-    parser.add_argument("--node", type=int, action="append", metavar="ID", help="wait only for this voter (repeatable)")
-    parser.add_argument("--past", type=int, default=0, metavar="OFFSET", help="also wait for this high watermark")
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="default: %(default)s")
-    options = parser.parse_args(arguments)
+    options = arguments_parser().parse_args(arguments)
     end = time.monotonic() + options.timeout
     try:
         addresses, security = addresses_of(options), security_of(options)
@@ -50,6 +41,20 @@ def run(arguments: list[str]) -> int:
     except (ConfigError, OSError) as error:
         print(f"kraftctl wait: {error}", file=sys.stderr)
         return 1
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    parser = argparse.ArgumentParser(
+        prog="kraftctl wait",
+        description="Wait until the quorum has a leader, and each voter (or those given by --node) has fetched since "
+        "this command started and has all records that were committed then.",
+    )
+    add_quorum_options(parser)
+    parser.add_argument("--node", type=int, action="append", metavar="ID", help="wait only for this voter (repeatable)")
+    parser.add_argument("--past", type=int, default=0, metavar="OFFSET", help="also wait for this high watermark")
+    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="default: %(default)s")
+    return parser
 
 
 class Waiting:

@@ -28,6 +28,15 @@ WAIT_S = 10.0
 
 def run(arguments: list[str]) -> int:
     """Exit code 0: ended by Ctrl-C or a closed pipe. 1: no quorum was there at the start."""
+    top = arguments_parser()
+    options = top.parse_args(arguments)
+    if options.begin is not None and options.begin < 0:
+        top.error(f"--from {options.begin}: an offset is expected")
+    return running("watch", lambda: _watch(options), interrupted=0)
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
     top = parser(
         "kraftctl watch",
         "Print each change of the metadata when it is committed, until Ctrl-C. It reads the leader's log as an\n"
@@ -47,10 +56,7 @@ def run(arguments: list[str]) -> int:
     add_filter_options(top)
     top.add_argument("--from", dest="begin", type=int, metavar="OFFSET", help="begin there (default: with the next)")
     top.add_argument("--json", action="store_true", help="print one JSON object a line")
-    options = top.parse_args(arguments)
-    if options.begin is not None and options.begin < 0:
-        top.error(f"--from {options.begin}: an offset is expected")
-    return running("watch", lambda: _watch(options), interrupted=0)
+    return top
 
 
 def _watch(options: argparse.Namespace) -> int:

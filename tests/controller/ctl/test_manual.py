@@ -1,0 +1,49 @@
+"""`kraftctl manual`: the pages, as man shows them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.ctl.command_trees import TOOLS
+from controller.ctl.main import VERBS
+from controller.ctl.manual import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_there_is_a_page_for_each_command_with_its_options(tmp_path: Path) -> None:
+    assert run([str(tmp_path / "man1")]) == 0
+
+    names = {"kraftctl", *(f"kraftctl-{verb}" for verb in VERBS), *TOOLS}
+    assert {path.stem for path in (tmp_path / "man1").iterdir()} == names
+    text = (tmp_path / "man1" / "kraftctl-backup.1").read_text()
+    for part in (".SH NAME", "kraftctl backup save", "\\-\\-directory", "kraftctl backup verify"):
+        assert part in text, part
+    assert "\\-\\-initial\\-controllers" in (tmp_path / "man1" / "kafka-storage.1").read_text()
+
+
+def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+
+    assert run([str(tmp_path / "file" / "man1")]) == 1
+    assert "Not a directory" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_the_pages_are_set_without_a_warning(tmp_path: Path) -> None:
+    run([str(tmp_path)])
+
+    for path in sorted(tmp_path.iterdir()):
+        done = subprocess.run(
+            ["groff", "-man", "-ww", "-Wbreak", "-Tutf8", "-K", "utf-8", "-P-cbou", str(path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr == "", path.name
+        assert "SEE ALSO" in done.stdout
