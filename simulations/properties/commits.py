@@ -77,7 +77,9 @@ class Commits:
         history.extend(shadow, offset, epoch)
         voters = self._ledger.voters(process)
         holders = self._ledger.holders(offset, voters)
-        if len(holders) < voters.majority:
+        # A voter may have lost its disk since it acknowledged them; it has another directory id, and votes no more.
+        lost = [voter_id for voter_id in voters.ids if not voters.holds(self._ledger.nodes[voter_id].key)]
+        if len(holders) + len(lost) < voters.majority:
             text = (
                 f"node {node_id} commits up to {offset} in epoch {epoch}, which only the disks of {holders} hold, of"
                 f" the voters {list(voters.ids)}"
