@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from simulations.coverage.seen import everything
+from simulations.coverage.seen import ACTIONS, everything, name_of
+from simulations.spec import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,4 +46,7 @@ class Worlds:
     def strange(self) -> list[str]:
         """Items that were seen but are listed as impossible."""
         possible = {name for names in everything().values() for name in names}
+        of_changes = {name_of(ACTIONS, pair): pair for pair in pairs.of_changes()}
+        if any(not pairs.CHANGES.keys().isdisjoint(of_changes.get(name, ())) for name in self.seen):
+            possible |= of_changes.keys()
         return [name for name in self.seen if name not in possible]

@@ -48,10 +48,11 @@ def change_voters(node: Node, voters: Voters, now_ms: int) -> tuple[str, Node]:
     need(node.watermark != UNKNOWN, kind, f"a record of its epoch {node.epoch} is committed")
     need(before.offset < node.watermark, kind, f"the voters {before.ids} at {before.offset} are committed")
     need(len(added) + len(removed) <= 1, kind, f"one voter changes: {before.ids} become {voters.ids}")
-    wanted = next((each for each in leading.wanted if _after(before, each) == (voters.keys, voters.hosts)), None)
+    asked = sorted(leading.wanted)
+    wanted = next((each for each in asked if _after(before, each) == (voters.keys, voters.hosts)), None)
     if wanted is None:
-        asked = sorted((each.kind, *each.key) for each in leading.wanted)
-        raise NotAllowed(kind, f"this change was requested: {voters}, of {asked}")
+        known = ", ".join(f"{each.kind} {each.key[0]}@{each.key[1].hex()[:4]}" for each in asked)
+        raise NotAllowed(kind, f"this change was requested: {voters}; these were: {known or 'none'}")
     if added and node.sets[0].is_dynamic:  # of observers of static voters nothing is kept
         need(wanted.key in leading.ends, kind, f"node {wanted.key[0]} has fetched from this leader")
     node = node.but(

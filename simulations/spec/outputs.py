@@ -200,16 +200,19 @@ def _sends_update(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -
     return node.role == FOLLOWER and (peer, *gist[:2]) == (node.leader, node.epoch, node.id) and is_due
 
 
-def _sends_add(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
-    return _joins(node, peer) and gist == (node.id, node.directory.hex()) and node.id not in node.voters.ids
+def _sends_add(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return _joins(track, node, peer) and gist == (node.id, node.directory.hex()) and node.id not in node.voters.ids
 
 
-def _sends_remove(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
-    return _joins(node, peer) and gist in [(node.id, key[1].hex()) for key in node.voters.keys if key[0] == node.id]
+def _sends_remove(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    former = [(node.id, key[1].hex()) for key in node.voters.keys if key[0] == node.id]
+    return _joins(track, node, peer) and gist in former
 
 
-def _joins(node: Node, peer: int) -> bool:
-    return node.role == FOLLOWER and peer == node.leader and node.voters.is_dynamic and not node.is_voter
+def _joins(track: Track, node: Node, peer: int) -> bool:
+    """Whether a node is to become a voter by itself, by its leader."""
+    is_observer = node.voters.is_dynamic and not node.is_voter and track.process.node.config.auto_join
+    return is_observer and node.role == FOLLOWER and peer == node.leader
 
 
 def _sends_api_versions(_track: Track, node: Node, peer: int, _gist: tuple[Any, ...]) -> bool:

@@ -6,6 +6,7 @@ exceptions, with the reasons.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.spec.values import CANDIDATE, FOLLOWER, LEADER, PROSPECTIVE, RESIGNED, UNATTACHED
@@ -67,6 +68,11 @@ ACTIONS: dict[str, Roles] = {
     "LoadSnapshot": Roles(_FETCHING, _FETCHING),
     "CleanLog": Roles(ANY, ANY),
 }
+
+CHANGES: dict[str, Roles] = dict.fromkeys(
+    ("AddVoter", "RemoveVoter", "UpdateVoter", "RaiseVersion"), Roles(_LEADER, _LEADER)
+)
+"""The actions of worlds whose voters change."""
 
 AFTER_WORK = frozenset((
     "HandleVoteResponse", "HandleFetchResponse", "HandleFetchSnapshotResponse", "HandleEndQuorumResponse", "PersistLog",
@@ -134,11 +140,26 @@ def why_not(was: str, now: str) -> str:
             if (was, now) == ("Crash", "RestartWithState")
             else "only a start follows a crash, and only a crash precedes a start"
         )
-    if now != "Crash" and not ACTIONS[was].after & ACTIONS[now].before:
+    if now != "Crash" and not _roles(was).after & _roles(now).before:
         return "the roles after the one and before the other do not overlap"
     return next((reason for reason, holds in NOT_AFTER if holds(was, now)), "")
 
 
+def _roles(action: str) -> Roles:
+    return ACTIONS.get(action) or CHANGES[action]
+
+
 def feasible() -> list[Pair]:
-    """All possible pairs."""
+    """All possible pairs, where the voters do not change."""
     return [(was, now) for was in ACTIONS for now in ACTIONS if not why_not(was, now)]
+
+
+def of_changes() -> list[Pair]:
+    """The pairs that are possible only where the voters change. A leader that was removed starts no election when it
+    has resigned: it waits as an observer.
+    """
+    both = [*ACTIONS, *CHANGES]
+    changing = [pair for pair in product(both, both) if not CHANGES.keys().isdisjoint(pair)]
+    found = [pair for pair in changing if not why_not(*pair)]
+    resigned = "ResignedElectionTimeout"
+    return found + [(resigned, now) for now in ACTIONS if UNATTACHED in ACTIONS[now].before]

@@ -25,6 +25,7 @@ from simulations.spec.membership import (
     truncated,
     want,
 )
+from simulations.spec.pairs import feasible, of_changes
 from simulations.spec.replication import accept_fetch, advance_high_watermark, append_fetched, truncate
 from simulations.spec.values import (
     CANDIDATE,
@@ -189,6 +190,16 @@ def test_only_a_voter_restarts_as_a_candidate(node_id: int, role: str) -> None:
     node = restart(key(node_id), (FIRST,), Election(4, voted=node_id), LOG, (), 0)
 
     assert node.role == role
+
+
+def test_what_may_follow_a_change_of_the_voters_is_listed() -> None:
+    run = MembersRun(draw(2))
+    run.execute()
+
+    found = run.watch.validator
+    assert found.refused == ""
+    assert found.actions["RemoveVoter"] > 0
+    assert set(found.pairs) <= {*feasible(), *of_changes()}
 
 
 def _of_any_set(*_args: Any) -> None:
