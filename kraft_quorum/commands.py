@@ -81,6 +81,12 @@ def kafka_reassign_partitions() -> int:
     return main()
 
 
+def kafka_configs() -> int:
+    from controller.tools.admin.configs import main
+
+    return main()
+
+
 def kafka_broker_api_versions() -> int:
     from controller.tools.admin.broker_api_versions import main
 

@@ -27,8 +27,9 @@ SCRIPTS = (
     "kafka-metadata-shell", "kafka-metadata-shell.sh", "kafka-metadata-quorum", "kafka-metadata-quorum.sh",
     "kafka-features", "kafka-features.sh", "kafka-cluster", "kafka-cluster.sh", "kafka-leader-election",
     "kafka-leader-election.sh", "kafka-acls", "kafka-acls.sh", "kafka-topics", "kafka-topics.sh",
-    "kafka-delegation-tokens", "kafka-delegation-tokens.sh", "kafka-reassign-partitions",
-    "kafka-reassign-partitions.sh", "kafka-broker-api-versions", "kafka-broker-api-versions.sh",
+    "kafka-configs", "kafka-configs.sh", "kafka-delegation-tokens", "kafka-delegation-tokens.sh",
+    "kafka-reassign-partitions", "kafka-reassign-partitions.sh", "kafka-broker-api-versions",
+    "kafka-broker-api-versions.sh",
 )  # fmt: skip
 # The user's program: every name is the foreign module, beside the client.
 PROGRAM = f"""

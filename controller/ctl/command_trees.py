@@ -24,6 +24,7 @@ TOOLS = {
     "kafka-acls": ".admin.acl_arguments",
     "kafka-broker-api-versions": ".admin.broker_api_versions",
     "kafka-cluster": ".admin.cluster",
+    "kafka-configs": ".admin.configs",
     "kafka-delegation-tokens": ".admin.delegation_tokens",
     "kafka-dump-log": ".dump_log",
     "kafka-features": ".admin.features",

@@ -20,7 +20,7 @@ from tests.interop.stock import TOOLS, Stock
 BIN = Path(sys.executable).parent
 NAMES = (
     "storage", "dump-log", "metadata-shell", "metadata-quorum", "features", "cluster", "leader-election",
-    "acls", "delegation-tokens", "reassign-partitions", "broker-api-versions",
+    "acls", "topics", "configs", "delegation-tokens", "reassign-partitions", "broker-api-versions",
 )  # fmt: skip
 OURS_RUNS, STOCK_RUNS = 20, 3
 

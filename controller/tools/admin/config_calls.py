@@ -6,8 +6,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from controller.tools.admin.client import ANY_OR_ACTIVE, Call
-from controller.tools.admin.exceptions import KafkaError
+from controller.tools.admin.exceptions import PACKAGE, KafkaError, executed
 from controller.tools.command_line.java_texts import Uncaught
+from records.errors import Error
 from records.messages.configs import DescribeConfigsRequest
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ResourceType(IntEnum):
-    """The types of config resources; the numbers are those of requests."""
+    """The types of config resources, as in `controller.config.resources`, which imports the keys of all of them."""
 
     TOPIC = 2
     BROKER = 4
@@ -116,3 +117,29 @@ def _described(
 def _entry(config: Any) -> ConfigEntry:
     synonyms = tuple(ConfigSynonym(synonym.source, synonym.name, synonym.value) for synonym in config.synonyms)
     return ConfigEntry(config.name, config.value, config.config_source, config.is_sensitive, synonyms)
+
+
+def of_brokers(admin: Admin) -> None:
+    """Raises Uncaught where the client has controllers' addresses: stock's client sends this call to brokers alone."""
+    if admin.settings.at_controllers:
+        text = "This Admin API is not yet supported when communicating directly with the controller quorum."
+        raise executed(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))
+
+
+def waited(admin: Admin, call: Call, seconds: float) -> Any:
+    """The outcome of a call, for which stock's tool waits so long. Raises Uncaught, wrapped as by a Java future."""
+    limit = seconds if seconds < admin.settings.api_timeout else None
+    try:
+        return admin.result(call, limit)
+    except Uncaught as error:
+        raise (waiting_ended() if limit is not None and is_timeout(error.cause) else error) from None
+
+
+def is_timeout(error: object) -> bool:
+    """Whether a call was not answered in time."""
+    return isinstance(error, Uncaught) and error.java_class == f"{PACKAGE}.TimeoutException"
+
+
+def waiting_ended() -> Uncaught:
+    """The exception of Java's own: the tool, and not its client, stopped to wait."""
+    return Uncaught("java.util.concurrent.TimeoutException")

@@ -74,7 +74,7 @@ OPTIONS = (
         described_as="topic",
     ),
     Option("topic-id", "The topic-id to describe.", value=REQUIRED_VALUE, described_as="topic-id"),
-    _Config("config", "", value=REQUIRED_VALUE, described_as="name=value"),
+    _Config("config", "A config of the topic being created.", value=REQUIRED_VALUE, described_as="name=value"),
     Option(
         "delete-config",
         "This option is no longer supported and has been deprecated since 4.0",

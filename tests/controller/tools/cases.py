@@ -26,8 +26,8 @@ Case = dict[str, Any]
 
 # The tools that ask a running cluster stand in a folder of their own.
 ADMIN = (
-    "acls", "broker-api-versions", "cluster", "delegation-tokens", "features", "leader-election", "metadata-quorum",
-    "reassign-partitions", "topics",
+    "acls", "broker-api-versions", "cluster", "configs", "delegation-tokens", "features", "leader-election",
+    "metadata-quorum", "reassign-partitions", "topics",
 )  # fmt: skip
 
 _TIMES = re.compile(r"(?m)^#[A-Z][a-z]{2} .*$")

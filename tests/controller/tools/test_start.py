@@ -27,8 +27,8 @@ HEAVY = {
 NETWORK = {"socket"}
 SECURITY = {"ssl", "raft.network.tls", "raft.network.mechanisms", "controller.security.clients"}
 ASKING = {
-    "admin.acls", "admin.broker_api_versions", "admin.cluster", "admin.delegation_tokens", "admin.features",
-    "admin.leader_election", "admin.metadata_quorum", "admin.reassign_partitions", "admin.topics",
+    "admin.acls", "admin.broker_api_versions", "admin.cluster", "admin.configs", "admin.delegation_tokens",
+    "admin.features", "admin.leader_election", "admin.metadata_quorum", "admin.reassign_partitions", "admin.topics",
 }  # fmt: skip
 AT = ["--bootstrap-controller", "127.0.0.1:1", "--command-config", "FAST"]
 
@@ -86,6 +86,14 @@ def properties(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("admin.reassign_partitions", [*AT, "--list"]),
         ("admin.reassign_partitions", ["--help"]),
         ("admin.broker_api_versions", AT),
+        ("admin.configs", ["--help"]),
+        ("admin.configs", [*AT, "--describe", "--broker", "1", "--all"]),
+        ("admin.configs", [*AT, "--alter", "--broker-defaults", "--add-config", "log.retention.ms=5"]),
+        ("admin.configs", ["--bootstrap-server", *AT[1:], "--describe", "--user", "u"]),
+        (
+            "admin.configs",
+            ["--bootstrap-server", *AT[1:], "--alter", "--user", "u", "--delete-config", "request_percentage"],
+        ),
         ("admin.topics", ["--help"]),
         ("admin.topics", [*AT, "--list", "--topic", "t.*"]),
         ("admin.topics", [*AT, "--create", "--topic", "t", "--config", "retention.ms=5"]),

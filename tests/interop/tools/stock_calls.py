@@ -80,7 +80,7 @@ class StockCalls:
 def answered(stock: Stock) -> dict[str, list[Case]]:
     """Every file of cases with the answers that stock gives now."""
     found = {}
-    for tool in ("storage", "dump-log", "acls", "topics", "reassign-partitions"):
+    for tool in ("storage", "dump-log", "acls", "topics", "configs", "reassign-partitions"):
         with StockCalls(stock) as calls:
             found[tool] = [{**case, **calls.call(tool, case)} for case in cases(tool)]
     found["arguments"] = []
