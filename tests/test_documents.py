@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+)
 
 # The programs of this project: each command line of one is compared with what the program's --help says.
 OURS = {"kraftctl", "kafka-storage", "kafka-dump-log", "kafka-metadata-shell", "kraft-pipeline"}
