@@ -77,6 +77,7 @@ class Explorer:
         requests = number = 0
         for number, conversation in enumerate(conversations):
             requests += len(conversation.frames) + bool(conversation.tail)
+            end = self.pair.equal_end
             found = self.pair.run(conversation)
             names = [name_of(each) for each in found]
             unknown = [each for each, name in zip(found, names, strict=True) if name is None]
@@ -84,7 +85,7 @@ class Explorer:
             if unknown:
                 return Outcome(unknown, known, requests, number, is_sound=self.pair.is_sound())
             asks = map(unwrapped, (asked(frame[4:]) for frame in conversation.frames))
-            parts = any(map(names_partition_twice, asks))
+            parts = any(map(names_partition_twice, asks)) and not self.pair.has_equal_changes(end)
             if parts or (found and not (self.pair.is_sound() and self.pair.has_equal_logs())):
                 return Outcome([], known, requests, number, is_sound=False)
         return Outcome([], known, requests, number, is_sound=self.pair.is_sound())

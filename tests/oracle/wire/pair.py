@@ -20,7 +20,7 @@ from tests.oracle.wire.conversation import Conversation, Reply, Talk
 from tests.oracle.wire.known import name_of
 from tests.oracle.wire.names import Names
 from tests.oracle.wire.nodes import two_nodes
-from tests.oracle.wire.stale_index import stale_changes
+from tests.oracle.wire.partition_changes import changes_since, stale_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,8 +54,8 @@ class Found(NamedTuple):
     stock_gave_up: whether its controller gave up leadership, and an
     answer of it in the conversation has the error code -1. cannot_apply: whether one of the nodes could not
     apply its dynamic values when they were last changed; looked up for DescribeConfigs alone. stale_changes: how many
-    records stock wrote because of its index of ELRs (`stale_index`), where the logs have other ends. has_request_quota:
-    whether a request so far set the quota request_percentage.
+    records stock wrote because of its index of ELRs (`partition_changes`), where the logs have other ends.
+    has_request_quota: whether a request so far set the quota request_percentage.
     """
 
     request: Asked | None
@@ -93,6 +93,7 @@ class Found(NamedTuple):
 class WirePair:
     """Stock's node and ours, running. root: a directory for what they write; settings: beyond those of `nodes.py`.
 
+    equal_end: where both logs ended when they were last looked at and ended alike.
     died: what was in the log of a node that ended by itself, since the nodes were made.
     """
 
@@ -104,7 +105,7 @@ class WirePair:
         self._stock = Stock()
         self._lives = count(1)
         self._epochs: tuple[int, ...] = ()
-        self._equal_end = 0
+        self.equal_end = 0
         self._has_request_quota = False
 
     def renew(self) -> None:
@@ -145,7 +146,7 @@ class WirePair:
             node.await_leader()
         self._epochs = self._leader_epochs()
         settle(self)
-        self._equal_end = 0
+        self.equal_end = 0
 
     def is_sound(self) -> bool:
         """Whether both nodes still run, and have led without a change since their start."""
@@ -162,10 +163,15 @@ class WirePair:
         while time.monotonic() < end:
             ends = [self._log_end(node) for node in self.nodes]
             if len(set(ends)) == 1:
-                self._equal_end = ends[0]
+                self.equal_end = ends[0]
                 return True
             time.sleep(0.02)
         return False
+
+    def has_equal_changes(self, offset: int) -> bool:
+        """Whether the changes of partitions are equal from an offset on, which both logs must have."""
+        stock, ours = (changes_since(node.directory / "data", offset) for node in self.nodes)
+        return stock == ours
 
     def _leader_epochs(self) -> tuple[int, ...]:
         return tuple(describe_quorum(node.port).leader_epoch for node in self.nodes)
@@ -190,7 +196,7 @@ class WirePair:
         is_expected = not sorts & {None, *LOGS_DIFFER} and (not found or self.is_sound())
         if is_expected and not self.has_equal_logs():
             ends = [self._log_end(node) for node in reversed(self.nodes)]
-            stale = stale_changes(self.nodes[0].directory / "data", self._equal_end)
+            stale = stale_changes(self.nodes[0].directory / "data", self.equal_end)
             found.append(Found(None, Difference("log end", "log end", *ends), stale_changes=stale))
         if not found:
             return []

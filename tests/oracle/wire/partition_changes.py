@@ -1,4 +1,4 @@
-"""Changes of partitions that stock finds by an index of ELRs from which ClearElrRecord took nothing."""
+"""Changes of partitions in the logs of both nodes, and those that stock finds by an index of ELRs which is stale."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ from controller.offline.log_file import LogFile
 from controller.offline.metadata_values import metadata_record
 from controller.offline.stored_records import records_of
 from controller.offline.take_in import take_batch
+from records.json_form import to_json
 from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.topics import ClearElrRecord, PartitionChangeRecord
+from records.schema import replace
+from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
     from controller.offline.log_file import StoredBatch
 
 Place = tuple[bytes, int]
+# The newest version of PartitionChangeRecord, which has all fields.
+NEWEST = 2
 
 
 def stale_changes(directory: Path, offset: int) -> int:
@@ -30,16 +36,31 @@ def stale_changes(directory: Path, offset: int) -> int:
     image = Image()
     cleared: dict[Place, set[int]] = {}
     count = 0
+    for batch in batches(directory):
+        records = values(batch)
+        if batch.base_offset >= offset:
+            count += named_wrongly(records, cleared)
+        if any(isinstance(record, ClearElrRecord) for record in records):
+            remember(image, cleared)
+        take_batch(image, batch)
+    return count
+
+
+def changes_since(directory: Path, offset: int) -> list[dict[str, Any]]:
+    """The changes of partitions from an offset of a log on, but for topic ids, which differ between the nodes."""
+    found = []
+    for batch in batches(directory):
+        if batch.base_offset >= offset:
+            changes = (record for record in values(batch) if isinstance(record, PartitionChangeRecord))
+            found += [to_json(replace(record, topic_id=ZERO_UUID), NEWEST) for record in changes]
+    return sorted(found, key=str)
+
+
+def batches(directory: Path) -> Iterator[StoredBatch]:
+    """All batches of a node's metadata log. directory: that of `log.dirs`."""
     for path in sorted((directory / "__cluster_metadata-0").glob("*.log")):
         with LogFile(str(path)) as log:
-            for batch in log.batches():
-                records = values(batch)
-                if batch.base_offset >= offset:
-                    count += named_wrongly(records, cleared)
-                if any(isinstance(record, ClearElrRecord) for record in records):
-                    remember(image, cleared)
-                take_batch(image, batch)
-    return count
+            yield from log.batches()
 
 
 def values(batch: StoredBatch) -> list[Any]:
