@@ -43,6 +43,13 @@ def stock_gave_up(found: Found) -> bool:
     return found.stock_gave_up
 
 
+def stock_answers_unknown(found: Found) -> bool:
+    """Stock answers UNKNOWN_SERVER_ERROR, without a text, for one partition whose change raises an exception."""
+    answered = {"partitions[].errorCode": UNKNOWN_SERVER_ERROR, "partitions[].errorMessage": None}
+    ends = (end for end in answered if found.difference.where.endswith(end))
+    return any(found.difference.stock == answered[end] for end in ends)
+
+
 def snapshot_error(found: Found) -> bool:
     """Any error in a FetchSnapshot: stock cannot serialize the answer, and sends UNKNOWN_SERVER_ERROR."""
     return isinstance(found.message, FetchSnapshotRequest) and found.stock_code == UNKNOWN_SERVER_ERROR
@@ -64,6 +71,8 @@ def negative_broker(found: Found) -> bool:
 
 def is_named_twice(found: Found) -> bool:
     """The answer for a partition that a request names twice: stock computes both changes from one base."""
+    if found.difference.where == "log end":
+        return found.names_partition_twice
     named = [] if found.inner is None else places_in(found.inner)
     trees = found.difference.within
     topics = [tree.get("topic") or tree.get("name") or tree.get("topicId") for tree in trees]
@@ -143,6 +152,7 @@ KNOWN: dict[str, Callable[[Found], Any]] = {
     "stock-ended": stock_ended,
     "stock-fails": stock_gave_up,
     "fetch-snapshot-error": snapshot_error,
+    "stock-answers-unknown": stock_answers_unknown,
     "half-an-owner": half_an_owner,
     "negative-broker": negative_broker,
     "partition-twice": is_named_twice,

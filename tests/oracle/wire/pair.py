@@ -17,7 +17,7 @@ from tests.interop.stock import Stock
 from tests.oracle.compare import Difference, diff
 from tests.oracle.wire.answers import Asked, answer_of, asked, tree_of
 from tests.oracle.wire.conversation import Conversation, Reply, Talk
-from tests.oracle.wire.known import name_of
+from tests.oracle.wire.known import name_of, names_partition_twice
 from tests.oracle.wire.names import Names
 from tests.oracle.wire.nodes import two_nodes
 from tests.oracle.wire.partition_changes import changes_since, stale_changes
@@ -44,7 +44,7 @@ PUBLISHED_S = 5.0
 REQUEST_QUOTA = "request_percentage"
 
 # The known differences after which the logs are not equal.
-LOGS_DIFFER = ("negative-broker", "partition-twice", "stock-is-silent")
+LOGS_DIFFER = ("negative-broker", "partition-twice", "stock-answers-unknown", "stock-is-silent")
 
 
 class Found(NamedTuple):
@@ -55,7 +55,8 @@ class Found(NamedTuple):
     answer of it in the conversation has the error code -1. cannot_apply: whether one of the nodes could not
     apply its dynamic values when they were last changed; looked up for DescribeConfigs alone. stale_changes: how many
     records stock wrote because of its index of ELRs (`partition_changes`), where the logs have other ends.
-    has_request_quota: whether a request so far set the quota request_percentage.
+    has_request_quota: whether a request so far set the quota request_percentage. names_partition_twice: whether a
+    request of the conversation did, where the logs have other ends.
     """
 
     request: Asked | None
@@ -66,6 +67,7 @@ class Found(NamedTuple):
     cannot_apply: bool = False
     stale_changes: int = 0
     has_request_quota: bool = False
+    names_partition_twice: bool = False
 
     @property
     def inner(self) -> Asked | None:
@@ -197,7 +199,9 @@ class WirePair:
         if is_expected and not self.has_equal_logs():
             ends = [self._log_end(node) for node in reversed(self.nodes)]
             stale = stale_changes(self.nodes[0].directory / "data", self.equal_end)
-            found.append(Found(None, Difference("log end", "log end", *ends), stale_changes=stale))
+            twice = any(names_partition_twice(unwrapped(request)) for request in requests)
+            difference = Difference("log end", "log end", *ends)
+            found.append(Found(None, difference, stale_changes=stale, names_partition_twice=twice))
         if not found:
             return []
         has_ended = self._has_ended()
