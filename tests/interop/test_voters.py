@@ -163,9 +163,17 @@ def upgraded(found: Cluster) -> Transcript:
         run("features", "features", "describe")
         run("dynamic", "metadata-quorum", "describe", "--status")
         run("remove 3", "metadata-quorum", "remove-controller", *ids)
+        # A leader that was elected since knows an observer from its first Fetch on.
+        eventually(lambda: observers(found) == [3], "the removed voter observes")
         run("two voters", "metadata-quorum", "describe", "--status")
     assert writer.missing() == []
     return transcript
+
+
+def observers(found: Cluster) -> list[int]:
+    """The observers that the leader names; none without a leader."""
+    answers = [describe_quorum(node.port) for node in found.controllers.values()]
+    return [each.replica_id for answer in answers if not answer.error_code for each in answer.observers]
 
 
 def on_each_quorum(root: Path, stock: Stock, names: list[str], scenario: Callable[[Path, list[str]], Steps]) -> Steps:
