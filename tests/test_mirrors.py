@@ -123,7 +123,7 @@ TESTED_BY = {
     "controller.state.tables.acl": "controller/handlers/test_acls.py",
     "controller.tools.admin.acl_arguments": "controller/tools/test_stock_answers.py",
     "controller.tools.admin.acl_calls": "controller/tools/admin/test_acls.py",
-    "controller.tools.admin.acl_names": "controller/tools/test_stock_answers.py",
+    "controller.offline.acl_names": "controller/tools/test_stock_answers.py",
     "controller.tools.admin.acl_options": "controller/tools/admin/test_acls.py",
     "controller.tools.admin.broker_api_versions": "controller/tools/admin/test_tools.py",
     "controller.tools.admin.cluster": "controller/tools/admin/test_tools.py",

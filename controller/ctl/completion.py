@@ -10,7 +10,7 @@ from controller.ctl.terminal import parser
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from controller.ctl.command_trees import Command, Flag
 
@@ -82,6 +82,16 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
+def choice_arms(place: Place, listed: Callable[[tuple[str, ...]], str]) -> list[str]:
+    """The arms of `case` that set the values of options with choices. listed: the choices as the shell assigns them."""
+    return [
+        f"        '{place.path} {name}') choices={listed(flag.choices)} ;;"
+        for flag in place.valued
+        for name in flag.names
+        if flag.choices
+    ]
+
+
 # bash
 
 _BASH = """\
@@ -136,12 +146,7 @@ def bash(places: list[Place]) -> str:
         flags = " ".join(name for flag in place.command.flags for name in flag.names)
         valued = " ".join(name for flag in place.valued for name in flag.names)
         arms.append(f"        '{place.path}') verbs='{verbs}' flags='{flags}' valued='{valued}' ;;")
-        choices += [
-            f"        '{place.path} {name}') choices={quoted(' '.join(flag.choices))} ;;"
-            for flag in place.valued
-            for name in flag.names
-            if flag.choices
-        ]
+        choices += choice_arms(place, lambda words: quoted(" ".join(words)))
     return _BASH.format(places="\n".join(arms), choices="\n".join(choices), names=" ".join(names_of(places)))
 
 
@@ -199,12 +204,7 @@ def zsh(places: list[Place]) -> str:
         flags = " ".join(quoted(f"{name}:{short(flag.help)}") for flag in place.command.flags for name in flag.names)
         valued = " ".join(name for flag in place.valued for name in flag.names)
         arms.append(f"        '{place.path}') verbs=({verbs}) flags=({flags}) valued=({valued}) ;;")
-        choices += [
-            f"        '{place.path} {name}') choices=({' '.join(map(quoted, flag.choices))}) ;;"
-            for flag in place.valued
-            for name in flag.names
-            if flag.choices
-        ]
+        choices += choice_arms(place, lambda words: f"({' '.join(map(quoted, words))})")
     return _ZSH.format(places="\n".join(arms), choices="\n".join(choices), names=" ".join(names_of(places)))
 
 

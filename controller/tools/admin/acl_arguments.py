@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.tools.admin.acl_names import ALL, OPERATION_NAMES, PATTERN_TYPES
+from controller.offline.acl_names import ALL, OPERATION_NAMES, PATTERN_TYPES
 from controller.tools.command_line.option_tools import HELP, VERSION, check_excluded, check_help, usage
 from controller.tools.command_line.options import (
     OPTIONAL_VALUE,

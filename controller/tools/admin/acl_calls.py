@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.tools.admin.acl_names import OPERATIONS, PATTERNS, PERMISSIONS, TYPES
+from controller.offline.acl_names import OPERATIONS, PATTERNS, PERMISSIONS, TYPES
 from controller.tools.admin.client import Call
 from controller.tools.admin.exceptions import KafkaError
 from records.errors import Error

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from controller.config.values.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
+from controller.offline.acl_names import ALL, OPERATION_NAMES, OPERATIONS, PATTERNS, PERMISSIONS, TYPES
 from controller.tools.admin.acl_arguments import OPTIONS
 from controller.tools.admin.acl_calls import ANY, Entry, Pattern
-from controller.tools.admin.acl_names import ALL, OPERATION_NAMES, OPERATIONS, PATTERNS, PERMISSIONS, TYPES
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import usage
 
@@ -138,7 +138,7 @@ def entries_by_resource(options: Options) -> dict[Pattern, Entries]:
 
 
 def _of_roles(options: Options) -> dict[Pattern, Entries]:
-    """The entries that a producer needs, or a consumer, or who is both. Raises Exit, OptionError, Uncaught."""
+    """The ACL entries for --producer, --consumer, --idempotent. Raises Exit, OptionError, Uncaught."""
     patterns = _patterns_that_must_be(options)
     needs: dict[Pattern, set[str]] = {}
 

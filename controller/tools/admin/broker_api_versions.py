@@ -6,7 +6,7 @@ import sys
 
 from controller.tools.admin.exceptions import CONFIG_EXCEPTION
 from controller.tools.admin.running import run_options
-from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, check_required
 from controller.tools.command_line.options import REQUIRED_VALUE, Option, Options
 from records.registry import APIS
@@ -65,13 +65,9 @@ def _run(options: Options) -> None:
 
 def _settings(options: Options) -> Settings:
     """Raises OptionError, Uncaught; stock's client for this tool does not wrap the exceptions of its settings."""
-    from controller.tools.admin.settings import read_file, settings_of
+    from controller.tools.admin.settings import given_by, settings_of
 
-    path = options.value("command-config")
-    try:
-        given = {} if path is None else read_file(path)
-    except OSError as error:
-        raise uncaught(error) from None
+    given = given_by(options.value("command-config"))
     servers = options.value("bootstrap-server")
     if servers is not None and not servers.strip():
         text = "Configuration 'bootstrap.servers' must not be empty. Valid values include: any non-empty value"

@@ -16,7 +16,7 @@ from controller.tools.admin.config_arguments import (
     check_entities,
     entities_of,
 )
-from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, Exit, check_excluded, check_help, usage
 from controller.tools.command_line.options import REQUIRED_VALUE, Option, OptionError, Options, read
 from controller.tools.command_line.standard_streams import complain
@@ -194,13 +194,9 @@ def _work(options: Options) -> None:
 def _admin(options: Options) -> Admin:
     """Raises OptionError, Uncaught."""
     from controller.tools.admin.client import Admin
-    from controller.tools.admin.settings import CONTROLLERS, SERVERS, read_file, settings_of
+    from controller.tools.admin.settings import CONTROLLERS, SERVERS, given_by, settings_of
 
-    path = options.value("command-config")
-    try:
-        given = {} if path is None else read_file(path)
-    except OSError as error:
-        raise uncaught(error) from None
+    given = given_by(options.value("command-config"))
     for name in (SERVERS, CONTROLLERS):
         given.pop(name, None)
     return Admin(settings_of(options.value("bootstrap-server"), options.value("bootstrap-controller"), given))

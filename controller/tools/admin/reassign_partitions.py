@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from controller.offline.java_forms import integer
-from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, Exit, check_help, check_required, usage
 from controller.tools.command_line.options import (
     OPTIONAL_VALUE,
@@ -206,13 +206,9 @@ def _work(action: str, options: Options, rng: RandomSource | None) -> None:
 def _admin(options: Options) -> Admin:
     """Raises OptionError, Uncaught."""
     from controller.tools.admin.client import Admin
-    from controller.tools.admin.settings import read_file, settings_of
+    from controller.tools.admin.settings import given_by, settings_of
 
-    path = options.value("command-config")
-    try:
-        given = {} if path is None else read_file(path)
-    except OSError as error:
-        raise uncaught(error) from None
+    given = given_by(options.value("command-config"))
     name = CONTROLLER if options.has(CONTROLLER) else SERVER
     address = options.value(name)
     if address is None:

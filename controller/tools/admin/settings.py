@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from controller.tools.admin.exceptions import CONFIG_EXCEPTION, not_created
-from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.command_line.java_texts import Uncaught, uncaught
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,14 @@ class Settings(NamedTuple):
     retry_backoff_max: float = 1.0
     retries: int = (1 << 31) - 1
     security: ClientSecurity | None = None
+
+
+def given_by(path: str | None) -> dict[str, str]:
+    """The properties that `--command-config` names; none without it. Raises Uncaught, also if it cannot be read."""
+    try:
+        return {} if path is None else read_file(path)
+    except OSError as error:
+        raise uncaught(error) from None
 
 
 def read_file(path: str) -> dict[str, str]:

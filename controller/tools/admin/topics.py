@@ -6,7 +6,7 @@ import sys
 
 from controller.offline.java_forms import integer
 from controller.tools.admin.running import run_options
-from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, Exit, check_excluded, check_required, usage
 from controller.tools.command_line.options import REQUIRED_VALUE, Option, OptionError, Options
 from controller.tools.command_line.standard_streams import complain
@@ -238,13 +238,9 @@ def _admin(options: Options) -> Admin:
     """Raises OptionError, Uncaught."""
     from controller.tools.admin.client import Admin
     from controller.tools.admin.exceptions import not_created
-    from controller.tools.admin.settings import CONTROLLERS, SERVERS, read_file, settings_of
+    from controller.tools.admin.settings import CONTROLLERS, SERVERS, given_by, settings_of
 
-    path = options.value("command-config")
-    try:
-        given = {} if path is None else read_file(path)
-    except OSError as error:
-        raise uncaught(error) from None
+    given = given_by(options.value("command-config"))
     servers, controllers = options.value("bootstrap-server"), options.value("bootstrap-controller")
     if servers is not None and given.get(CONTROLLERS, "").strip():
         raise not_created(f"You cannot set both {SERVERS} and {CONTROLLERS}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controller.config.values.text import java_text
+from controller.offline.acl_names import OPERATIONS, PATTERNS, PERMISSIONS, TYPES
 from controller.state.tables.brokers import SECURITY_PROTOCOLS
 from records.uuids import java_order, uuid_text
 
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     from controller.state.tables.controllers import Controller
     from controller.state.tables.scram import ScramCredential
     from controller.state.tables.tokens import DelegationToken
-
-_RESOURCES = ("UNKNOWN", "ANY", "TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER")
-_PATTERNS = ("UNKNOWN", "ANY", "MATCH", "LITERAL", "PREFIXED")
-_OPERATIONS = (
-    "UNKNOWN", "ANY", "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "CLUSTER_ACTION",
-    "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT",
-)  # fmt: skip
-_PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
 
 
 def named(names: tuple[str, ...], code: int) -> str:
@@ -88,9 +81,9 @@ def features_text(features: Mapping[str, VersionRange]) -> str:
 
 def acl_text(acl: Acl) -> str:
     return (
-        f"StandardAcl[resourceType={named(_RESOURCES, acl.resource_type)}, resourceName={acl.resource_name}, "
-        f"patternType={named(_PATTERNS, acl.pattern_type)}, principal={acl.principal}, host={acl.host}, "
-        f"operation={named(_OPERATIONS, acl.operation)}, permissionType={named(_PERMISSIONS, acl.permission_type)}]"
+        f"StandardAcl[resourceType={named(TYPES, acl.resource_type)}, resourceName={acl.resource_name}, "
+        f"patternType={named(PATTERNS, acl.pattern_type)}, principal={acl.principal}, host={acl.host}, "
+        f"operation={named(OPERATIONS, acl.operation)}, permissionType={named(PERMISSIONS, acl.permission_type)}]"
     )
 
 

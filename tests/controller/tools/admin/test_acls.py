@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controller.offline import acl_names
 from controller.state.tables.acl import AclOperation, AclResourceType, PatternType, Permission
-from controller.tools.admin import acl_names
 from controller.tools.admin.acl_arguments import OPTIONS
 from controller.tools.admin.acl_calls import Entry, Pattern
 from controller.tools.admin.acl_options import CLUSTER, SUPPORTED, entries_by_resource

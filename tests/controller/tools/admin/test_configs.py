@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.tools.admin.client import Admin
-from controller.tools.admin.cluster_calls import describe_cluster
-from controller.tools.admin.settings import settings_of
-from tests.controller.server.processes import free_port, running
 from tests.controller.tools.cases import case_id, cases, ours
 from tests.controller.tools.test_stock_answers import answer, asked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.controller.tools.cases import Case
@@ -32,16 +27,6 @@ def test_help_and_argument_errors_equal_those_of_stock(case: Case, tmp_path: Pat
         stock["stderr"] = _CREDENTIAL.sub(r"\1=[hidden]", _SECRET.sub(r"\1[hidden]", stock["stderr"]))
 
     assert asked("configs", case, tmp_path) == stock
-
-
-@pytest.fixture(name="address", scope="module")
-def _address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a quorum of one node, which leads, without brokers."""
-    port = free_port()
-    with running(tmp_path_factory.mktemp("node"), port):
-        with Admin(settings_of(None, f"127.0.0.1:{port}", {})) as admin:
-            describe_cluster(admin)  # waits until there is a leader
-        yield f"127.0.0.1:{port}"
 
 
 def said(address: str, given: str) -> Case:

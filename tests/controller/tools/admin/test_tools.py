@@ -5,30 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-
 from controller.tools.admin.broker_api_versions import versions_text
-from controller.tools.admin.client import Admin
-from controller.tools.admin.cluster_calls import describe_cluster
-from controller.tools.admin.settings import settings_of
 from controller.tools.admin.version_calls import Node
-from tests.controller.server.processes import CLUSTER_ID, free_port, running
+from tests.controller.server.processes import CLUSTER_ID
 from tests.controller.tools.cases import ours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.controller.tools.cases import Case
-
-
-@pytest.fixture(name="address", scope="module")
-def _address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a quorum of one node, which leads."""
-    port = free_port()
-    with running(tmp_path_factory.mktemp("node"), port):
-        with Admin(settings_of(None, f"127.0.0.1:{port}", {})) as admin:
-            describe_cluster(admin)  # waits until there is a leader
-        yield f"127.0.0.1:{port}"
 
 
 def said(tool: str, address: str, *arguments: str) -> Case:
