@@ -47,6 +47,7 @@ def on_leader_changed(controller: Controller, event: LeaderChanged) -> None:
         if leader_id != env.leader_id and controller.registration is not None:
             controller.registration.on_leader_changed(env.now_ms)
     env.leader_id = leader_id
+    env.last_leader_id = leader_id if leader_id >= 0 else env.last_leader_id
     is_ours = leader_id == env.node_id and not controller.is_shut_down
     if controller.is_active and not is_ours:
         renounce(controller, "the quorum has another leader, or none")

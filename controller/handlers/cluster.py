@@ -47,6 +47,10 @@ def check_level(state: State) -> None:
 def describe_cluster(state: State, context: RequestContext, request: DescribeClusterRequest, env: Env) -> Result:
     """DescribeCluster: the controllers, with their endpoints on the listener of the request, and the active one.
 
+    During an election it names the last active one. A client that gets none does not ask again until its metadata is
+    too old (stock's Admin: 5 minutes), so its requests time out; it asks again after NOT_CONTROLLER, or where it cannot
+    connect.
+
     Raises ApiError(UNSUPPORTED_VERSION): see `check_level`.
     """
     rests_on = max(state.controllers.last_change(), state.features.last_change())
@@ -62,13 +66,13 @@ def describe_cluster(state: State, context: RequestContext, request: DescribeClu
         for controller_id in sorted(state.controllers)
         if (endpoint := state.controllers[controller_id].listeners.get(context.listener)) is not None
     )
-    is_listed = any(node.broker_id == env.leader_id for node in nodes)
+    is_listed = any(node.broker_id == env.last_leader_id for node in nodes)
     response = DescribeClusterResponse(
         throttle_time_ms=0,
         error_code=Error.NONE,
         endpoint_type=CONTROLLERS,
         cluster_id=env.cluster_id,
-        controller_id=env.leader_id if is_listed else -1,
+        controller_id=env.last_leader_id if is_listed else -1,
         brokers=nodes,
         cluster_authorized_operations=operations,
     )

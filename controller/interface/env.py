@@ -24,7 +24,8 @@ class Env:
     config: the node's own configuration (`controller.config.node.NodeConfig`): its topic defaults count where the
     cluster has none. settings: what the rules of brokers and topics take from it. random: for topic ids and placement.
     now_ms: monotonic; wall_ms: since 1970. epoch: of this node's leadership, -1 on a standby. leader_id: of the active
-    controller, -1 where unknown. next_offset: of the next record to be appended. sessions: None on a standby.
+    controller, -1 where unknown; last_leader_id: of the last one that was known, -1 before the first. next_offset: of
+    the next record to be appended. sessions: None on a standby.
     kraft_version: as the control records of the log have it; kraft_version_offset: of that record, -1 without one.
     kraft_version_support: the highest level that all voters support, as they have reported to the leader of the epoch
     that stands before it.
@@ -43,6 +44,7 @@ class Env:
     wall_ms: int = 0
     epoch: int = -1
     leader_id: int = -1
+    last_leader_id: int = -1
     next_offset: int = 0
     sessions: Sessions | None = None
     kraft_version: int = 0

@@ -10,6 +10,7 @@ from controller.handlers.cluster import describe_cluster
 from records.errors import ApiError, Error
 from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse
 from tests.controller.handlers.cluster_of_configs import context, controller, env, replay, state
+from tests.controller.rig import Rig, levels
 
 CONTROLLERS = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2)
 
@@ -22,7 +23,7 @@ def test_only_controllers_with_the_listener_of_the_request_are_listed() -> None:
     found = state(controller(2), controller(1), controller(3, listener="OTHER"))
 
     node = DescribeClusterResponse.DescribeClusterBroker
-    assert described(found, leader_id=2) == DescribeClusterResponse(
+    assert described(found, last_leader_id=2) == DescribeClusterResponse(
         throttle_time_ms=0,
         error_code=Error.NONE,
         endpoint_type=2,
@@ -33,8 +34,21 @@ def test_only_controllers_with_the_listener_of_the_request_are_listed() -> None:
 
 
 def test_an_unlisted_active_controller_is_not_named() -> None:
-    assert described(state(controller(2)), leader_id=3).controller_id == -1
-    assert described(state(controller(2)), leader_id=-1).controller_id == -1
+    assert described(state(controller(2)), last_leader_id=3).controller_id == -1
+    assert described(state(controller(2)), last_leader_id=-1).controller_id == -1
+
+
+@pytest.mark.parametrize("leader", [2, 3000])
+def test_during_an_election_the_last_active_controller_is_named(leader: int) -> None:
+    """Stock's Admin, told that there is none, does not ask again before its request times out."""
+    rig = Rig(bootstrap=[*levels(), (controller(2), 0), (controller(3000), 0)]).lead()
+    if leader == 2:
+        rig.follow(2)
+
+    rig.follow(None)
+    asked = rig.send(CONTROLLERS)
+
+    assert rig.replies[asked].controller_id == leader
 
 
 def test_without_an_authorizer_everything_is_allowed() -> None:
