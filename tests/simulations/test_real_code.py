@@ -86,7 +86,7 @@ MISSING = """
 import json, pathlib, sys
 from simulations.levels.table import load
 level = load(sys.argv[1])
-for seed in (1, 3, 12):
+for seed in (2, 4, 12):  # small worlds
     level.play(level.draw(seed))
 paths = [path for root in ("raft", "controller") for path in pathlib.Path(root).rglob("*.py")]
 names = {".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in paths}
@@ -116,6 +116,7 @@ def outside_used(name: str, tree: ast.Module) -> list[str]:
         for inner in ast.walk(node)
     }
     allowed = PURE | LOCKS.get(name, set())
+    modules = imported(tree)
     found = []
     for node in ast.walk(tree):
         if id(node) in typing_only:
@@ -124,7 +125,7 @@ def outside_used(name: str, tree: ast.Module) -> list[str]:
             found += [f"{name}:{node.lineno} {node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             found += [f"{name}:{node.lineno} {alias.name}" for alias in node.names if alias.asname in OUTSIDE]
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported(tree):
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             found.append(f"{name}:{node.lineno} {node.value.id}.{node.attr}")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open":
             found.append(f"{name}:{node.lineno} open")

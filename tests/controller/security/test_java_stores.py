@@ -6,6 +6,7 @@ import shutil
 import ssl
 import subprocess
 import sys
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,20 +23,26 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(shutil.which("keytool") is None, reason="no keytool here")
 
 
+# A process of few milliseconds of work needs no second compiler and no threads to collect garbage.
+FLAGS = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-Xshare:auto")
+
+
 def keytool(*arguments: str) -> None:
-    subprocess.run(["keytool", *arguments], check=True, capture_output=True)
+    subprocess.run(["keytool", *FLAGS, *arguments], check=True, capture_output=True)
 
 
 class Stores:
-    """An authority, a key that it signed, and a truststore with the authority, in one format."""
+    """A key that an authority signed, and a truststore with the authority, in one format; made once, only read."""
 
-    def __init__(self, root: Path, kind: str, algorithm: str = "EC") -> None:
+    def __init__(self, root: Path, kind: str, algorithm: str) -> None:
         self.kind = kind
-        self.key, self.trust = root / f"node.{kind}", root / f"trust.{kind}"
-        authority, request, chain, signed = (str(root / name) for name in ("ca", "csr", "ca.pem", "node.pem"))
-        own = ("-storetype", "PKCS12", "-keystore", authority, "-storepass", "authority", "-alias", "ca")
-        keytool("-genkeypair", *own, "-keyalg", "EC", "-dname", "CN=ca", "-ext", "bc:c", "-validity", "30")
-        keytool("-exportcert", *own, "-rfc", "-file", chain)
+        self.key, self.trust = root / f"{algorithm}.{kind}", root / f"trust.{kind}"
+        request, signed = (str(root / f"{algorithm}.{kind}.{name}") for name in ("csr", "pem"))
+        own = ("-storetype", "PKCS12", "-keystore", str(root / "ca"), "-storepass", "authority", "-alias", "ca")
+        chain = str(root / "ca.pem")
+        if not (root / "ca").exists():
+            keytool("-genkeypair", *own, "-keyalg", "EC", "-dname", "CN=ca", "-ext", "bc:c", "-validity", "30")
+            keytool("-exportcert", *own, "-rfc", "-file", chain)
         key = ("-storetype", kind, "-keystore", str(self.key), "-storepass", "store-pass")
         # A JKS store may protect its keys by another password; PKCS12 has one.
         key += ("-keypass", self.key_password)
@@ -44,8 +51,9 @@ class Stores:
         keytool("-gencert", *own, "-infile", request, "-outfile", signed, "-rfc", "-ext", "san=dns:localhost")
         keytool("-importcert", *key[:6], "-noprompt", "-alias", "ca", "-file", chain)
         keytool("-importcert", *key, "-noprompt", "-alias", "node", "-file", signed)
-        trust = ("-storetype", kind, "-keystore", str(self.trust), "-storepass", "trust-pass")
-        keytool("-importcert", *trust, "-noprompt", "-alias", "ca", "-file", chain)
+        if not self.trust.exists():
+            trust = ("-storetype", kind, "-keystore", str(self.trust), "-storepass", "trust-pass")
+            keytool("-importcert", *trust, "-noprompt", "-alias", "ca", "-file", chain)
 
     @property
     def key_password(self) -> str:
@@ -88,39 +96,44 @@ def shake_hands(server: ssl.SSLContext, client: ssl.SSLContext) -> ssl.SSLObject
     return sides[0]
 
 
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """The stores of a format and a kind of key."""
+    made = cache(partial(Stores, tmp_path_factory.mktemp("stores")))
+    return lambda kind, algorithm="EC": made(kind, algorithm)
+
+
 @pytest.mark.parametrize("algorithm", ["EC", "RSA"])
 @pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
-def test_a_handshake_by_stores_of_keytool(tmp_path, kind, algorithm):
-    contexts = Stores(tmp_path, kind, algorithm).contexts()
+def test_a_handshake_by_stores_of_keytool(stores, kind, algorithm):
+    contexts = stores(kind, algorithm).contexts()
 
     session = shake_hands(contexts.server(), contexts.client())
     assert session.getpeercert()["subject"] == ((("organizationName", "Test"),), (("commonName", "node"),))
 
 
-def test_a_store_is_of_the_format_that_is_in_it_as_in_java(tmp_path):
-    contexts = Stores(tmp_path, "PKCS12").contexts(**{"ssl.keystore.type": "JKS", "ssl.truststore.type": "JKS"})
+def test_a_store_is_of_the_format_that_is_in_it_as_in_java(stores):
+    contexts = stores("PKCS12").contexts(**{"ssl.keystore.type": "JKS", "ssl.truststore.type": "JKS"})
 
     shake_hands(contexts.server(), contexts.client())
 
 
 @pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
 @pytest.mark.parametrize("key", ["ssl.keystore.password", "ssl.truststore.password"])
-def test_a_wrong_password_is_named_and_not_shown(tmp_path, kind, key):
+def test_a_wrong_password_is_named_and_not_shown(stores, kind, key):
     with pytest.raises(FileError, match="the password is wrong or the file is damaged") as error:
-        Stores(tmp_path, kind).contexts(**{key: "wrong-pass"})
+        stores(kind).contexts(**{key: "wrong-pass"})
     assert "pass" not in str(error.value).replace("password", "")
 
 
-def test_a_wrong_password_of_the_key_is_named_and_not_shown(tmp_path):
+def test_a_wrong_password_of_the_key_is_named_and_not_shown(stores):
     with pytest.raises(FileError, match="password") as error:
-        Stores(tmp_path, "JKS").contexts(**{"ssl.key.password": "wrong-pass"})
+        stores("JKS").contexts(**{"ssl.key.password": "wrong-pass"})
     assert "wrong-pass" not in str(error.value)
 
 
-def test_without_the_package_a_pkcs12_store_is_refused_and_jks_is_not(tmp_path, monkeypatch):
-    for directory in ("a", "b"):
-        (tmp_path / directory).mkdir()
-    found = {"JKS": Stores(tmp_path / "a", "JKS"), "PKCS12": Stores(tmp_path / "b", "PKCS12")}
+def test_without_the_package_a_pkcs12_store_is_refused_and_jks_is_not(stores, monkeypatch):
+    found = {kind: stores(kind) for kind in ("JKS", "PKCS12")}
     for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cryptography", None)

@@ -12,9 +12,11 @@ import json
 import re
 import stat
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from records.batch import batches, records_of
 
@@ -115,6 +117,26 @@ def _sorted_entries(found: re.Match[str]) -> str:
     return space + "".join(sorted(found[0].removeprefix(" ").splitlines(keepends=True)))
 
 
+# The recorded runs ask this address, where no node listens.
+_NO_NODE = "127.0.0.1:1"
+
+
+class _Clock:
+    """The clock of a tool whose attempts to connect all fail: a pause between two moves it, and takes no time."""
+
+    def __init__(self) -> None:
+        self._paused_s = 0.0
+
+    def time(self) -> float:
+        return time.time() + self._paused_s
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self._paused_s
+
+    def sleep(self, seconds: float) -> None:
+        self._paused_s += seconds
+
+
 def ours(tool: str, args: list[str]) -> Case:
     """The output of our tool, called in this process."""
     folder = "controller.tools.admin" if tool in ADMIN else "controller.tools"
@@ -124,7 +146,8 @@ def ours(tool: str, args: list[str]) -> Case:
         io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="") for _ in range(2)
     ]
     try:
-        code = module.run(args)
+        with patch("controller.tools.admin.client.time", _Clock() if _NO_NODE in args else time):
+            code = module.run(args)
     finally:
         sys.stdout, sys.stderr = streams
     texts = []

@@ -11,7 +11,8 @@ from simulations.levels import raft as raft_level
 from simulations.levels.controllers import FAULTS, draw, play, read, show
 
 
-@pytest.mark.parametrize("seed", range(1, 9))
+# `sweep --ci` plays the first 83 seeds; the world of the first is six times as large as the others.
+@pytest.mark.parametrize("seed", range(2, 9))
 def test_every_property_of_a_cluster_holds(seed):
     outcome, _ = play(draw(seed))
 

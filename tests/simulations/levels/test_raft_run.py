@@ -17,7 +17,8 @@ from simulations.plans.swarm import draw
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("first", range(1, 51, 10))
+# `sweep --ci` plays the first 400 seeds.
+@pytest.mark.parametrize("first", [1, 11])
 def test_ten_worlds_violate_no_property(first: int) -> None:
     outcomes = [play(draw(seed))[0] for seed in range(first, first + 10)]
 

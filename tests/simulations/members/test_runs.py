@@ -11,7 +11,7 @@ from simulations.members.run import MembersRun
 from simulations.members.targeted_plans import EVERY, TARGETED_PLANS
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, *range(EVERY, EVERY * len(TARGETED_PLANS) + 1, EVERY)])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_property_of_a_world_with_other_voters_holds(seed: int) -> None:
     outcome, _ = play(draw(seed))
 
@@ -39,6 +39,7 @@ def test_voters_are_added_removed_replaced_moved_and_raised() -> None:
     for seed in range(EVERY, EVERY * len(TARGETED_PLANS) + 1, EVERY):
         run = MembersRun(draw(seed))
         outcome = run.execute()
+        assert outcome.property_id == "", outcome.text
         answers.update(run.watch.changes.answers)
         fired.update(outcome.fired)
 

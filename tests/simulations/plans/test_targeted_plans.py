@@ -71,18 +71,18 @@ def test_targeted_plans_take_turns_and_do_not_change_other_seeds(
 
 @pytest.mark.parametrize(("level", "name"), NAMES)
 def test_targeted_plans_go_through_json_and_run(level: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One seed of each; `sweep --ci` plays more of them, in turn."""
     found = load(level)
-    plans = [LEVELS[level].of(name, seed) for seed in range(1, 3)]
+    plan = LEVELS[level].of(name, 1)
     reached = _reached(monkeypatch)
 
-    outcomes = [found.play(found.read(found.show(plan)))[0] for plan in plans]
+    outcome = found.play(found.read(found.show(plan)))[0]
 
-    assert [found.read(found.show(plan)) for plan in plans] == plans
-    assert [outcome.text for outcome in outcomes] == [""] * len(plans)
-    fired = {kind for outcome in outcomes for kind, count in outcome.fired.items() if count}
-    assert {fault.kind for plan in plans for fault in plan.faults} <= fired
-    points = [_place(fault.on) for plan in plans for fault in plan.faults]
-    assert {point for point in points if points.count(point) > 3} <= reached
+    assert found.read(found.show(plan)) == plan
+    assert outcome.text == ""
+    assert {fault.kind for fault in plan.faults} <= {kind for kind, count in outcome.fired.items() if count}
+    points = [_place(fault.on) for fault in plan.faults]
+    assert {point for point in points if points.count(point) > 1} <= reached
 
 
 def _reached(monkeypatch: pytest.MonkeyPatch) -> set[str]:

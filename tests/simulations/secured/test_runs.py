@@ -11,7 +11,8 @@ from simulations.levels.secured import draw, play, read, show
 from simulations.secured import rules
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+# `sweep --ci` plays the first 20 seeds; these three are small, and each has another protocol.
+@pytest.mark.parametrize("seed", [2, 4, 12])
 def test_every_property_of_a_secured_world_holds(seed: int) -> None:
     outcome, _ = play(draw(seed))
 
