@@ -25,7 +25,8 @@ up: setup
 	@exec $(BIN)/kraftctl up
 
 # One test process per core, at most 8; the tests of a file run in one process, where they share a running node.
-PARALLEL := -n auto --maxprocesses 8 --dist loadfile
+# tests/conftest.py says which files begin first.
+PARALLEL := -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 test: setup
 	$(BIN)/python -m pytest $(PARALLEL)
@@ -46,7 +47,7 @@ gssapi: setup
 
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
-	$(BIN)/python -m pytest $(PARALLEL) --no-loadscope-reorder tests/interop tests/oracle --interop
+	$(BIN)/python -m pytest $(PARALLEL) tests/interop tests/oracle --interop
 
 # What stock's tools print: the recorded answers in tests/data/stock-tools, asked anew.
 golden: setup

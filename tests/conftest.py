@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, settings
@@ -20,12 +21,32 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 collect_ignore: list[str] = []
 
+# The files that take longest, begun first so that all test processes end at about the same time (`make test` and
+# `make interop`, with --no-loadscope-reorder). The others follow in the order of their paths.
+LONGEST = (
+    "interop/test_migration", "interop/test_voters", "interop/test_mixed_quorum", "oracle/test_explore",
+    "interop/test_security_failover", "interop/test_security_tools", "interop/test_security_mechanisms",
+    "interop/test_security_page", "oracle/wire/test_wire",
+    "deploy/test_watch_through_faults", "controller/ctl/test_up", "simulations/plans/test_targeted_plans",
+    "pipeline/planner/test_plan", "records/test_round_trips", "deploy/test_through_faults",
+    "controller/tools/test_live_shell", "simulations/levels/test_raft_run", "simulations/histories/test_porcupine",
+    "controller/ctl/test_watch", "deploy/test_page", "simulations/levels/test_recovery_phase", "test_installed_names",
+    "simulations/test_false_alarms", "simulations/test_real_code", "controller/security/test_java_stores",
+    "deploy/test_rolling_restart",
+)  # fmt: skip
+HERE = Path(__file__).parent
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--interop", action="store_true", help="run the tests against stock Kafka (JDK 17+, Maven)")
     parser.addoption("--deploy", action="store_true", help="run the checks of deploy/ (`make deploy-check`)")
     parser.addoption("--spark", action="store_true", help="run the tests on Spark (JDK 17+, `make pipeline`)")
     parser.addoption("--rewrite", action="store_true", help="accept what the scenarios' commands now print")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {HERE / f"{name}.py": number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(LONGEST)))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
 def rehearse(directory: Path, seed: int) -> Outcome:
     """One round: write, save a backup, write on while nodes are killed, wipe disks, and take the way that is left."""
     rng = Random(seed)
-    found = Dynamic(directory, Stock())
+    found = Dynamic(directory, Stock(quick=True))
     try:
         begin(found, rng)
         acknowledged = write(found, 0, rng.randrange(1, WRITES))

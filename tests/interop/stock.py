@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO
 
 from controller.ctl.stock_brokers import alone_in, fetch_jars
+from tests.interop import class_archive
 
 HERE = Path(__file__).parent
 
@@ -54,9 +56,12 @@ def cache() -> Path:
 
 @dataclass(frozen=True)
 class Stock:
-    """One release of Apache Kafka."""
+    """One release of Apache Kafka. quick: its processes start from an archive of classes; not so where figures are
+    taken.
+    """
 
     version: str = "4.3.1"
+    quick: bool = False
 
     @property
     def jars(self) -> Path:
@@ -66,6 +71,22 @@ class Stock:
         """Fetch the jars (about 57 MB), once per version."""
         fetch_jars((HERE / "pom.xml").read_text(), self.version, self.jars)
 
+    @cached_property
+    def _class_path(self) -> str:
+        """The jars in one order: an archive of classes is for one class path."""
+        return ":".join(sorted(map(str, self.jars.glob("*.jar"))))
+
+    @cached_property
+    def _archive(self) -> list[str]:
+        """The flags that use the archive of classes, which is made where it does not exist."""
+        archive = class_archive.path_in(cache() / f"classes-{self.version}")
+        if not archive.exists():
+            archive.parent.mkdir(parents=True, exist_ok=True)
+            with alone_in(archive.parent):
+                if not archive.exists():
+                    class_archive.make(Stock(self.version), archive)
+        return class_archive.flags(archive)
+
     def java(self, main: str, *args: str, heap: str, level: str, target: str) -> list[str]:
         """The command line of a class of Kafka's."""
         self.bring()
@@ -74,13 +95,17 @@ class Stock:
         with alone_in(self.jars):
             if not config.exists() or config.read_text() != text:
                 config.write_text(text)
-        flags = [*heap.split(), "-Xshare:auto", f"-Dlog4j2.configurationFile={config}"]
-        return ["java", *flags, "-cp", f"{self.jars}/*", main, *args]
+        archive = self._archive if self.quick else []
+        flags = [*heap.split(), "-Xshare:auto", *archive, f"-Dlog4j2.configurationFile={config}"]
+        return ["java", *flags, "-cp", self._class_path, main, *args]
+
+    def server_command(self, properties: Path, heap: str = SMALL) -> list[str]:
+        """The command line of a broker or controller."""
+        return self.java("kafka.Kafka", str(properties), heap=heap, level="INFO", target="SYSTEM_OUT")
 
     def server(self, properties: Path, log: IO[bytes], heap: str = SMALL) -> subprocess.Popen[bytes]:
         """Start a broker or controller; its log goes to `log`."""
-        command = self.java("kafka.Kafka", str(properties), heap=heap, level="INFO", target="SYSTEM_OUT")
-        return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        return subprocess.Popen(self.server_command(properties, heap), stdout=log, stderr=log, start_new_session=True)
 
     def tool_command(self, name: str, *args: str) -> list[str]:
         main = TOOLS[name]

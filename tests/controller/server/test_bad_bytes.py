@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import select
 import socket
 import time
 from pathlib import Path
@@ -45,8 +47,7 @@ def test_more_connections_than_files_leave_the_node_its_log(tmp_path: Path) -> N
     port = free_port()
     frequent = {"metadata_log_max_record_bytes_between_snapshots": "1", "metadata_max_idle_interval_ms": "20"}
     with running(tmp_path, port, files_max=128, **frequent) as process, contextlib.ExitStack() as stack:
-        for _ in range(200):
-            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+        connect_all(stack, port, 200)
         written = snapshots(tmp_path)
         end = time.monotonic() + 20
         while len(snapshots(tmp_path) - written) < 3:
@@ -59,6 +60,23 @@ def test_more_connections_than_files_leave_the_node_its_log(tmp_path: Path) -> N
 
     assert open_files < 128
     assert "Too many open files" not in (tmp_path / "node.log").read_text()
+
+
+def connect_all(stack: contextlib.ExitStack, port: int, count: int) -> None:
+    """Open connections at once: a request that finds the backlog full is sent again by the kernel after a second."""
+    under_way = set()
+    for _ in range(count):
+        connection = stack.enter_context(socket.socket())
+        connection.setblocking(False)
+        assert connection.connect_ex(("127.0.0.1", port)) in {0, errno.EINPROGRESS}
+        under_way.add(connection)
+    end = time.monotonic() + 10
+    while under_way:
+        assert time.monotonic() < end, f"{len(under_way)} of {count} are not connected"
+        _, connected, _ = select.select([], list(under_way), [], 1)
+        for connection in connected:
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+            under_way.discard(connection)
 
 
 def snapshots(root: Path) -> set[str]:

@@ -104,7 +104,7 @@ class WirePair:
         self.names = (Names(), Names())
         self._root = root
         self._settings = settings or {}
-        self._stock = Stock()
+        self._stock = Stock(quick=True)
         self._lives = count(1)
         self._epochs: tuple[int, ...] = ()
         self.equal_end = 0
