@@ -61,7 +61,9 @@ def _refusal(replica: Replica, asked: Partition) -> Error:
 def _decide(replica: Replica, asked: Partition, now_ms: int) -> bool:
     key = ReplicaKey(asked.replica_id, asked.replica_directory_id)
     is_up_to_date = replica.log.is_up_to_date(asked.last_offset_epoch, asked.last_offset)
-    granted = can_grant(replica.role, key, is_up_to_date=is_up_to_date, pre_vote=asked.pre_vote)
+    granted = can_grant(replica.role, key, is_up_to_date=is_up_to_date, pre_vote=asked.pre_vote) or (
+        asked.pre_vote and is_up_to_date and _has_lost_leader(replica, now_ms)
+    )
     if key.id == replica.key.id:
         granted = False  # another node uses our id: this replica sends itself no Vote
     role = replica.role
@@ -78,6 +80,21 @@ def _decide(replica: Replica, asked: Partition, now_ms: int) -> bool:
         granted=granted,
     )
     return granted
+
+
+def _has_lost_leader(replica: Replica, now_ms: int) -> bool:
+    """Whether this is an observer whose leader was silent for a fetch timeout.
+
+    A voter becomes Prospective then; an observer stays a follower. It may have been added to the voters by a record that
+    it lacks: without its vote the others may not be able to elect anyone.
+    """
+    role = replica.role
+    return (
+        isinstance(role, Follower)
+        and replica.config.observers_grant_pre_votes
+        and not replica.may_stand
+        and now_ms >= role.state.fetch_deadline_ms
+    )
 
 
 def can_grant(role: Role, key: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:

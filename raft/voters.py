@@ -205,9 +205,12 @@ class History(Generic[T]):
         while self.entries and self.entries[-1][0] >= end_offset:
             self.entries.pop()
 
-    def forget_before(self, offset: int) -> None:
-        """Forget the values that a later value at or before `offset` replaces."""
-        while len(self.entries) > 1 and self.entries[1][0] <= offset:
+    def forget_before(self, end_offset: int) -> None:
+        """Forget the values that a later value below `end_offset` replaces.
+
+        The value at `end_offset` itself may yet be truncated: then the one before it is valid again.
+        """
+        while len(self.entries) > 1 and self.entries[1][0] < end_offset:
             del self.entries[0]
 
     def restart(self, offset: int, value: T | None) -> None:

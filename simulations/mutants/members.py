@@ -6,7 +6,7 @@ from simulations.mutants.row import Edit, Mutant
 
 STAGES, ADD, APPEND, LEADER = "raft.change_stages", "raft.add_voter", "raft.append", "raft.leader_state"
 REPLICA, VOTERS, UPGRADE, POLL = "raft.replica", "raft.voters", "raft.kraft_upgrade", "raft.poll"
-UPDATE, JOIN, COMMIT = "raft.update_voter", "raft.auto_join", "raft.commit"
+UPDATE, JOIN, COMMIT, VOTE = "raft.update_voter", "raft.auto_join", "raft.commit", "raft.vote"
 
 
 def _row(
@@ -254,5 +254,23 @@ MUTANTS = (
             "    if proposals:\n        answer_parked(replica, role, now_ms)\n",
             "    answer_parked(replica, role, now_ms)\n",
         ),
+    ),
+    _row(
+        "M24",
+        "an observer whose leader is silent refuses pre-votes",
+        "own",
+        ("L01",),
+        Edit(
+            VOTE,
+            "        and now_ms >= role.state.fetch_deadline_ms\n",
+            "        and now_ms < role.state.fetch_deadline_ms - 1_000_000\n",
+        ),
+    ),
+    _row(
+        "M25",
+        "a snapshot that ends where an uncommitted voter set begins forgets the set before",
+        "Kafka's TreeMapLogHistory",
+        ("T01",),
+        Edit(VOTERS, "self.entries[1][0] < end_offset:\n", "self.entries[1][0] <= end_offset:\n"),
     ),
 )

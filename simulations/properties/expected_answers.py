@@ -70,9 +70,12 @@ def _place(found: Any) -> tuple[str, int, int] | None:
 
 
 def _vote(process: Process, request: VoteRequest, exact: tuple[int, ...]) -> bool | None:
-    """Whether it is granted; for a vote, and for a pre-vote of a later epoch, only the validator checks that."""
-    asked = request.topics[0].partitions[0]
-    is_checked = exact[0] or (asked.pre_vote and asked.replica_epoch == process.replica.role.epoch)
+    """Whether it is granted. Only the validator checks that for a vote, for a pre-vote of a later epoch, and at an
+    observer, whose answer depends on the time.
+    """
+    asked, replica = request.topics[0].partitions[0], process.replica
+    is_of_epoch = asked.pre_vote and asked.replica_epoch == replica.role.epoch
+    is_checked = exact[0] or (is_of_epoch and replica.may_stand)
     return bool(exact[3]) if is_checked else None
 
 

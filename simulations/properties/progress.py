@@ -41,14 +41,14 @@ ANSWER_SLACK_MS = 1000
 class Leadership:
     """One leadership, on its node's clock. until_ms: by its clock, when it must end unless a majority fetches.
 
-    known: voters that fetched from it, or that it notified, since the last check; voters: at that check. is_alone:
-    whether it is the only voter.
+    known: voters that fetched from it, or that it notified, since the last check; steady: the keys that have been
+    voters since that check. is_alone: whether it is the only voter.
     """
 
-    __slots__ = ("contacted", "epoch", "is_alone", "known", "process", "until_ms", "voters")
+    __slots__ = ("contacted", "epoch", "is_alone", "known", "process", "steady", "until_ms")
 
     def __init__(self, process: Process, epoch: int, until_ms: int, voters: Voters) -> None:
-        self.voters = voters
+        self.steady = set(voters.keys)
         self.is_alone = voters.ids == (process.node.id,)
         self.process = process
         self.epoch = epoch
@@ -115,7 +115,9 @@ class Progress:
         leadership = self._leaderships.get(process.node.id)
         if leadership is None:
             return
-        is_alone = self._ledger.voters(process).ids == (process.node.id,)
+        voters = self._ledger.voters(process)
+        leadership.steady &= set(voters.keys)
+        is_alone = voters.ids == (process.node.id,)
         if leadership.is_alone and not is_alone:
             leadership.until_ms = self._limit_ms(process)
         leadership.is_alone = is_alone
@@ -127,8 +129,8 @@ class Progress:
             return
         voters = self._ledger.voters(process)
         # A voter that was added since the last check has until the next one.
-        unknown = [key[0] for key in voters.keys if key[0] not in leadership.known and leadership.voters.holds(key)]
-        leadership.voters = voters
+        unknown = sorted(key[0] for key in leadership.steady & set(voters.keys) if key[0] not in leadership.known)
+        leadership.steady = set(voters.keys)
         if unknown:
             raise Violation(
                 "L13",

@@ -39,11 +39,14 @@ LATE_MS = 50
 
 
 class Asked(NamedTuple):
-    """A request for a change, at one process. told: is given the error of the answer."""
+    """A request for a change, at one process. told: is given the error of the answer. is_late: the process was asleep
+    when the request came, and takes it later.
+    """
 
     process: Process
     request: Any
     told: Callable[[int], None]
+    is_late: bool
 
 
 class Changes:
@@ -145,7 +148,7 @@ class Changes:
     def asks(self, process: Process, source: Source, request: Any, told: Callable[[int], None]) -> None:
         """The administrator asks a process for a change."""
         key = (process.node.id, process.life, source.connection)
-        self._waiting[key] = Asked(process, request, told)
+        self._waiting[key] = Asked(process, request, told, is_late=not process.is_awake)
         kind = "AddVoter" if isinstance(request, AddRaftVoterRequest) else "RemoveVoter"
         self._asked.add((kind, request.voter_id, request.voter_directory_id))
         limit_ms = process.now_ms() + process.replica.config.request_timeout_ms + LATE_MS
@@ -158,8 +161,10 @@ class Changes:
             return
         process = asked.process
         now_ms = process.now_ms()
-        if not process.is_awake or process.clock.frozen or now_ms < limit_ms or process.replica._held:  # noqa: SLF001
+        waits = not process.is_awake or process.clock.frozen or process.replica._held  # noqa: SLF001
+        if waits or asked.is_late or now_ms < limit_ms:
             # It was paused, or its answers wait for the disk: it has as long again.
+            self._waiting[key] = asked._replace(is_late=False)
             limit_ms = max(limit_ms, now_ms + process.replica.config.request_timeout_ms + LATE_MS)
             self._world.after(LATE_MS * MS, self._is_late, key, limit_ms)
             return

@@ -104,10 +104,13 @@ def learn_from_answer(
 # Requests of voters
 
 
-def handle_vote_request(node: Node, asked: Asked, now_ms: int, *, is_meant: bool) -> tuple[Node, tuple[int, ...]]:
+def handle_vote_request(
+    node: Node, asked: Asked, now_ms: int, *, is_meant: bool, is_silent: bool = False
+) -> tuple[Node, tuple[int, ...]]:
     """HandleVoteRequest, HandlePreVoteRequest: one vote an epoch, to an up-to-date log; a pre-vote changes nothing.
 
-    Returns the answer: error, epoch, leader, whether it is granted.
+    is_silent: the leader was silent for a fetch timeout. Returns the answer: error, epoch, leader, whether it is
+    granted.
     """
     if asked.end < 0 or not 0 <= asked.last_epoch <= (asked.epoch if asked.pre else asked.epoch - 1):
         return node, (INVALID, node.epoch, node.leader, 0)
@@ -119,7 +122,7 @@ def handle_vote_request(node: Node, asked: Asked, now_ms: int, *, is_meant: bool
         node = unattached(node, asked.epoch, NOBODY, now_ms)
     if not is_meant:
         return node, (OTHER_KEY, node.epoch, node.leader, 0)
-    granted = asked.candidate != node.id and _grants(node, asked)
+    granted = asked.candidate != node.id and _grants(node, asked, is_silent=is_silent)
     if granted and not asked.pre and node.voted == NOBODY:
         node = node.but(voted=asked.candidate, since_ms=now_ms)
         if node.role == PROSPECTIVE:
@@ -127,11 +130,11 @@ def handle_vote_request(node: Node, asked: Asked, now_ms: int, *, is_meant: bool
     return node, (0, node.epoch, node.leader, int(granted))
 
 
-def _grants(node: Node, asked: Asked) -> bool:
+def _grants(node: Node, asked: Asked, *, is_silent: bool) -> bool:
     is_as_good = (asked.last_epoch, asked.end) >= (node.log.last_epoch, node.log.end)
     if asked.pre:
-        serves = node.role == LEADER or (node.role == FOLLOWER and node.fetched)
-        return is_as_good and not serves
+        follows = node.role == FOLLOWER and node.fetched and (node.may_stand or not is_silent)
+        return is_as_good and node.role != LEADER and not follows
     if node.role not in {UNATTACHED, PROSPECTIVE}:
         return False
     if node.voted != NOBODY:

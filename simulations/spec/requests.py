@@ -74,7 +74,8 @@ def _vote(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
     said = request.topics[0].partitions[0]
     asked = Asked(said.replica_epoch, said.replica_id, said.last_offset_epoch, said.last_offset, said.pre_vote)
     is_meant = _is_meant(track, request.voter_id, said.voter_directory_id)
-    node, answer = handle_vote_request(track.node, asked, now_ms, is_meant=is_meant)
+    is_silent = now_ms - track.node.since_ms >= track.rules.fetch_ms
+    node, answer = handle_vote_request(track.node, asked, now_ms, is_meant=is_meant, is_silent=is_silent)
     track.owed[requested.source] = Owed(answer, candidate=None if asked.pre else asked.candidate)
     return "HandlePreVoteRequest" if asked.pre else "HandleVoteRequest", node
 

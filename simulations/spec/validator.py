@@ -8,6 +8,7 @@ resulting node must equal the observed one, and each effect must be one that the
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from raft.inputs import Failed, OffsetsReserved, Refused, Requested, Resign, UpgradeKraftVersion
@@ -85,16 +86,16 @@ class Validator:
         rules = Rules(
             config.fetch_timeout_ms, max(config.election_timeout_ms, 1), max(config.request_timeout_ms, 1)
         )  # fmt: skip
-        track = self._tracks[node.id] = Track(process, rules, found, self._sets_at)
+        track = self._tracks[node.id] = Track(process, rules, found, partial(self._sets_at, process))
         if before is not None:
             track.last_action = "Crash"
 
-    def _sets_at(self, end_offset: int) -> tuple[Voters, ...]:
+    def _sets_at(self, process: Process, end_offset: int) -> tuple[Voters, ...]:
         """The voter sets of the committed records up to an offset, where a snapshot ends."""
         number = self._ledger.history.chain_at.get(end_offset)
         if number is None:
             raise NotAllowed("LoadSnapshot", f"no committed batch ends at {end_offset}")
-        return self._ledger.voter_sets.all_at(number)
+        return self._ledger.all_voters_at(process, number)
 
     def ended(self, process: Process) -> None:
         """A process ended, and its unsynced data is lost."""

@@ -59,7 +59,11 @@ class Ledger:
 
     def all_voters(self, process: Process) -> tuple[Voters, ...]:
         """All voter sets of the log of a process, the oldest first; NO_VOTERS where its disk was not formatted."""
-        found = self.voter_sets.all_at(self.shadow(process).last)
+        return self.all_voters_at(process, self.shadow(process).last)
+
+    def all_voters_at(self, process: Process, number: int) -> tuple[Voters, ...]:
+        """As `all_voters`, of the log that ends with the chain `number`."""
+        found = self.voter_sets.all_at(number)
         return found if self._is_formatted(process.node) else (NO_VOTERS, *found[1:])
 
     def _is_formatted(self, node: Node) -> bool:

@@ -181,8 +181,14 @@ class Machine(Generic[P]):
     # Ending
 
     def kill(self) -> None:
-        """SIGKILL: the page cache stays, and the kernel closes the connections."""
+        """SIGKILL: the page cache stays, and the kernel closes the connections.
+
+        A process whose disk failed does not start again from a page cache that is on no disk.
+        """
+        has_failed = self.process is not None and self.process.has_failed
         self._end("killed", power_lost=False)
+        if has_failed:
+            self.disk.lose_power(self.disk_rng, journal=self.journal)
 
     def lose_power(self) -> None:
         """The machine loses power, and is off until it is switched on."""

@@ -78,6 +78,7 @@ class Register:
         self._snapshot_at = 0
         self._questions = 0
         self._handed_us = 0
+        self._handing = 0  # inputs that raft gets later
         self._supported = (0, 0)
 
     # Called by raft
@@ -176,10 +177,15 @@ class Register:
         """Give raft an input, after all that it was given before."""
         world = self._process.world
         self._handed_us = max(self._handed_us, world.now + delay_us)  # one after the other
-        if self._handed_us <= world.now:
+        if self._handed_us <= world.now and not self._handing:
             self._process.handle(event)
         else:
-            world.at(self._handed_us, self._process.when_awake, self._process.handle, event)
+            self._handing += 1
+            world.at(self._handed_us, self._process.when_awake, self._take, event)
+
+    def _take(self, event: Propose | OffsetsReserved | UpgradeKraftVersion) -> None:
+        self._handing -= 1
+        self._process.handle(event)
 
     def ask(self) -> int:
         """Request a confirmation of leadership; returns its number."""

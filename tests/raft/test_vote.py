@@ -224,6 +224,27 @@ def test_an_observer_grants_votes_like_a_voter() -> None:
     assert of(bench, vote_request(2, 3)) == vote_response(2, granted=True)
 
 
+@pytest.mark.parametrize(
+    ("own_id", "before_ms", "settings", "granted"),
+    [
+        pytest.param(7, 0, {}, True, id="an observer"),
+        pytest.param(7, 1, {}, False, id="before the fetch timeout"),
+        pytest.param(1, 1, {}, False, id="a voter"),
+        pytest.param(7, 0, {"observers_grant_pre_votes": False}, False, id="as in Kafka"),
+    ],
+)
+def test_an_observer_grants_a_pre_vote_when_its_leader_is_silent(
+    own_id: int, before_ms: int, settings: dict[str, Any], granted: bool
+) -> None:
+    """It may be a voter by a record that it lacks. A voter becomes Prospective after the fetch timeout."""
+    bench = follower(own_id, leader=2, epoch=3, **settings)
+    bench.answer(bench.last_send(), fetch_response(3, 2))
+
+    bench.now = bench.role.state.fetch_deadline_ms - before_ms
+
+    assert of(bench, vote_request(3, 3, pre_vote=True)) == vote_response(3, leader=2, node=2, granted=granted)
+
+
 def test_a_candidate_outside_of_our_voter_set_may_get_a_vote() -> None:
     bench = unattached(epoch=1)
 

@@ -187,8 +187,19 @@ def test_values_replaced_before_a_snapshot_are_forgotten() -> None:
     history.forget_before(8)
     at_8 = list(history.entries)
     history.forget_before(9)
+    at_9 = list(history.entries)
+    history.forget_before(10)
 
-    assert (at_8, history.entries) == ([(5, "b"), (9, "c")], [(9, "c")])
+    assert (at_8, at_9, history.entries) == ([(5, "b"), (9, "c")], [(5, "b"), (9, "c")], [(9, "c")])
+
+
+def test_the_value_that_a_snapshot_ends_with_is_kept_when_the_next_is_truncated() -> None:
+    history = History([(-1, "a"), (9, "b")])
+
+    history.forget_before(9)
+    history.truncate(9)
+
+    assert history.last() == (-1, "a")
 
 
 def test_a_history_restarts_from_the_value_of_a_snapshot() -> None:

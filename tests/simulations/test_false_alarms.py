@@ -23,6 +23,11 @@ from simulations.levels.table import load
         ("controller", 10023),  # S24: a node whose disk has failed takes in nothing more
         ("controller", 856),  # C21: a dynamic config takes the place of a static one that means the same
         ("controller", 329),  # C05: a fuzz client replaced what admin clients had set for all brokers
+        ("members", 1782),  # L01: two inputs of one moment came to raft in the wrong order
+        ("members", 2267),  # L06: a paused process takes a request when it is awake
+        ("members", 2516),  # L13: a voter was removed and added between two checks
+        ("members", 3107),  # S18: a process was killed while it ended after a failed sync
+        ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
     ],
 )
 def test_a_former_false_alarm_is_no_violation(level: str, seed: int) -> None:

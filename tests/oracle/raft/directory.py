@@ -71,6 +71,7 @@ def config_of(start: Start) -> RaftConfig:
         pre_vote_yield_ms=0,
         backs_off_without_news=False,
         counts_parked_fetches=True,
+        observers_grant_pre_votes=False,
         endpoints=(own_endpoint(start),),
         bootstrap_servers=servers,
         **values,
