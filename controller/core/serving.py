@@ -10,6 +10,7 @@ from controller.core.log_writer import write
 from controller.core.snapshot_schedule import Appended
 from controller.handlers.heartbeats import follow_registrations
 from controller.interface.effects import Append, UpgradeKraftVersion
+from controller.interface.inputs import Written
 from controller.interface.refusals import refused
 from controller.interface.results import ALL_PENDING, Result
 from records.errors import ApiError, Error
@@ -129,6 +130,7 @@ def refusal(context: RequestContext, request: Any, error: ApiError) -> Result:
 
 def carry_out(controller: Controller, api: Api, context: RequestContext, request: Any, result: Result) -> None:
     """Write the records of a result, and send its response as soon as it may leave."""
+    first_offset = controller.env.next_offset
     try:
         last_offset = write_result(controller, result)
     except ApiError as error:
@@ -136,6 +138,7 @@ def carry_out(controller: Controller, api: Api, context: RequestContext, request
         last_offset = write_result(controller, result)
     waiting = controller.waiting
     if result.records:
+        context.written = Written(controller.env.epoch, first_offset, last_offset)
         waiting.add(context, request, result.response, last_offset, confirm=False)
     elif not controller.is_active or api.kind is Kind.LOCAL:
         controller.answer(context, result.response)
@@ -179,7 +182,7 @@ def leave_offsets(controller: Controller, count: int) -> int:
 
 
 def on_disconnected(controller: Controller, event: Disconnected) -> None:
-    """Drop the answers that wait for this connection; what was appended stays."""
+    """Drop the answers that wait for this connection; what was appended stays, and the answers to it."""
     connection = event.connection
     controller.waiting.drop(connection)
     controller.parked = [waiter for waiter in controller.parked if waiter[0].source.connection != connection]

@@ -87,8 +87,16 @@ class Waiting:
             self.reply(waiter.context, waiter.response)
 
     def drop(self, connection: int) -> None:
-        """Drop the responses to a connection that is closed."""
-        kept = [entry for entry in self._by_offset if entry[2].context.source.connection != connection]
+        """Drop the responses to a connection that is closed.
+
+        Those to requests that wrote records stay: the driver does not send them, but learns the outcome from them, for
+        the audit log.
+        """
+        kept = [
+            entry
+            for entry in self._by_offset
+            if entry[2].context.source.connection != connection or entry[2].context.written is not None
+        ]
         if len(kept) < len(self._by_offset):
             self._by_offset = sorted(kept)
         if self._unconfirmed:

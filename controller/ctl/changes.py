@@ -64,7 +64,7 @@ def compare(one: Iterable[Entry], other: Iterable[Entry], wanted: Callable[[Chan
 def line_of(change: Change) -> str:
     """A change on one line."""
     named = f" (id {change.topic_id})" if change.kind in (TOPIC, PARTITION) else ""
-    head = f"{change.kind} {_plain(change.name)}{named} {change.what}"
+    head = f"{change.kind} {plain_text(change.name)}{named} {change.what}"
     if change.kind == TOPIC:
         return head
     if change.what == "changed":
@@ -116,7 +116,7 @@ def shown(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {shown(each)}" for key, each in value.items()) + "}"
     if isinstance(value, float):
         return f"{value:g}"
-    return _plain(str(value))
+    return plain_text(str(value))
 
 
 def plain_value(value: Any) -> Any:
@@ -134,6 +134,6 @@ def time_text(time_ms: int) -> str:
     return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(seconds))}.{milliseconds:03}Z"
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Text without control characters, which a terminal would obey."""
     return text if text.isprintable() else "".join(each if each.isprintable() else "?" for each in text)

@@ -24,6 +24,21 @@ class Principal(NamedTuple):
 ANONYMOUS = Principal()
 
 
+class Forwarder(NamedTuple):
+    """The broker that sent a client's request in an Envelope. address: as text."""
+
+    principal: Principal
+    address: str
+
+
+class Written(NamedTuple):
+    """The records that a request wrote. epoch: of the leader that wrote them; last_offset: inclusive."""
+
+    epoch: int
+    first_offset: int
+    last_offset: int
+
+
 @dataclass(slots=True)
 class RequestContext:
     """The data of a request besides its body.
@@ -33,7 +48,7 @@ class RequestContext:
     that listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: the
     authorizer's decisions for this request, kept by `controller.rules.permissions`. throttled_until_ms: monotonic;
     until when the sender must wait, kept by `controller.rules.mutation_quotas`; 0 where it need not. request: its body,
-    kept when it is served.
+    kept when it is served. forwarder: of a forwarded request. written: None until the request has written records.
     """
 
     source: Source
@@ -50,6 +65,8 @@ class RequestContext:
     decisions: dict[Any, bool] | None = None
     throttled_until_ms: int = 0
     request: Any = None
+    forwarder: Forwarder | None = None
+    written: Written | None = None
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.core.apis import Kind
 from controller.core.authorization import refusal
 from controller.interface.inputs import ANONYMOUS, RequestContext
 from controller.node.envelope import host_text
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
     from controller.interface.access import Access
+    from controller.node.audit import AuditLog
     from raft.inputs import Source
     from raft.network.requests import Incoming
 
@@ -34,10 +36,13 @@ class NotAllowed(Exception):
 
 
 class Admission:
-    """Checks requests before they are served. log: takes lines of the audit log; reply: sends a response."""
+    """Checks requests before they are served. log: takes the authorizer's lines for the node's log; reply: sends a
+    response. audit: the audit log; None for none.
+    """
 
     def __init__(self, log: Callable[..., None], reply: Callable[[Source, Any], None]) -> None:
         self.access: Access | None = None
+        self.audit: AuditLog | None = None
         self.waiting: list[Incoming] = []
         self._protocols: dict[str, str] = {}  # security protocol, by listener
         self._controller: Controller
@@ -66,7 +71,28 @@ class Admission:
 
     def drop(self, connection: int) -> None:
         """Drop the waiting requests of a closed connection."""
+        if self.audit is not None:
+            self.audit.disconnected(connection)
         self.waiting = [each for each in self.waiting if each.source.connection != connection]
+
+    def wants_context(self, api: Api) -> bool:
+        """Whether the context of a request is used: always, but for the quorum's requests, which are many."""
+        return api.kind is not Kind.RAFT or self.access is not None or (self.audit is not None and self.audit.has(api))
+
+    def admits(self, api: Api, context: RequestContext, request: Any) -> bool:
+        """Whether a request goes on to the quorum; if not it was answered."""
+        if self.is_denied(api, context, request):
+            return False
+        if self.audit is not None:
+            self.audit.asked(api, context, request)
+        return True
+
+    def refuse(self, source: Source, context: RequestContext | None, request: Any, response: Any) -> None:
+        """Answer a request that is not served. context: None for a request of the quorum."""
+        if self.audit is not None and context is not None:
+            context.request = request
+            self.audit.answered(context, response)
+        self._reply(source, response)
 
     def is_denied(self, api: Api, context: RequestContext, request: Any) -> bool:
         """Whether the sender may not make this request; if so it was answered."""
@@ -77,7 +103,7 @@ class Admission:
             self._log(note.name, **note.fields)
         if denied is None:
             return False
-        self._reply(context.source, denied)
+        self.refuse(context.source, context, request, denied)
         return True
 
     def context_of(self, incoming: Incoming, now_ms: int) -> RequestContext:

@@ -11,7 +11,7 @@ from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS
-from controller.interface.inputs import Principal
+from controller.interface.inputs import Forwarder, Principal
 from records.codec import decode_lenient, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
@@ -45,9 +45,9 @@ class Opened(NamedTuple):
 def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
     """The client's request, with a context that has the client's principal and address.
 
-    context: of the envelope, whose listener, connection and time of arrival stay. Raises ApiError with the code that
-    the envelope is answered with: PRINCIPAL_DESERIALIZATION_FAILURE, INVALID_REQUEST for an address or an API that
-    cannot be, UNSUPPORTED_VERSION for a request that cannot be read.
+    context: of the envelope, whose listener, connection and time of arrival stay; its sender becomes the forwarder.
+    Raises ApiError with the code that the envelope is answered with: PRINCIPAL_DESERIALIZATION_FAILURE, INVALID_REQUEST
+    for an address or an API that cannot be, UNSUPPORTED_VERSION for a request that cannot be read.
     """
     principal = principal_of(envelope.request_principal)
     address = address_text(envelope.client_host_address)
@@ -75,6 +75,7 @@ def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
         client_address=address,
         client_id=header.client_id or "",
         forwarded=True,
+        forwarder=Forwarder(context.principal, context.client_address),
         decisions=None,
     )
     return Opened(inner, header, request, api)

@@ -37,6 +37,14 @@ ROWS = (
     Event("certificate_expired", "node", "ERROR", "A certificate of this node has expired. Logged once an hour."),
     Event("majority_missing", "node", "WARN", "No leader was known for 3 s, and this node reaches fewer voters than a"
           " majority; `lost` names the others."),
+    Event("audit_log_failed", "node", "WARN", "The audit log cannot be written. Its lines wait in memory, at most"
+          " 4 MiB, and the node goes on."),
+    Event("audit_lines_lost", "node", "WARN", "Lines of the audit log are dropped, because too many wait for its"
+          " file."),
+    Event("audit_log_resumed", "node", "INFO", "The audit log is written again; `lost` is the number of lines that were"
+          " dropped since the start of the node."),
+    Event("audit_line_failed", "node", "ERROR", "A line of the audit log could not be made, which is a bug; its request"
+          " was served."),
     Event("resigning", "node", "INFO", "The active controller resigns; the field `reason` says why."),
     Event("resigning_failed", "node", "ERROR", "A failing node could not notify the other voters that it resigns; they"
           " detect it by the fetch timeout."),

@@ -79,7 +79,7 @@ class Node:
         self._is_draining = True  # inputs that come before `start` wait for it
         self._envelopes: dict[Source, RequestHeader] = {}
         self._kraft_version = -1
-        self._admission = Admission(log, self._reply)
+        self.admission = Admission(log, self._reply)
         self._shared_ids = SharedIds(self.note)
         self._feed_events = 0  # those for the feed that wait in _inputs
         self.replica: Replica
@@ -108,7 +108,7 @@ class Node:
         self.server, self.channels, self.own_channels = server, channels, own_channels
         self.feed = StateFeed(controller, storage, self._step_controller, self._later)
         self.loopback_requests = LoopbackRequests(replica, controller, own_channels, self.to_controller)
-        self._admission.begin(controller)
+        self.admission.begin(controller)
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
         self._timers = Timers(
             self.loop, replica, controller, storage,
@@ -167,7 +167,7 @@ class Node:
         if REQUEST_RECEIVED in self.log.shown:
             name, client_id = type(incoming.message).__name__, incoming.client_id
             self.log(REQUEST_RECEIVED, api=name, version=incoming.version, client=incoming.peer, client_id=client_id)
-        if self._admission.must_wait(incoming):
+        if self.admission.must_wait(incoming):
             return
         source, request, version = incoming.source, incoming.message, incoming.version
         api = APIS[incoming.api_key]
@@ -175,12 +175,12 @@ class Node:
             self.server.disconnect(source, reason)
             return
         context = None
-        if api.kind is not Kind.RAFT or self._admission.access is not None:
-            context = self._admission.context_of(incoming, self.now_ms())
+        if self.admission.wants_context(api):
+            context = self.admission.context_of(incoming, self.now_ms())
         if api.kind is Kind.ENVELOPE:
             assert context is not None
             # First the sender of the envelope is checked, then, as for any request, the sender of the request inside.
-            if self._admission.is_denied(api, context, request):
+            if self.admission.is_denied(api, context, request):
                 return
             try:
                 context, header, request, api = opened(request, context)
@@ -195,16 +195,16 @@ class Node:
             self.server.disconnect(source, str(error))
             return
         if refusal is not None:
-            self._reply(source, refusal)
+            self.admission.refuse(source, context, request, refusal)
         elif api.kind is not Kind.RAFT:
             assert context is not None
             self.to_controller(inputs.Requested(context, request))
-        elif context is None or not self._admission.is_denied(api, context, request):
+        elif context is None or self.admission.admits(api, context, request):
             self._shared_ids.requested(incoming, self.replica, self.now_ms())
             self.to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
 
     def on_disconnected(self, connection: int) -> None:
-        self._admission.drop(connection)
+        self.admission.drop(connection)
         self._shared_ids.dropped(connection)
         for source in [source for source in self._envelopes if source.connection == connection]:
             del self._envelopes[source]
@@ -320,8 +320,8 @@ class Node:
 
     def _step_controller(self, event: inputs.Input) -> None:
         self._perform_controller(controller_step(self.controller, event, self.now_ms()))
-        if self._admission.waiting:
-            for incoming in self._admission.take_ready():
+        if self.admission.waiting:
+            for incoming in self.admission.take_ready():
                 self.on_request(incoming)
 
     def _perform_controller(self, effects: list[controller_effects.Effect]) -> None:

@@ -65,6 +65,13 @@ TEXTS = {
         "less than {limit} are free on the file system of {directory}. The node stops when a write fails. Free "
         "space on it, or enlarge it"
     ),
+    "audit_log_failed": (
+        "the audit log {path} cannot be written: {error}. Its lines wait in memory, and are dropped when more than 4 "
+        "MiB wait. Free space, or correct the permissions of the file and its directory"
+    ),
+    "audit_lines_lost": (
+        "lines of the audit log {path} are dropped: more than {limit_bytes} bytes wait for its disk. Check the disk"
+    ),
     "certificate_expires": (
         "the certificate of {listener} in {file} is valid until {until}, and refused from then on. Write a new one to "
         "the file; the node reads it without a restart"

@@ -159,7 +159,12 @@ def build(
     server: Server,
     security: ClientSecurity | None = None,
 ) -> None:
-    """Recover the directory, and build the node from its parts. Raises StorageError."""
+    """Recover the directory, and build the node from its parts. Raises StorageError, OSError."""
+    audit = None
+    if path := config.text("kraft.audit.log"):
+        from controller.node.audit import open_audit
+
+        audit = open_audit(path, config, wall_ms, node.on_disk_note)
     storage = Storage(
         files,
         f"{identity.directory}/{PARTITION_DIRECTORY}",
@@ -207,6 +212,10 @@ def build(
             security=security,
         ),
     )  # fmt: skip
+    if audit is not None:
+        audit.begin(node.replica)
+        node.admission.audit = audit
+        node.wrap_effects(audit.around)
 
 
 def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...]:
@@ -341,6 +350,8 @@ async def serve(config: NodeConfig, log: Log) -> int:
         loop.add_signal_handler(number, _stop, node, loop, manager)
     await ended.wait()
     self_checks.close()
+    if node.admission.audit is not None:
+        node.admission.audit.close()
     manager.close(node.failure)
     if http is not None:
         http.close()

@@ -28,7 +28,8 @@ ADAPTERS = (
 AROUND = (
     "controller.tools", "controller.ctl", "controller.offline", "controller.config",
     "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
-    "controller.server.service_manager", "controller.node.file_descriptors", "records.__main__",
+    "controller.server.service_manager", "controller.node.audit_file", "controller.node.file_descriptors",
+    "records.__main__",
 )  # fmt: skip
 
 OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subprocess", "threading", "time", "uuid"}
@@ -56,7 +57,8 @@ HTTP = (
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
     "controller.config.documentation", "controller.config.environment", "controller.config.file",
-    "controller.config.keys.effects", "controller.config.reference", "controller.node.file_descriptors",
+    "controller.config.keys.effects", "controller.config.reference", "controller.node.audit",
+    "controller.node.audit_file", "controller.node.audit_resources", "controller.node.file_descriptors",
     "controller.security", "controller.node.log_events", "controller.node.logs", "controller.node.problems",
     "controller.server.grpc", "controller.server.self_checks", "controller.server.service_manager",
     "controller.server.start", *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer",

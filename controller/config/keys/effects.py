@@ -11,6 +11,13 @@ OWN_TEXTS = {
     "kraft.log.format": "The format of the log lines on stderr: `console` for people, `json` for one JSON object a line"
     " ([logs.md](logs.md)).",
     "kraft.log.level": "The level of the root logger until it is changed at run time.",
+    "kraft.audit.log": "The file of the audit log ([audit.md](audit.md)): who asked for a change, with which outcome,"
+    " at which offset. Not set or empty: off.",
+    "kraft.audit.log.bytes": "The greatest size of the file. Before a line that would exceed it, the file is renamed to"
+    " FILE.1, FILE.1 to FILE.2, and so on.",
+    "kraft.audit.log.files": "How many renamed files are kept. 0: a full file is deleted.",
+    "kraft.audit.log.requests": "What has a line besides the requests that changed the metadata: `refused`, requests"
+    " that were refused, and `reads`, requests that only read.",
     "kraft.http.listener": "The address (`HOST:PORT`) of probes, metrics and the status page. Not set: the port is"
     " off, and takes no memory.",
     "kraft.http.tls.certificate.path": "A PEM file with the certificate of the HTTP port and its intermediate"

@@ -17,6 +17,12 @@ KEYS = Definition(
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
     Key("kraft.log.format", Type.STRING, "console", OneOf("console", "json"), Importance.LOW),
     Key("kraft.log.level", Type.STRING, "INFO", OneOf(*LEVELS), Importance.LOW),
+    # The file of the audit log; off if not set or empty. Its size, the number of rotated files, and what is in it
+    # besides changes of the metadata.
+    Key("kraft.audit.log", Type.STRING, None, None, Importance.MEDIUM),
+    Key("kraft.audit.log.bytes", Type.INT, 16 << 20, between(64 << 10, 1 << 30), Importance.LOW),
+    Key("kraft.audit.log.files", Type.INT, 10, between(0, 1000), Importance.LOW),
+    Key("kraft.audit.log.requests", Type.LIST, ("refused",), ListOf("refused", "reads"), Importance.LOW),
     # Where probes, metrics and the status page are served, as host:port; off if not set.
     Key("kraft.http.listener", Type.STRING, None, Address(), Importance.MEDIUM),
     # PEM files: its certificate chain, its private key, and the authorities that may sign clients' certificates.

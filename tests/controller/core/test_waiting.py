@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.core.waiting import Waiting
-from controller.interface.inputs import RequestContext
+from controller.interface.inputs import RequestContext, Written
 from raft.inputs import Source
 
 
@@ -17,8 +17,10 @@ def context(connection=1):
     return RequestContext(Source(connection, 0), 0, 0, "CONTROLLER")
 
 
-def add(waiting, name, offset, *, confirm=False, connection=1):
-    waiting.add(context(connection), f"request {name}", name, offset, confirm=confirm)
+def add(waiting, name, offset, *, confirm=False, connection=1, written=None):
+    asked = context(connection)
+    asked.written = written
+    waiting.add(asked, f"request {name}", name, offset, confirm=confirm)
 
 
 def test_responses_are_sent_when_their_offsets_are_committed():
@@ -106,6 +108,20 @@ def test_responses_to_a_closed_connection_are_dropped():
     w.on_committed(4)
 
     assert answers == ["b2", "a2"]
+
+
+def test_the_response_to_a_write_stays_until_its_outcome_is_known_if_the_connection_is_closed():
+    w, answers = waiting()
+    add(w, "write", 3, written=Written(7, 2, 3))
+    add(w, "read", 3)
+    add(w, "lost write", 9, written=Written(7, 4, 9))
+
+    w.drop(1)
+    w.on_committed(4)
+    left = w.clear()
+
+    assert answers == ["write"]
+    assert [request for _, request in left] == ["request lost write"]
 
 
 @given(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.interface.inputs import Principal, RequestContext
+from controller.interface.inputs import Forwarder, Principal, RequestContext
 from controller.interface.refusals import refused
 from controller.node.envelope import address_text, opened, sealed
 from raft.inputs import Source
@@ -48,8 +48,9 @@ def test_a_forwarded_request_has_the_context_of_its_client():
 
     assert found.request == UnregisterBrokerRequest(broker_id=5)
     assert found.context == RequestContext(
-        Source(4, 9), 64, 0, "CONTROLLER", 77, Principal("User", "ann", True), "10.0.0.7", "tool", True
-    )
+        Source(4, 9), 64, 0, "CONTROLLER", 77, Principal("User", "ann", True), "10.0.0.7", "tool", True,
+        forwarder=Forwarder(CONTEXT.principal, CONTEXT.client_address),
+    )  # fmt: skip
     assert found.header.correlation_id == 31
 
 

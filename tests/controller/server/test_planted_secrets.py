@@ -1,7 +1,7 @@
 """A node with each kind of secret, used rightly and wrongly for a while: none is in any of its output.
 
-The output is its log at the most verbose level, its command line, its answers to clients and over HTTP, and what the
-tools print of its directory.
+The output is its log at the most verbose level, its audit log, its command line, its answers to clients and over HTTP,
+and what the tools print of its directory.
 """
 
 from __future__ import annotations
@@ -123,6 +123,7 @@ def prepared(root: Path, secret: Planted, port: int) -> dict[str, str]:
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "kraft.http.listener": f"127.0.0.1:{port + 1}", "kraft.http.token.path": str(root / "http.token"),
         "kraft.log.level": "TRACE",
+        "kraft.audit.log": str(root / "audit.log"), "kraft.audit.log.requests": "refused,reads",
         "my.plugin.password": secret("unknown-key"),
     }  # fmt: skip
     return {key.replace(".", "_"): value for key, value in found.items()}
@@ -181,6 +182,7 @@ def test_no_planted_secret_is_in_any_output(tmp_path: Path, monkeypatch: pytest.
         answers += [http(port + 1, path, secret) for path in ("/quorum", "/metrics", "/", "/no-such", "/readyz")]
         answers.append(Path(f"/proc/{process.pid}/cmdline").read_text())
     log = (tmp_path / "node.log").read_text()
+    audit = (tmp_path / "audit.log").read_text()
 
     log_file = str(next((tmp_path / "data").rglob("00000000000000000000.log")))
     done += [
@@ -198,7 +200,14 @@ def test_no_planted_secret_is_in_any_output(tmp_path: Path, monkeypatch: pytest.
     assert '"alice"' in dump
     assert "alice" in tree
     assert len(secret.all) > 20
-    for text in (log, "".join(answers), formatted, tree):
+    for api in (
+        "IncrementalAlterConfigs",
+        "AlterUserScramCredentials",
+        "CreateDelegationToken",
+        "ExpireDelegationToken",
+    ):
+        assert f'"api":"{api}"' in audit, api
+    for text in (log, "".join(answers), formatted, tree, audit):
         assert secret.found_in(text) == []
         assert "PRIVATE KEY" not in text
     # As stock's, the dump has the values of configs as they are in the log, of sensitive keys too.
