@@ -18,6 +18,7 @@ VERBS = {
     "diff": (".diff", "show what is different between two points, files or quorums"),
     "history": (".history", "show what changed: of a topic, a broker, a partition, a config"),
     "watch": (".watch", "print changes of the metadata as they commit"),
+    "bench": (".bench", "measure latency and rate of a quorum, beside what to expect"),
     "doctor": (".doctor", "examine a node, running or not: what is wrong, and the remedy"),
     "features": (".features", "check which nodes block a feature level"),
     "completion": (".completion", "print a script that completes commands in bash, zsh or fish"),

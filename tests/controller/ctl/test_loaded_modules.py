@@ -31,6 +31,7 @@ ASK = ["--bootstrap-controller", "nowhere"]
         (["at", "end", *ASK], QUORUM),
         (["diff", "500", "600", "--directory", NODE, "--type", "topic"], set()),
         (["history", "--topic", "orders", "--directory", NODE, "--json"], set()),
+        (["bench", "--help"], QUORUM),
         (["doctor", "--help"], set()),
         (["doctor", "-c", "MISSING", "--offline"], set()),
         (["features", "preflight", "4.3", "--directory", NODE], set()),
