@@ -11,7 +11,7 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Failed, OffsetsReserved, Refused, Requested, Resign, UpgradeKraftVersion
+from raft.inputs import Failed, OffsetsReserved, Refused, Requested, Resign, SnapshotTaken, UpgradeKraftVersion
 from records.errors import Error
 from simulations.spec import disks, elections, membership, replication
 from simulations.spec.inputs import INPUTS
@@ -145,6 +145,8 @@ class Validator:
             steps = self._explain(track, event, outcomes, seen, now_ms)
         node = steps[-1][1]
         _agree_on_voters(track, node)
+        if type(event) is SnapshotTaken:
+            _keeps_voters(track, node, event)
         if role is not track.role:
             self._note_roles(track, before, node, steps)
         if effects:
@@ -279,6 +281,17 @@ def _agree_on_voters(track: Track, node: Node) -> None:
     if found[:2] != known[:2]:
         raise NotAllowed("VotersChanged", f"it follows the newest voters of its log, {known}; it has {found}")
     track.entry = entry
+
+
+def _keeps_voters(track: Track, node: Node, taken: SnapshotTaken) -> None:
+    """Check that a replica still has the voter set at the end of a snapshot: what follows may yet be truncated."""
+    replica, end_offset = track.process.replica, taken.id.end_offset
+    known = [voters for voters in node.sets if 0 <= voters.offset < end_offset]
+    if not known or replica.log.snapshot(taken.id) is None:
+        return
+    found = replica.voter_sets.at(end_offset - 1)
+    if found is None or found.ids != known[-1].ids:
+        raise NotAllowed("TakeSnapshot", f"at {end_offset - 1} the voters are {known[-1]}; it has {found}")
 
 
 def _moment(track: Track, event: Any, now_ms: int) -> Moment:
