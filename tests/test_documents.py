@@ -20,8 +20,11 @@ import yaml
 
 from controller.config.keys import effects, own, server
 from controller.config.unknown_keys import unknown_keys
+from controller.ctl.command_trees import trees
+from controller.tools import live_shell
 from records.properties import parse_properties
 from tests.controller.server.processes import free_ports_in_a_row, running
+from tests.test_tidy import PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,29 +32,30 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 PAGES = (
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(path for folder in (*PACKAGES, "deploy", "tests") for path in (ROOT / folder).rglob("*.md")),
 )
 
-# The programs of this project: each command line of one is compared with what the program's --help says.
-OURS = {"kraftctl", "kafka-storage", "kafka-dump-log", "kafka-metadata-shell", "kraft-pipeline"}
+# The programs of this project: each command line of one is compared with what the program takes.
+PROGRAMS = {command.name: command for command in trees()}
+OURS = {name for known in PROGRAMS for name in (known, f"{known}.sh")} | {"kraft-pipeline"}
 # Other programs that the examples call, by where they come from. What is in none of the two is an error.
 OTHERS = set(
     """
     [ alias apt-get awk bash cat chmod cp curl docker echo export fio git grep grpcurl helm install java journalctl kill
     kubectl ls make mvn openssl pip pipx printf python python3 rm ruff sed seq set setpriv sort source ssh sudo
     systemctl tail useradd uv wait pytest
-    kafka-configs kafka-configs.sh kafka-features kafka-features.sh kafka-metadata-quorum kafka-metadata-quorum.sh
-    kafka-topics stock
+    stock
     """.split()  # noqa: SIM905 - a list of words
 )
 
 # Blocks that are no example, by page and first words, with the reason.
 NO_EXAMPLE = {
-    ("kip-4-proposal.md", "kraftctl topic alter TOPIC"): "a synopsis",
+    ("docs/kip-4-proposal.md", "kraftctl topic alter TOPIC"): "a synopsis",
     ("README.md", "make test  "): "a list of targets with what each does",
-    ("security.md", "KafkaServer {"): "a JAAS file; tests/interop/test_security_page.py runs it",
-    ("security.md", "security.protocol="): "a client's properties; tests/interop/test_security_page.py runs it",
+    ("docs/security.md", "KafkaServer {"): "a JAAS file; tests/interop/test_security_page.py runs it",
+    ("docs/security.md", "security.protocol="): "a client's properties; tests/interop/test_security_page.py runs it",
 }
 
 # Commands on a live quorum, and why those that do not run here do not.
@@ -62,11 +66,10 @@ NOT_RUN = {
     "kraftctl diff": "needs a backup; tests/controller/ctl/test_history.py runs it",
     "kraftctl watch": "runs until it is ended; tests/controller/ctl/test_watch.py runs it",
     "kraftctl up": "runs until it is ended; tests/controller/ctl/test_up.py runs it",
+    "kafka-storage format": "writes where the example says; tests/interop/test_storage.py runs it",
+    "kafka-metadata-quorum.sh remove-controller": "needs a second voter; tests/interop/test_voters.py runs it",
 }
-# Verbs of kraftctl that have verbs of their own.
-WITH_VERBS = {"backup", "features", "log", "recover", "topic"}
-# The help of a tool that Kafka has too is stock's, and lists stock's options alone; the last test runs these.
-NOT_IN_HELP = {"kafka-metadata-shell": {"--controllers", "--directory", "--config"}}
+OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 QUORUM = re.compile(r"\bc1:9093(,c2:9093(,c3:9093)?)?\b|\b127\.0\.0\.1:19091\b|\blocalhost:9093\b")
 
 
@@ -87,6 +90,9 @@ class Block(NamedTuple):
             return "yaml"
         if re.match(r"[a-z][a-z0-9.-]*\.[a-z0-9.-]*=", first) or re.match(r"process\.roles=", first):
             return "properties"
+        is_of_design = Path(self.page).name in {"ARCHITECTURE.md", "DESIGN.md"}
+        if is_of_design and Path(first.split()[0] if first else "").name not in OURS | OTHERS:
+            return "drawing"
         return "shell"
 
     def __str__(self) -> str:
@@ -98,7 +104,7 @@ def blocks() -> list[Block]:
     """Every example: fenced, or indented by at least four after an empty line."""
     found = []
     for page in PAGES:
-        lines = page.read_text("utf-8").splitlines()
+        name, lines = str(page.relative_to(ROOT)), page.read_text("utf-8").splitlines()
         number = 0
         while number < len(lines):
             begin, line = number, lines[number]
@@ -110,12 +116,12 @@ def blocks() -> list[Block]:
                 number += 1
                 language = line.strip()[3:]
                 if language in {"", "python", "sh", "properties", "yaml"}:
-                    found.append(Block(page.name, begin + 2, "\n".join(body)))
+                    found.append(Block(name, begin + 2, "\n".join(body)))
             elif re.match(r" {4,}[^ ]", line) and (begin == 0 or not lines[begin - 1].strip()):
                 indent = len(line) - len(line.lstrip())
                 while number < len(lines) and (not lines[number].strip() or lines[number].startswith(" " * indent)):
                     number += 1
-                whole = Block(page.name, begin + 1, "\n".join(each[indent:] for each in lines[begin:number]).rstrip())
+                whole = Block(name, begin + 1, "\n".join(each[indent:] for each in lines[begin:number]).rstrip())
                 found += [whole] if whole.kind == "python" else paragraphs(whole)
     return [block for block in found if not is_excused(block)]
 
@@ -180,10 +186,29 @@ def help_of(*words: str) -> str:
     return done.stdout + done.stderr
 
 
-def verb(words: list[str]) -> list[str]:
-    """The program with its verbs: what stands before the first option or argument."""
-    verbs = {"kraftctl": 1, "kafka-storage": 1, "kraft-pipeline": 1}.get(words[0], 0)
-    return words[: 1 + verbs + (words[0] == "kraftctl" and words[1] in WITH_VERBS)]
+def options_of(words: list[str]) -> set[str]:
+    """The options that a program takes with the verbs that stand among these words. Raises LookupError if one of them
+    should be a verb, and is not.
+    """
+    if words[0] == "kraft-pipeline":
+        text = help_of(*words[:2])
+        if "usage" not in text.lower():
+            raise LookupError(words[1])
+        return set(OPTION.findall(text))
+    command, left = PROGRAMS[words[0].removesuffix(".sh")], words[1:]
+    found = {name for flag in command.flags for name in flag.names}
+    if command.name == "kafka-metadata-shell":
+        # Its help is stock's, and lists stock's options alone.
+        found |= set(OPTION.findall(live_shell.USAGE))
+    while command.commands and not {"--help", "-h", "--version"} & set(left):
+        verbs = {each.name: each for each in command.commands}
+        # Some of stock's tools take options before the verb.
+        given = next((word for word in left if word in verbs), None)
+        if given is None:
+            raise LookupError(f"no verb in {left}; known: {sorted(verbs)}")
+        command, left = verbs[given], left[left.index(given) + 1 :]
+        found |= {name for flag in command.flags for name in flag.names}
+    return found
 
 
 def test_there_are_examples_of_each_kind() -> None:
@@ -212,7 +237,7 @@ def test_each_link_to_a_file_leads_to_one() -> None:
 
 
 def test_each_exception_has_a_block() -> None:
-    texts = [(page.name, page.read_text("utf-8")) for page in PAGES]
+    texts = [(str(page.relative_to(ROOT)), page.read_text("utf-8")) for page in PAGES]
 
     assert [key for key in NO_EXAMPLE if not any(key[0] == name and key[1] in text for name, text in texts)] == []
 
@@ -281,29 +306,30 @@ def test_make_has_each_target_and_each_file_of_the_project_is_there() -> None:
 def test_our_programs_have_each_verb_and_option() -> None:
     wrong = []
     for where, words in our_commands():
-        begin = verb(words)
-        text = help_of(*begin)
-        known = set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", text)) | NOT_IN_HELP.get(words[0], set())
-        if "usage" not in text.lower():
-            wrong.append(f"{where}: {' '.join(begin)}: {text.splitlines()[:1]}")
-        options = [word.partition("=")[0] for word in words[len(begin) :] if re.match(r"--?[a-zA-Z]", word)]
-        wrong += [f"{where}: {' '.join(begin)} {option}" for option in options if option not in known]
+        try:
+            known = options_of(words)
+        except LookupError as error:
+            wrong.append(f"{where}: {' '.join(words)}: {error}")
+            continue
+        options = [word.partition("=")[0] for word in words[1:] if re.match(r"--?[a-zA-Z]", word)]
+        wrong += [f"{where}: {' '.join(words)}: {option}" for option in options if option not in known]
 
     assert wrong == []
 
 
 def on_a_quorum() -> list[str]:
-    """The commands of the examples that read a live quorum of controllers, each once."""
+    """The commands of the examples on a live quorum of controllers, each once; those of stock's tools, which may change
+    the quorum, are last.
+    """
     found = {
         shlex.join(words)
         for _where, words in our_commands()
         if any(QUORUM.search(word) or word == "/etc/kafka/controller.properties" for word in words)
-        and " ".join(words[:2]) not in NOT_RUN
-        and words[:2] != ["kafka-storage", "format"]
+        and not any(set(command.split()) <= set(words) for command in NOT_RUN)
         and words[0] != "kraft-pipeline"
         and not {"--command-config", "--config"} & set(words)  # with TLS: tests/interop/test_security_page.py
     }
-    return sorted(found)
+    return sorted(found, key=lambda line: (line.startswith("kafka-"), line))
 
 
 def test_the_commands_of_the_examples_run_on_a_live_quorum(tmp_path: Path) -> None:
