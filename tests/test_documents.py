@@ -236,6 +236,24 @@ def test_each_link_to_a_file_leads_to_one() -> None:
     assert wrong == []
 
 
+def test_each_trouble_names_tests_that_exist() -> None:
+    """Both columns of docs/troubles.md: a trouble that no test shows, or whose test was renamed, is an error."""
+    rows = [line.split(" | ") for line in (ROOT / "docs" / "troubles.md").read_text("utf-8").splitlines()[9:]]
+    wrong = []
+    for _trouble, shown, way_out, _ in rows:
+        for cell in (shown, way_out):
+            named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", cell)
+            missing = [
+                f"{path}::{test}"
+                for path, test in named
+                if not (ROOT / path).is_file() or (test and f"def {test}(" not in (ROOT / path).read_text("utf-8"))
+            ]
+            wrong += missing if named or "the same test" in cell else [cell]
+
+    assert len(rows) >= 14
+    assert wrong == []
+
+
 def test_each_exception_has_a_block() -> None:
     texts = [(str(page.relative_to(ROOT)), page.read_text("utf-8")) for page in PAGES]
 
