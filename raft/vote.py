@@ -85,8 +85,8 @@ def _decide(replica: Replica, asked: Partition, now_ms: int) -> bool:
 def _has_lost_leader(replica: Replica, now_ms: int) -> bool:
     """Whether this is an observer whose leader was silent for a fetch timeout.
 
-    A voter becomes Prospective then; an observer stays a follower. It may have been added to the voters by a record that
-    it lacks: without its vote the others may not be able to elect anyone.
+    A voter becomes Prospective then; an observer stays a follower. It may have been added to the voters by a record
+    that it lacks: without its vote the others may not be able to elect anyone.
     """
     role = replica.role
     return (
