@@ -20,6 +20,7 @@ VERBS = {
     "watch": (".watch", "print changes of the metadata as they commit"),
     "bench": (".bench", "measure latency and rate of a quorum, beside what to expect"),
     "doctor": (".doctor", "examine a node, running or not: what is wrong, and the remedy"),
+    "rehearse": (".rehearse", "play the loss of nodes, sites and links, in simulated time"),
     "features": (".features", "check which nodes block a feature level"),
     "completion": (".completion", "print a script that completes commands in bash, zsh or fish"),
     "manual": (".manual", "write a manual page for each command"),

@@ -35,6 +35,7 @@ ASK = ["--bootstrap-controller", "nowhere"]
         (["doctor", "--help"], set()),
         (["doctor", "-c", "MISSING", "--offline"], set()),
         (["features", "preflight", "4.3", "--directory", NODE], set()),
+        (["rehearse", "--help"], set()),
         (["watch", "--help"], QUORUM),
         (["watch", *ASK], QUORUM),
     ],
