@@ -62,6 +62,7 @@ NO_EXAMPLE = {
 NOT_RUN = {
     "kraftctl topic": "needs brokers; tests/interop/test_topic_alter.py runs it",
     "kraftctl start": "runs until it is ended; the quorum of this test is started by it",
+    "kraftctl rehearse": "names a layout of its own; tests/interop/test_rehearse.py runs it",
     "kraftctl backup": "writes where the example says; tests/interop/test_backup.py runs it",
     "kraftctl diff": "needs a backup; tests/controller/ctl/test_history.py runs it",
     "kraftctl watch": "runs until it is ended; tests/controller/ctl/test_watch.py runs it",

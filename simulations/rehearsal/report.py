@@ -20,7 +20,7 @@ HEADS = ("SCENARIO", "WRITES", "LEADER HIT", "MEDIAN", "95%", "WORST", "ELSE WOR
 KEY = (
     "LEADER HIT: runs in which the leader, or its way to a majority, was struck; MEDIAN, 95%, WORST: their longest\n"
     "time without a commit. ELSE WORST: that of the other runs. ELECTIONS: the most of a run. LOST: acknowledged\n"
-    "writes that are in no log that is left, the most of a run. SERVING: the nodes that lead or follow at the end."
+    "writes that the best log that is left lacks, the most of a run. SERVING: the nodes that lead or follow at the end."
 )
 
 

@@ -60,7 +60,7 @@ def test_a_lost_majority_stops_writes_and_is_no_finding() -> None:
 
     assert (found.writes, found.agrees, found.is_finding) == (STOPS, True, False)
     assert "1 of 3 voters is left, and a majority is 2: no leader can be elected." in found.why
-    assert "In 1 of them, up to 3 acknowledged writes are in no log that is left" in found.why
+    assert "In 1 of them, up to 3 acknowledged writes are missing in the best log that is left" in found.why
 
 
 @pytest.mark.parametrize(
