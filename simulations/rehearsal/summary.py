@@ -169,8 +169,8 @@ def _shown(found: Result) -> str:
         parts.append(f"In none of {found.runs} runs was a write committed{when} afterwards.")
         if found.lost:
             parts.append(
-                f"In {found.lost_runs} of them, up to {found.lost} acknowledged writes are missing in the best log that is left: "
-                "`kraftctl recover` cannot bring them back."
+                f"In {found.lost_runs} of them, up to {found.lost} acknowledged writes are missing in the best log "
+                "that is left: `kraftctl recover` cannot bring them back."
             )
         if found.back.runs:
             parts.append(f"Once packets passed again, a write was committed within {milliseconds(found.back.worst)}.")
