@@ -13,7 +13,7 @@ from raft import effects as do
 from raft.inputs import Answered, Saved, ShutDown
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.errors import Error
-from records.messages.elections import VoteRequest
+from records.messages.elections import EndQuorumEpochRequest, VoteRequest
 from simulations.properties.periodic_work import HELD
 from simulations.spec.forms import is_of_log
 from simulations.world.violation import Violation
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 # A step may wait for the one before it, or for the disk; then it is looked at again.
 AT_ONCE_US = 5 * MS
+
+# The roles that send a request, where only these do.
+SENT_BY: dict[type, tuple[type[Role], ...]] = {
+    VoteRequest: (Prospective, Candidate),
+    EndQuorumEpochRequest: (Resigned,),
+}
 
 
 class Promptness:
@@ -59,9 +65,9 @@ class Promptness:
             self._world.after(AT_ONCE_US, self._look, process, role)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
-        stands = isinstance(process.replica.role, (Prospective, Candidate))
-        if type(effect.request) is VoteRequest and not stands:
-            return  # it waited for a save, and the role in which it was sent is over
+        role = SENT_BY.get(type(effect.request))
+        if role is not None and not isinstance(process.replica.role, role):
+            return  # it waited for a save, or left with what ended its role: the role in which it was sent is over
         # Of others that waited the role is not known, so their answers are not looked at.
         number = HELD if self._duties.is_held(process) else effect.number
         self._sent[process.node.id][effect.peer] = (number, process.clock.ms(self._world.now))

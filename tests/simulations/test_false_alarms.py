@@ -27,6 +27,7 @@ from simulations.levels.table import load
         ("members", 2267),  # L06: a paused process takes a request when it is awake
         ("members", 2516),  # L13: a voter was removed and added between two checks
         ("members", 3107),  # S18: a process was killed while it ended after a failed sync
+        ("members", 4913),  # S24: a request left in the step that ended its role
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
     ],
 )
