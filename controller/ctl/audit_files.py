@@ -5,8 +5,11 @@ An offset alone is not enough: records of a leader that lost its epoch may be re
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from bisect import bisect_left
+from collections import deque
 from typing import NamedTuple
 
 from controller.ctl.changes import plain_text
@@ -14,12 +17,15 @@ from controller.ctl.changes import plain_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import IO, Any
+    from typing import IO, Any, Self
 
     from controller.ctl.changes import Committed
 
 # A node writes lines of at most some 300 KiB.
 LINE_BYTES_MAX = 1 << 20
+# Requests that are kept while files are followed.
+FOLLOWED_MAX = 10_000
+_DAMAGED = (ValueError, KeyError, TypeError, RecursionError)
 _TEXTS = ("time", "api", "listener")
 _TEXTS_OR_NULL = ("principal", "client_id", "client_address")
 _NUMBERS = ("version", "node_id", "epoch", "first_offset", "last_offset")
@@ -73,7 +79,7 @@ class Requests:
         try:
             said = None if line is None else json.loads(line)
             asked, numbers = _parsed(said)
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except _DAMAGED:
             self.unreadable += 1
             return
         if asked is None:
@@ -84,6 +90,72 @@ class Requests:
             if offsets[position] > last:
                 break
             self._found[epoch, offsets[position]] = asked
+
+
+class Following:
+    """The requests of audit logs that are being written, the newest FOLLOWED_MAX of them; a context manager."""
+
+    def __init__(self, paths: Iterable[str], *, from_begin: bool) -> None:
+        """from_begin: whether what is in the files now counts too. Raises OSError."""
+        self._followed = [_Followed(path, from_begin=from_begin) for path in paths]
+        self._newest: deque[tuple[tuple[int, int, int], Asked]] = deque(maxlen=FOLLOWED_MAX)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for followed in self._followed:
+            followed.close()
+
+    def of(self, change: Committed) -> Asked | None:
+        """The request that made a change, if its line is written. Raises OSError."""
+        for followed in self._followed:
+            for line in followed.lines():
+                with contextlib.suppress(*_DAMAGED):
+                    asked, numbers = _parsed(json.loads(line))
+                    if asked is not None:
+                        self._newest.append((numbers, asked))
+        for (epoch, first, last), asked in reversed(self._newest):
+            if epoch == change.epoch and first <= change.offset <= last:
+                return asked
+        return None
+
+
+class _Followed:
+    """One file, which its node may rotate."""
+
+    def __init__(self, path: str, *, from_begin: bool) -> None:
+        self._path = path
+        self._file = open(path, "rb")  # noqa: PTH123, SIM115
+        if not from_begin:
+            self._file.seek(0, os.SEEK_END)
+        self._begun = b""
+
+    def close(self) -> None:
+        self._file.close()
+
+    def lines(self) -> Iterator[bytes]:
+        """The whole lines that were written since the last call."""
+        while True:
+            while data := self._file.read(LINE_BYTES_MAX):
+                *whole, self._begun = (self._begun + data).split(b"\n")
+                yield from whole
+                if len(self._begun) > LINE_BYTES_MAX:
+                    self._begun = b""  # its end is then a line that cannot be read
+            if not self._is_rotated():
+                return
+            self._file.close()
+            self._file = open(self._path, "rb")  # noqa: PTH123, SIM115
+            self._begun = b""
+
+    def _is_rotated(self) -> bool:
+        """Whether another file has the path now; not while none has it."""
+        try:
+            there, ours = os.stat(self._path), os.fstat(self._file.fileno())  # noqa: PTH116
+        except FileNotFoundError:
+            return False
+        # The last lines may have been written between the last read and the rotation.
+        return (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino) and self._file.tell() == ours.st_size
 
 
 def read_requests(paths: Iterable[str], wanted: Iterable[tuple[int, int]]) -> Requests:

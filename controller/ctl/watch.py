@@ -6,6 +6,7 @@ import json
 import sys
 import time
 
+from controller.ctl.audit_files import Following, json_of, line_of
 from controller.ctl.changes import Committed, committed_json, committed_line, compare
 from controller.ctl.filters import add_filter_options, wanted_of
 from controller.ctl.past_quorum import PastQuorum, first_image
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
+    from controller.ctl.audit_files import Asked
     from controller.ctl.changes import Change
     from controller.ctl.noting_image import NotingImage
 
 POLL_S = 0.1
 WAIT_S = 10.0
+# A change without a request is shown this long after it was written, so that its line in an audit log is there.
+LINE_MS_MAX = 500
+LINE_POLLS_MAX = 5  # the clock of the leader may be ahead
 
 
 def run(arguments: list[str]) -> int:
@@ -55,6 +60,10 @@ def arguments_parser() -> argparse.ArgumentParser:
     top.add_argument("--token-file", metavar="FILE", help="with --grpc: its first line is a bearer token")
     add_filter_options(top)
     top.add_argument("--from", dest="begin", type=int, metavar="OFFSET", help="begin there (default: with the next)")
+    top.add_argument(
+        "--audit", action="extend", nargs="+", metavar="FILE", default=[],
+        help="audit logs of this machine's controllers (kraft.audit.log): show who asked for a change",
+    )  # fmt: skip
     top.add_argument("--json", action="store_true", help="print one JSON object a line")
     return top
 
@@ -66,9 +75,25 @@ def _watch(options: argparse.Namespace) -> int:
         from controller.ctl.watch_service import changes_of_service
 
         changes = changes_of_service(options, wanted_of(options))
-    for each in changes:
-        print(json.dumps(committed_json(each)) if options.json else committed_line(each), flush=True)
+    with Following(options.audit, from_begin=options.begin is not None) as following:
+        for each in changes:
+            asked = _request_of(each, following) if options.audit else None
+            if options.json:
+                known = {"request": json_of(asked)} if options.audit else {}
+                print(json.dumps({**committed_json(each), **known}), flush=True)
+            else:
+                print(committed_line(each) + (f"  {line_of(asked)}" if asked else ""), flush=True)
     return 0
+
+
+def _request_of(change: Committed, following: Following) -> Asked | None:
+    """The request that made a change. Its line may be written some milliseconds after its commit."""
+    for _ in range(LINE_POLLS_MAX):
+        found = following.of(change)
+        if found is not None or time.time() * 1000 > change.time_ms + LINE_MS_MAX:
+            return found
+        time.sleep(POLL_S)
+    return following.of(change)
 
 
 def _of_log(options: argparse.Namespace) -> Iterator[Committed]:

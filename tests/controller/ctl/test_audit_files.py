@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.ctl.audit_files import LINE_BYTES_MAX, Asked, Requests, json_of, line_of, read_requests
+from controller.ctl.audit_files import (
+    FOLLOWED_MAX,
+    LINE_BYTES_MAX,
+    Asked,
+    Following,
+    Requests,
+    json_of,
+    line_of,
+    read_requests,
+)
 from controller.ctl.changes import Change, Committed
 from controller.ctl.history import run
 from tests.records.golden import GOLDEN
@@ -97,6 +106,38 @@ def test_a_compressed_file_that_is_cut_short_is_an_error_with_its_name(tmp_path:
 
     with pytest.raises(OSError, match=r"audit\.log\.1\.gz"):
         read_requests([str(path)], [(7, 1)])
+
+
+def test_a_file_is_followed_from_its_end_or_its_begin_and_through_rotations(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    path.write_bytes(line(7, 1, 1))
+    with Following([str(path)], from_begin=False) as since_now, Following([str(path)], from_begin=True) as all_of_it:
+
+        def found(*offsets: int) -> list[tuple[bool, bool]]:
+            changes = [at(7, offset) for offset in offsets]
+            return [(since_now.of(each) is not None, all_of_it.of(each) is not None) for each in changes]
+
+        assert found(1, 2) == [(False, True), (False, False)]
+        with path.open("ab") as file:
+            file.write(b"damaged\n" + line(7, 2, 3) + line(7, 4, 4)[:20])
+        assert found(2, 3, 4) == [(True, True), (True, True), (False, False)]
+        with path.open("ab") as file:
+            file.write(line(7, 4, 4)[20:])
+        path.rename(tmp_path / "audit.log.1")
+        assert found(4) == [(True, True)]
+        path.write_bytes(line(7, 5, 5))
+        assert found(5, 2) == [(True, True), (True, True)]
+        assert since_now.of(at(8, 5)) is None
+
+
+def test_of_followed_files_no_more_than_a_number_of_requests_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    path.write_bytes(b"".join(line(7, offset, offset) for offset in range(FOLLOWED_MAX + 1)))
+
+    with Following([str(path)], from_begin=True) as following:
+        found = [following.of(at(7, offset)) is not None for offset in (0, 1)]
+
+    assert found == [False, True]
 
 
 def test_a_request_on_one_line_moves_no_cursor() -> None:

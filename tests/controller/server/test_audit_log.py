@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
+from tests.controller.ctl.test_watch import Watching
 from tests.controller.server.alterations import BROKER, alteration
 from tests.controller.server.processes import free_port, run_to_end, running, write_properties
 from tests.interop.ask import ask
@@ -84,6 +85,23 @@ def test_a_node_says_who_changed_what_and_history_shows_it(tmp_path: Path) -> No
         ("IncrementalAlterConfigs", "User:ANONYMOUS", "test")
     ] * 2
     assert found["changes"] == plain["changes"]
+
+
+def test_watch_shows_who_asked_for_a_change(tmp_path: Path) -> None:
+    port, audit = free_port(), tmp_path / "audit.log"
+    with running(tmp_path, port, kraft_audit_log=str(audit)):
+        put(port, KEY, "1000")
+        arguments = ["--bootstrap-controller", f"127.0.0.1:{port}", "--type", "config", "--audit", str(audit)]
+        text, values = Watching(*arguments), Watching(*arguments, "--json")
+        put(port, KEY, "2000")
+        line, value = text.line(), json.loads(values.line())
+        text.end()
+        values.end()
+
+    assert line.endswith(
+        f"{KEY} 1000 -> 2000  [IncrementalAlterConfigs by User:ANONYMOUS, client test, from 127.0.0.1]\n"
+    )
+    assert (value["request"]["principal"], value["request"]["node_id"]) == ("User:ANONYMOUS", 1)
 
 
 def test_a_disk_that_is_full_for_the_audit_log_stops_nothing(tmp_path: Path) -> None:
