@@ -73,8 +73,9 @@ class AuditLog:
         self._requests = requests
         self._wall_ms = wall_ms
         self._note = note
-        # Requests of the quorum, which are answered without their context: by source, also the newest voter set then.
-        self._asked: dict[Source, tuple[RequestContext, int]] = {}
+        # Requests of the quorum, which are answered without their context: by source, with the epoch and the offset of
+        # the newest voter set when they came.
+        self._asked: dict[Source, tuple[RequestContext, int, int]] = {}
         self._replica: Replica
 
     def begin(self, replica: Replica) -> None:
@@ -86,7 +87,7 @@ class AuditLog:
 
         def reply_of_raft(effect: raft_effects.Reply) -> None:
             act(effect)
-            context = self.context_of(effect.source, effect.response)
+            context = self.context_of(effect.source)
             if context is not None:
                 self.answered(context, effect.response)
 
@@ -106,17 +107,19 @@ class AuditLog:
         """A request goes to the quorum."""
         if self.has(api):
             context.request = request
-            self._asked[context.source] = context, self._voters_offset()
+            self._asked[context.source] = context, self._replica.epoch, self._voters_offset()
 
-    def context_of(self, source: Source, response: Any) -> RequestContext | None:
+    def context_of(self, source: Source) -> RequestContext | None:
         """The context of a request that the quorum answers, with what it has written; None for other requests."""
         found = self._asked.pop(source, None)
         if found is None:
             return None
-        context, before = found
+        context, epoch, before = found
         offset = self._voters_offset()
-        if context.api_key in _VOTER_CHANGES and not response.error_code and offset > before:
-            context.written = Written(self._replica.epoch, offset, offset)
+        # One change is under way at a time, so a newer set is of this request, also if it is answered with an error:
+        # the leader lost its epoch, or did not wait for the commit any longer.
+        if context.api_key in _VOTER_CHANGES and offset > before:
+            context.written = Written(epoch, offset, offset)
         return context
 
     def disconnected(self, connection: int) -> None:
@@ -130,7 +133,13 @@ class AuditLog:
         try:
             line = self._line(context, response)
         except Exception as error:  # whatever it is: an observer must not stop the node
-            self._note("audit_line_failed", {"api": _api_name(context), "error": repr(error)})
+            # Where, and no more: the text of an exception may quote a value of the request.
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            line_number = -1 if trace is None else trace.tb_lineno
+            fields = {"api": _api_name(context), "error": type(error).__name__, "line": line_number}
+            self._note("audit_line_failed", fields)
             return
         if line is not None:
             self.file.put(line)

@@ -276,12 +276,28 @@ def test_a_voter_that_is_not_removed_has_no_offset() -> None:
     rig = audited("refused")
     request = RemoveRaftVoterRequest(cluster_id=None, voter_id=3, voter_directory_id=bytes(16))
 
-    rig.quorum.voter_sets.add(42, None)  # of another change
+    rig.quorum.voter_sets.add(42, None)  # of an earlier change
     refusal = RemoveRaftVoterResponse(throttle_time_ms=0, error_code=Error.VOTER_NOT_FOUND, error_message="x")
     rig.quorum_answers(rig.to_quorum(request), refusal)
 
     (line,) = rig.kept.take()
     assert (line["outcome"], line["error"], "first_offset" in line) == ("refused", "VOTER_NOT_FOUND", False)
+
+
+def test_a_change_of_voters_that_is_answered_with_an_error_may_yet_be_committed() -> None:
+    rig = audited()
+    request = RemoveRaftVoterRequest(cluster_id=None, voter_id=3, voter_directory_id=bytes(16))
+
+    source = rig.to_quorum(request)
+    rig.quorum.voter_sets.add(142, None)
+    rig.quorum.epoch = 8  # another leader
+    refusal = RemoveRaftVoterResponse(throttle_time_ms=0, error_code=Error.NOT_LEADER_OR_FOLLOWER, error_message="x")
+    rig.quorum_answers(source, refusal)
+
+    (line,) = rig.kept.take()
+    assert (line["outcome"], line["error"], line["epoch"], line["first_offset"]) == (
+        "unknown", "NOT_LEADER_OR_FOLLOWER", 7, 142,
+    )  # fmt: skip
 
 
 def test_a_read_of_the_quorum_whose_client_disconnects_is_forgotten() -> None:
