@@ -47,7 +47,7 @@ gssapi: setup
 
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
-	$(BIN)/python -m pytest $(PARALLEL) tests/interop tests/oracle --interop
+	$(BIN)/python -m pytest $(PARALLEL) --durations=25 tests/interop tests/oracle --interop
 
 # What stock's tools print: the recorded answers in tests/data/stock-tools, asked anew.
 golden: setup

@@ -183,6 +183,22 @@ def test_a_monitor_is_that_of_the_kustomization(monitor: str) -> None:
 
 @needs_helm
 @pytest.mark.parametrize(
+    ("given", "page"), [("", "docs/runbook.md"), ("https://wiki.example.org/kraft", "https://wiki.example.org/kraft")]
+)
+def test_the_alerts_are_those_of_prometheus_with_the_address_of_the_runbook(given: str, page: str) -> None:
+    groups = yaml.safe_load((KUBERNETES.parent / "prometheus" / "alerts.yaml").read_text())["groups"]
+
+    found = objects(prometheusRule={"enabled": True, "runbookUrl": given})["PrometheusRule"]["spec"]
+
+    for group in groups:
+        for alert in group["rules"]:
+            url = alert["annotations"]["runbook_url"]
+            alert["annotations"]["runbook_url"] = url.replace("docs/runbook.md", page)
+    assert found == {"groups": groups}
+
+
+@needs_helm
+@pytest.mark.parametrize(
     ("values", "said"),
     [
         ({}, "clusterId is empty: make one with `kafka-storage random-uuid`"),
@@ -190,6 +206,7 @@ def test_a_monitor_is_that_of_the_kustomization(monitor: str) -> None:
         ({"clusterId": CLUSTER_ID, "replicas": 2}, "replicas"),
         ({"clusterId": CLUSTER_ID, "replica": 3}, "replica"),
         ({"clusterId": CLUSTER_ID, "watch": {"enabled": True}}, "watch.secretName is empty"),
+        ({"clusterId": CLUSTER_ID, "prometheusRule": {"runbookUrl": "wiki"}}, "runbookUrl"),
         (
             {"clusterId": CLUSTER_ID, "podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True}},
             "each controller would be scraped twice",
