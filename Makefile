@@ -74,7 +74,7 @@ pipeline-demo: pipeline-setup
 	$(BIN)/kraft-pipeline report --warehouse $(DEMO)/warehouse --out $(DEMO)/report.html
 
 # The parts of the simulation that every change must pass; each prints its time.
-SIMULATED := 'sweep --ci' 'determinism --ci' 'mutants --gate' 'corpus --verify' 'search'
+SIMULATED := 'sweep --ci' 'determinism --ci' 'corpus --verify' 'mutants --gate --beside-corpus' 'search'
 sweep: setup
 	@for part in $(SIMULATED); do \
 		begin=$$(date +%s); \

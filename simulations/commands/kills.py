@@ -35,6 +35,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--oracles", action="store_true", help="print which property catches which mutants, from the stored kills"
     )
     ways.add_argument("--faults", action="store_true", help="print which kinds of faults the kills need")
+    parser.add_argument(
+        "--beside-corpus", action="store_true",
+        help="with --gate, leave out the mutants with a plan in the corpus: `corpus --verify` has checked them",
+    )  # fmt: skip
     parser.add_argument("--only", default="", metavar="ID", help="check this property alone, and store what it catches")
     parser.add_argument("--unkept", action="store_true", help="only those without a stored kill")
     parser.add_argument(
@@ -48,8 +52,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> int | None:
     """Returns the exit code; None where the arguments ask for none of this."""
+    from simulations.corpus import entries
     from simulations.mutants import kills
 
+    if args.beside_corpus and not args.gate:
+        raise ValueError("--beside-corpus needs --gate")
     kept = kills.read()
     if args.only:
         return _alone(chosen, crew, args.only, args.seeds or range(1, args.seeds_max + 1))
@@ -58,7 +65,8 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     if args.hunt:
         return _hunt(chosen, crew, args.ranges, args.seeds_max, kept if args.further else {})
     if args.gate:
-        return gate.execute(chosen, crew)
+        verified = {entry.mutant_id for entry in entries()} if args.beside_corpus else ()
+        return gate.execute(chosen, crew, verified)
     if args.report:
         return _report(chosen, kept)
     if args.oracles:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulations.commands import gate
+from simulations.commands.main import main
 from simulations.mutants.table import MUTANTS
 from simulations.running.outcome import Outcome
 from simulations.running.tasks import Row, Task
@@ -48,3 +49,19 @@ def test_each_required_mutant_must_be_caught(capsys: pytest.CaptureFixture[str])
     assert gate.execute(chosen, _crew([REQUIRED.id])) == 1
 
     assert f"required mutants not caught: {REQUIRED.id}" in capsys.readouterr().out
+
+
+def test_mutants_that_the_corpus_catches_count_and_are_not_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [mutant._replace(ci=True) for mutant in KNOWN]
+
+    assert gate.execute(chosen, _crew([KNOWN[0].id]), {KNOWN[0].id}) == 0
+    assert gate.execute(chosen, _crew([KNOWN[0].id]), {KNOWN[1].id}) == 1
+
+    assert "10 of 10 mutants caught, 1 of them by the corpus, 100.0%" in capsys.readouterr().out
+
+
+def test_to_leave_out_the_corpus_is_for_the_gate_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["mutants", "--beside-corpus", "D01"])
+
+    assert "--beside-corpus needs --gate" in capsys.readouterr().err
