@@ -67,7 +67,7 @@ NOT_RUN = {
     "kraftctl diff": "needs a backup; tests/controller/ctl/test_history.py runs it",
     "kraftctl watch": "runs until it is ended; tests/controller/ctl/test_watch.py runs it",
     "kraftctl up": "runs until it is ended; tests/controller/ctl/test_up.py runs it",
-    "kraftctl bench --scratch-topic": "needs a broker; tests/controller/ctl/test_bench.py runs it",
+    "kraftctl bench": "its exit code depends on the load of the machine; tests/controller/ctl/test_bench.py runs it",
     "kafka-storage format": "writes where the example says; tests/interop/test_storage.py runs it",
     "kafka-metadata-quorum.sh remove-controller": "needs a second voter; tests/interop/test_voters.py runs it",
 }
