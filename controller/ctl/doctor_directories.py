@@ -276,8 +276,7 @@ def voter_set(config: NodeConfig, path: str, mark: MetaProperties, image: Noting
             ERROR, f"{config.metadata_log_dir}/{META_PROPERTIES}",
             f"directory.id={own}, but the voter set has node {node_id} with {voter['directory_id']}: its disk was "
             "replaced",
-            f"kafka-metadata-quorum remove-controller --controller-id {node_id} --controller-directory-id "
-            f"{voter['directory_id']}, then add-controller on this machine",
+            f"start this node, and then: kraftctl quorum replace --id {node_id}",
         )  # fmt: skip
     if is_dynamic and voter is not None:
         yield Finding(OK, "voter set", f"nodes {', '.join(map(str, sorted(image.voters)))}, with this node")

@@ -147,8 +147,7 @@ def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own, 
         )
         yield Finding(
             ERROR, "quorum", text,
-            f"kafka-metadata-quorum remove-controller --controller-id {config.node_id} --controller-directory-id "
-            f"{member.directory_id}, then add-controller on this machine",
+            f"start this node, and then: kraftctl quorum replace --id {config.node_id}",
         )  # fmt: skip
     if member is None and own.mark is not None:
         text = f"node {config.node_id} is no voter"
@@ -159,7 +158,7 @@ def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own, 
         yield Finding(
             WARNING, f"controller {ghost}", "it is registered, and is neither a voter nor an observer: its old feature "
             "ranges can block an upgrade of metadata.version",
-            "start it with the new release, or with Kafka 4.4 and later unregister it",
+            f"if it is gone: kraftctl controllers prune --id {ghost}",
         )  # fmt: skip
     fetched = view.voters[view.leader_id].last_fetch_ms if view.leader_id in view.voters else -1
     if fetched >= 0 and abs(fetched - now_ms) > CLOCK_MS:

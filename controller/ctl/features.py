@@ -77,7 +77,7 @@ def _preflight(options: argparse.Namespace) -> int:
     place = place_of(options)
     assert place is not None, "one is required"
     with Progress("reading", size_of(place)) as note:
-        image = read(place, Reading(since=START, wanted=_is_registration, note=note), "kraftctl-features")
+        image = read(place, Reading(since=START, wanted=is_registration, note=note), "kraftctl-features")
     view = _view(place)
     now = image.features.get(name, 0)
     found = blocking(image, view, name, level)
@@ -113,11 +113,7 @@ def wanted_level(text: str) -> tuple[str, int]:
 
 def blocking(image: NotingImage, view: View | None, name: str, level: int) -> list[Blocking]:
     """The registered nodes that do not support the level. view: of the leader; None where there is none to ask."""
-    registered = {
-        (each.change.kind, int(each.change.name)): each.time_ms
-        for each in image.changes
-        if each.record.startswith("Register")
-    }
+    registered = registration_times(image)
     nodes = [
         *((CONTROLLER, number, each.features) for number, each in sorted(image.controllers.items())),
         *((BROKER, number, broker.features) for number, broker in sorted(image.brokers.items())),
@@ -136,6 +132,15 @@ def blocking(image: NotingImage, view: View | None, name: str, level: int) -> li
     return found
 
 
+def registration_times(image: NotingImage) -> dict[tuple[str, int], int]:
+    """Kind and id -> when the node registered last, in ms since 1970; without those before the log that was read."""
+    return {
+        (each.change.kind, int(each.change.name)): each.time_ms
+        for each in image.changes
+        if each.record.startswith("Register")
+    }
+
+
 def _of_controller(image: NotingImage, view: View | None, node_id: int) -> tuple[str, str, int]:
     member = None if view is None else (view.voters | view.observers).get(node_id)
     is_voter = node_id in image.voters or (view is not None and node_id in view.voters)
@@ -144,11 +149,7 @@ def _of_controller(image: NotingImage, view: View | None, node_id: int) -> tuple
         return ("voter" if is_voter else "observer"), "install the new release there, and restart it", seen_ms
     if view is None:
         return "not a voter of the log", "ask a live quorum (--bootstrap-controller) whether it fetches", seen_ms
-    remedy = (
-        "it is gone: start it once with the new release, or unregister it where every controller has Kafka 4.4 and "
-        "metadata.version allows it"
-    )
-    return "neither voter nor observer", remedy, seen_ms
+    return "neither voter nor observer", f"if it is gone: kraftctl controllers prune --id {node_id}", seen_ms
 
 
 def _of_broker(image: NotingImage, node_id: int) -> tuple[str, str, int]:
@@ -161,7 +162,8 @@ def _of_broker(image: NotingImage, node_id: int) -> tuple[str, str, int]:
     return "active", "install the new release there, and restart it", MS_NEVER
 
 
-def _is_registration(change: Change) -> bool:
+def is_registration(change: Change) -> bool:
+    """Whether a change is one of a registered node."""
     return change.kind in (BROKER, CONTROLLER)
 
 

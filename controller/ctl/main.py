@@ -9,6 +9,8 @@ VERBS = {
     "start": (".start", "run one node from a controller.properties"),
     "container": (".container", "run one node in a container, configured by its environment"),
     "status": (".status", "show the leader and each voter; without a leader, each node's own view"),
+    "quorum": (".quorum_verbs", "show the voters, replace one that lost its disk, make static voters dynamic"),
+    "controllers": (".controllers", "remove the registrations of controllers that are gone"),
     "wait": (".wait", "wait until a quorum has a leader and its voters have caught up"),
     "topic": (".topic", "alter partitions, replicas and configs of a topic"),
     "log": (".log", "verify, replay or truncate the metadata log of a stopped node"),
@@ -31,7 +33,7 @@ VERBS = {
 
 def usage() -> str:
     lines = ["usage: kraftctl VERB [-h] … | --version", "", "verbs:"]
-    lines += [f"  {verb:<10} {what}" for verb, (_, what) in VERBS.items()]
+    lines += [f"  {verb:<11} {what}" for verb, (_, what) in VERBS.items()]
     return "\n".join(lines)
 
 

@@ -45,7 +45,11 @@ class Member(NamedTuple):
 
 
 class View(NamedTuple):
-    """A quorum as its leader sees it. voters, observers: by id; address: where the leader was found."""
+    """A quorum as its leader sees it. voters, observers: by id; address: where the leader was found.
+
+    all_observers: also those that share an id, as a replaced disk and its successor do; `observers` has the one that
+    fetched last. listeners: of each voter, by name; empty before DescribeQuorum 2 (Kafka 3.9).
+    """
 
     cluster_id: str
     leader_id: int
@@ -54,6 +58,8 @@ class View(NamedTuple):
     voters: dict[int, Member]
     observers: dict[int, Member]
     address: Address
+    all_observers: tuple[Member, ...] = ()
+    listeners: dict[int, dict[str, Address]] = {}  # noqa: RUF012 - never changed
 
     @property
     def end_offset(self) -> int:
@@ -195,7 +201,7 @@ def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:
     found = answer.topics[0].partitions[0]
     if found.error_code:
         return f"{error_name(found.error_code)}, not the leader", cluster_id, others
-    return _view(found), cluster_id, others
+    return _view(found, answer.nodes), cluster_id, others
 
 
 def describe_request() -> DescribeQuorumRequest:
@@ -205,15 +211,18 @@ def describe_request() -> DescribeQuorumRequest:
     return DescribeQuorumRequest(topics=(topic,))
 
 
-def _view(found: Any) -> View:
+def _view(found: Any, nodes: Any) -> View:
+    observers = tuple(_member(state) for state in found.observers)
     return View(
         "",
         found.leader_id,
         found.leader_epoch,
         found.high_watermark,
         {state.replica_id: _member(state) for state in found.current_voters},
-        {state.replica_id: _member(state) for state in found.observers},
+        {each.id: each for each in sorted(observers, key=lambda member: member.last_fetch_ms)},
         ("", 0),
+        observers,
+        {node.node_id: {each.name: (each.host, each.port) for each in node.listeners} for node in nodes},
     )
 
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 # A voter that has not fetched from the leader for this time is missing.
 SILENT_MS = 10_000
+DESCRIPTION = (
+    "The leader, the offset and lag of each voter, and the problems that nodes report. Without a leader: each node's "
+    "own role, epoch, leader, log end and last error. Exit code 0: all voters fetch; 1: a voter does not; 2: there is "
+    "no leader."
+)
 FIELDS = ("cluster_id", "leader_id", "epoch", "high_watermark")
 
 
@@ -29,7 +34,11 @@ def run(arguments: list[str]) -> int:
 
     2: there is no leader. With --field, 0 whenever a leader answers.
     """
-    options = arguments_parser().parse_args(arguments)
+    return show(arguments_parser().parse_args(arguments), "status")
+
+
+def show(options: argparse.Namespace, verb: str) -> int:
+    """As `run`, with options that are parsed. verb: for errors."""
     try:
         addresses, known, caller = addresses_of(options), known_nodes(options), caller_of(options)
         if options.config is not None:
@@ -37,11 +46,11 @@ def run(arguments: list[str]) -> int:
         security = security_of(options)
         view = look_in_parallel(addresses, "kraftctl-status", ASK_S, security)
     except (ConfigError, OSError) as error:
-        print(f"kraftctl status: {error}", file=sys.stderr)
+        print(f"kraftctl {verb}: {error}", file=sys.stderr)
         return 1
     except NoQuorum as error:
         if options.field:
-            print(f"kraftctl status: no leader: {error}", file=sys.stderr)
+            print(f"kraftctl {verb}: no leader: {error}", file=sys.stderr)
         else:
             _show_nodes(ask_all(addresses, known, caller, security), as_json=options.json)
         return 2
@@ -65,19 +74,22 @@ def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
     parser = argparse.ArgumentParser(
         prog="kraftctl status",
-        description="The leader, the offset and lag of each voter, and the problems that nodes report. Without a "
-        "leader: each node's own role, epoch, leader, log end and last error. Exit code 0: all voters fetch; 1: a "
-        "voter does not; 2: there is no leader.",
+        description=DESCRIPTION,
         epilog="examples:\n  kraftctl status --bootstrap-controller c1:9093,c2:9093,c3:9093\n"
         "  kraftctl status -c /etc/kafka/controller.properties --json",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_status_options(parser)
+    return parser
+
+
+def add_status_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `kraftctl status` and `kraftctl quorum status`."""
     add_quorum_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--field", choices=(*FIELDS, "voters"), help="print only this value, for scripts")
     add_caller_options(parser, "the HTTP port")
-    return parser
 
 
 def missing(view: View) -> list[int]:

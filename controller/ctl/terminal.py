@@ -77,3 +77,19 @@ class Progress:
 def coloured(text: str, colour: str) -> str:
     """The text in a colour if stdout is a terminal."""
     return f"\x1b[{colour}m{text}\x1b[0m" if sys.stdout.isatty() else text
+
+
+def is_confirmed(question: str, *, is_given: bool, can_ask: bool = True) -> bool:
+    """Whether the change is wanted: by an option, or by `y` on the terminal. Raises OSError where nobody can be asked.
+
+    can_ask: whether the plan was shown.
+    """
+    if is_given:
+        return True
+    if not can_ask:
+        raise OSError("nothing was changed: --json does not ask; --yes confirms, --dry-run shows the plan")
+    if not sys.stdin.isatty():
+        raise OSError("nothing was changed: stdin is not a terminal; --yes confirms the plan")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}

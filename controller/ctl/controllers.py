@@ -1,0 +1,242 @@
+"""`kraftctl controllers prune`: registrations of controllers that are gone (KIP-919, KIP-1312)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import NamedTuple
+
+from controller.ctl.changes import time_text
+from controller.ctl.entries import CONTROLLER
+from controller.ctl.features import MS_NEVER, is_registration, registration_times
+from controller.ctl.places import read
+from controller.ctl.points import START, Reading
+from controller.ctl.quorum import add_quorum_options, addresses_of, security_of
+from controller.ctl.quorum_calls import Quorum, refusal
+from controller.ctl.running import running
+from controller.ctl.terminal import GREEN, YELLOW, Progress, add_verb, coloured, is_confirmed, parser
+from controller.features.levels import FEATURES, METADATA_VERSION
+from records.errors import Error
+from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from controller.ctl.noting_image import NotingImage
+    from controller.ctl.quorum import View
+
+CLIENT_ID = "kraftctl-controllers"
+UNREGISTER_API = 94
+# Of an int16: whatever level a later release brings.
+LEVEL_MAX = 32767
+UNREGISTERED, WIDENED = "unregistered", "widened"
+WARNED = (
+    "The leader has no UnregisterController (Kafka 4.4), or metadata.version is too low: the registration cannot "
+    "be removed. It is replaced by one without listeners that supports every level, so that it blocks nothing, and no "
+    "client is sent there. Do not start such a controller again with an old release: it would stop at the first record "
+    "that it does not know."
+)
+
+
+class Ghost(NamedTuple):
+    """A registered controller that is neither voter nor observer. registered_ms: -1 before the log that was read.
+
+    supported: feature -> least and greatest level. blocks: feature -> the levels that only it refuses.
+    is_widened: whether it supports every level already, after an earlier prune.
+    """
+
+    node_id: int
+    registered_ms: int
+    listeners: tuple[str, ...]
+    supported: dict[str, tuple[int, int]]
+    blocks: dict[str, tuple[int, int]]
+    is_widened: bool
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0: no controller that is gone is left. 1: not done, nothing was changed. 2: not all were removed."""
+    options = arguments_parser().parse_args(arguments)
+    return running("controllers prune", lambda: _prune(options))
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    top = parser(
+        "kraftctl controllers",
+        "Find and remove registrations of controllers that are gone.",
+        "kraftctl controllers prune --bootstrap-controller c1:9093,c2:9093 --dry-run",
+        "kraftctl controllers prune --id 7 -c /etc/kafka/controller.properties",
+    )
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="prune")
+    prune = add_verb(
+        verbs, "prune", "remove registrations of controllers that are neither voters nor observers",
+        "List registered controllers that are neither voters nor have fetched as observers in the last minutes:\n"
+        "since when they are registered, the feature levels that they support, and which levels they block; then\n"
+        "remove their registrations. From metadata.version 4.4 on they are unregistered. Below, Kafka cannot remove\n"
+        "a registration: it is replaced by one without listeners that supports every level, a record that every\n"
+        "Kafka 4 knows. Voters and observers are refused. A controller that starts again registers anew.\n"
+        "Exit code 0: none is left; 1: not done, nothing was changed; 2: not all are done.",
+        "kraftctl controllers prune --bootstrap-controller c1:9093,c2:9093 --dry-run",
+        "kraftctl controllers prune --id 7 -c /etc/kafka/controller.properties --yes --json",
+    )  # fmt: skip
+    prune.add_argument("--id", type=int, action="append", metavar="ID", help="only this controller (repeatable)")
+    add_quorum_options(prune)
+    prune.add_argument("--dry-run", action="store_true", help="list them and change nothing")
+    prune.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    prune.add_argument("--json", action="store_true", help="print one JSON object")
+    return top
+
+
+def _prune(options: argparse.Namespace) -> int:
+    quorum = Quorum(addresses_of(options), CLIENT_ID, security_of(options))
+    view = quorum.look()
+    with Progress("reading", 0) as note:
+        image = read(quorum.place, Reading(since=START, wanted=is_registration, note=note), CLIENT_ID)
+    found = ghosts(image, view)
+    if options.id is not None:
+        require_gone(options.id, image, view)
+        found = [ghost for ghost in found if ghost.node_id in options.id]
+    wanted = [ghost for ghost in found if not ghost.is_widened]
+    way = _way(quorum, view)
+    if not options.json:
+        print("\n".join(_lines(found)))
+        if wanted and way == WIDENED:
+            print(coloured(WARNED, YELLOW))
+    done: dict[int, str] = {}
+    error = ""
+    if wanted and not options.dry_run:
+        listed = ", ".join(str(ghost.node_id) for ghost in wanted)
+        if not is_confirmed(f"Remove the registrations of {listed}?", is_given=options.yes, can_ask=not options.json):
+            print("nothing was changed", file=sys.stderr)
+            return 1
+        error = _remove_all(quorum, [ghost.node_id for ghost in wanted], way, image, done)
+    return _told(options, found, done, error)
+
+
+def _remove_all(quorum: Quorum, nodes: list[int], way: str, image: NotingImage, done: dict[int, str]) -> str:
+    """Remove each registration that is still none of a voter or observer. done: filled; returns the first error."""
+    try:
+        for node_id in nodes:
+            # It may have been started since it was listed.
+            view = quorum.look()
+            require_gone([node_id], image, view)
+            done[node_id] = remove(quorum, view, node_id, way, image)
+    except OSError as error:
+        if not done:
+            raise
+        return str(error)
+    return ""
+
+
+def _told(options: argparse.Namespace, found: list[Ghost], done: dict[int, str], error: str) -> int:
+    left = [ghost.node_id for ghost in found if not ghost.is_widened and ghost.node_id not in done]
+    if options.json:
+        said = {
+            "dry_run": options.dry_run,
+            "ghosts": [ghost._asdict() for ghost in found],
+            "done": done,
+            "error": error,
+        }
+        print(json.dumps(said))
+    else:
+        for node_id, way in done.items():
+            text = "it is unregistered" if way == UNREGISTERED else "its registration blocks no level any more"
+            print(coloured(f"controller {node_id}: {text}", GREEN))
+    if error:
+        print(f"kraftctl controllers prune: {error}; not done: {', '.join(map(str, left))}", file=sys.stderr)
+    return 2 if left else 0
+
+
+def ghosts(image: NotingImage, view: View) -> list[Ghost]:
+    """The registered controllers that are neither voters nor observers. view: of the leader."""
+    times = registration_times(image)
+    staying = [each for number, each in image.controllers.items() if number in view.voters]
+    found = []
+    for number, each in sorted(image.controllers.items()):
+        if number in view.voters or number in view.observers:
+            continue
+        supported = {name: (levels.min, levels.max) for name, levels in each.features.items()}
+        blocks = {}
+        for name in sorted({name for voter in staying for name in voter.features}):
+            # What all voters support is refused because of this one.
+            highest = min(voter.features[name].max if name in voter.features else 0 for voter in staying)
+            least = supported.get(name, (0, 0))[1] + 1
+            if least <= highest:
+                blocks[name] = (least, highest)
+        listeners = tuple(f"{name}://{where.host}:{where.port}" for name, where in sorted(each.listeners.items()))
+        is_widened = supported.get(METADATA_VERSION, (0, 0))[1] == LEVEL_MAX
+        found.append(Ghost(number, times.get((CONTROLLER, number), MS_NEVER), listeners, supported, blocks, is_widened))
+    return found
+
+
+def require_gone(nodes: Iterable[int], image: NotingImage, view: View) -> None:
+    """Raises OSError unless each is registered, and neither a voter nor an observer."""
+    for node_id in nodes:
+        if node_id in view.voters:
+            raise OSError(
+                f"controller {node_id} is a voter (voters: {', '.join(map(str, sorted(view.voters)))}): its "
+                "registration stays. To take it out: kafka-metadata-quorum remove-controller"
+            )
+        if node_id in view.observers:
+            raise OSError(
+                f"controller {node_id} is an observer, which has fetched from the leader in the last minutes: stop it "
+                "first, and wait until the leader forgets it (5 minutes)"
+            )
+        if node_id not in image.controllers:
+            registered = ", ".join(map(str, sorted(image.controllers))) or "none"
+            raise OSError(f"controller {node_id} is not registered (registered: {registered})")
+
+
+def _way(quorum: Quorum, view: View) -> str:
+    """UNREGISTERED if the leader serves UnregisterController, else WIDENED."""
+    return UNREGISTERED if UNREGISTER_API in quorum.features(view.address).apis else WIDENED
+
+
+def remove(quorum: Quorum, view: View, node_id: int, way: str, image: NotingImage) -> str:
+    """Remove one registration; in which way it was done. Raises OSError with the leader's words."""
+    if way == UNREGISTERED:
+        answer = quorum.ask(view.address, UnregisterControllerRequest(controller_id=node_id))
+        if not answer.error_code:
+            return UNREGISTERED
+        if answer.error_code != Error.UNSUPPORTED_VERSION:  # metadata.version does not have the record yet
+            raise OSError(refusal("UnregisterController", answer))
+    answer = quorum.ask(view.address, widened(node_id, os.urandom(16), image))
+    if answer.error_code:
+        raise OSError(refusal("ControllerRegistration", answer))
+    return WIDENED
+
+
+def widened(node_id: int, incarnation_id: bytes, image: NotingImage) -> ControllerRegistrationRequest:
+    """A registration that blocks nothing: without listeners, and with all levels of every known feature."""
+    names = {METADATA_VERSION, "kraft.version", *(feature.name for feature in FEATURES), *image.features}
+    names |= {name for controller in image.controllers.values() for name in controller.features}
+    return ControllerRegistrationRequest(
+        controller_id=node_id, incarnation_id=incarnation_id, zk_migration_ready=False, listeners=(),
+        features=tuple(
+            ControllerRegistrationRequest.Feature(
+                name=name, min_supported_version=0, max_supported_version=LEVEL_MAX
+            )
+            for name in sorted(names)
+        ),
+    )  # fmt: skip
+
+
+def _lines(found: list[Ghost]) -> list[str]:
+    if not found:
+        return ["every registered controller is a voter or an observer"]
+    lines = []
+    for ghost in found:
+        since = "before the log that was read" if ghost.registered_ms < 0 else time_text(ghost.registered_ms)
+        where = ", ".join(ghost.listeners) or "without listeners"
+        lines.append(f"controller {ghost.node_id} ({where}): registered {since}, neither voter nor observer")
+        if ghost.is_widened:
+            lines.append("  it supports every level, since an earlier prune: it blocks nothing")
+            continue
+        ranges = ", ".join(f"{name} {low}-{high}" for name, (low, high) in sorted(ghost.supported.items()))
+        lines.append(f"  it supports {ranges or 'no feature'}")
+        for name, (low, high) in ghost.blocks.items():
+            lines.append(f"  it blocks {name} {low}{f' to {high}' if high > low else ''}, which all voters support")
+    return lines
