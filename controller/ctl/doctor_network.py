@@ -8,6 +8,8 @@ import time
 from ipaddress import ip_address
 from typing import NamedTuple
 
+from controller.config.edges import EDGES
+from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.ctl.doctor_directories import CLOCK_MS
 from controller.ctl.findings import ERROR, OK, WARNING, Finding
@@ -23,6 +25,7 @@ from records.wire import DecodeError, EncodeError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from ssl import SSLContext
 
     from controller.config.node import NodeConfig
     from controller.ctl.doctor_directories import Own
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 CLIENT_ID = "kraftctl-doctor"
 EXPIRES_S = 14 * 24 * 3600
+# X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL.
+NAME_ERRORS = {62, 64}
 
 
 class Peer(NamedTuple):
@@ -44,7 +49,8 @@ class Peer(NamedTuple):
 
 def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float) -> list[Finding]:
     """What is wrong around the node. own: what its disk says; timeout_s: for the answer of each controller."""
-    findings = [*listeners(config, own, timeout_s), *certificates(config, now_ms // 1000)]
+    now_s = now_ms // 1000
+    findings = [*listeners(config, own, timeout_s), *certificates(config, now_s), *edges(config, now_s)]
     try:
         security = node_security(config)
     except (ConfigError, ValueError, OSError) as error:
@@ -229,6 +235,56 @@ def certificates(config: NodeConfig, now_s: int) -> Iterator[Finding]:
             continue
         if found is not None:
             yield until(endpoint.name, *found, now_s)
+
+
+def edges(config: NodeConfig, now_s: int) -> Iterator[Finding]:
+    """The certificates of the HTTP port and the watch service: the pair with the key, the name, and when they end."""
+    for edge in EDGES:
+        where, file = config.text(edge.listener), config.text(edge.certificate)
+        if where is None or file is None:
+            continue
+        from controller.security.edges import EdgeSecurity
+
+        try:
+            security = EdgeSecurity(config, edge, now=time.monotonic, note=lambda *_: None)
+            context, found = security.context(), security.certificate()
+        except (ValueError, OSError) as error:
+            yield Finding(ERROR, edge.listener, str(error), f"correct {edge.certificate}, {edge.key}, or the files")
+            continue
+        if found is not None:
+            yield until(edge.listener, *found, now_s)
+        address = parse_address(where)
+        host = "" if address is None else address[0]
+        # A port on all addresses is called by names that are not known here.
+        if host not in ANYWHERE and (text := name_error(context, file, host)):
+            yield Finding(
+                WARNING, file, f"{edge.listener}={where}: {text}",
+                f"clients that check the name need a certificate with {host}, or call the port by one of its names",
+            )  # fmt: skip
+
+
+def name_error(server: SSLContext, file: str, host: str) -> str:
+    """Why a client that calls `host` refuses the name in the certificate; empty if it does not.
+
+    server: of the port; file: its certificate, which the client trusts, so that only the name is in question.
+    """
+    import ssl
+
+    client = ssl.create_default_context(cafile=file)
+    client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    client.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    calling = client.wrap_bio(to_client, to_server, server_hostname=host)
+    answering = server.wrap_bio(to_server, to_client, server_side=True)
+    try:
+        for side in (calling, answering, calling):
+            with contextlib.suppress(ssl.SSLWantReadError):
+                side.do_handshake()
+    except ssl.SSLCertVerificationError as error:
+        return str(error.verify_message) if error.verify_code in NAME_ERRORS else ""
+    except ssl.SSLError:
+        return ""
+    return ""
 
 
 def until(listener: str, file: str, expires_s: int, now_s: int) -> Finding:

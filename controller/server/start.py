@@ -55,13 +55,14 @@ from records.frame import decode_record
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from controller.config.node import NodeConfig
     from controller.node.logs import Log
     from controller.server.grpc.port import GrpcPort
     from controller.server.http.port import HttpPort
     from raft.network.security import ClientSecurity
+    from raft.recovered import Recovered
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
 
@@ -136,6 +137,28 @@ def static_voters(config: NodeConfig) -> VoterSet:
     )
 
 
+def voters_warning(config: NodeConfig, recovered: Recovered) -> str:
+    """What `controller.quorum.voters` does not do, or lacks, at the kraft.version of the log; empty if all is well."""
+    is_dynamic = bool(recovered.kraft_versions) and recovered.kraft_versions[-1][1] > 0
+    if is_dynamic and config.voters:
+        in_log = recovered.voter_sets[-1][1].ids if recovered.voter_sets else ()
+        addresses = "" if config.bootstrap_servers else ", and set controller.quorum.bootstrap.servers"
+        return (
+            f"controller.quorum.voters (nodes {_listed(config.voters)}) is ignored: kraft.version is 1, and the "
+            f"voters in the log are {_listed(in_log)}; remove it{addresses}"
+        )
+    if not is_dynamic and recovered.log_end > 0 and not config.voters:
+        return (
+            "controller.quorum.voters is not set, and kraft.version is 0: this node knows no voters, and does not "
+            "vote; set it again, and raise kraft.version first (kraftctl quorum migrate --to dynamic)"
+        )
+    return ""
+
+
+def _listed(ids: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(ids)))
+
+
 def bootstrap_records(files: Files, directory: str) -> list[tuple[Any, int]]:
     """The first records of an empty log: those that the formatter wrote, else those of the latest release."""
     values = read_bootstrap(files, directory)
@@ -175,6 +198,8 @@ def build(
         limits=LogLimits(config.number("metadata.log.segment.bytes"), config.number("metadata.log.segment.ms")),
     )
     quorum = raft_config(config, identity.cluster_id, endpoints)
+    if warning := voters_warning(config, storage.recovered):
+        node.log("configuration_warning", text=warning)
     replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, rng)
     env = Env(
         identity.cluster_id,

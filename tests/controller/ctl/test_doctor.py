@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from controller.config.edges import HTTP
 from controller.config.file import read_config
 from controller.ctl.doctor import run
 from controller.ctl.doctor_directories import Own, lock_holder
-from controller.ctl.doctor_network import live_voters, until
+from controller.ctl.doctor_network import edges, live_voters, until
 from controller.ctl.findings import ERROR, OK, WARNING
 from controller.ctl.quorum import Member, View
 from controller.ctl.wait import run as wait
+from controller.security.edges import EdgeSecurity
 from tests.controller.offline.stock_directories import append_unreplayable, stock_directory
 from tests.controller.server.processes import (
     CLUSTER_ID,
@@ -26,8 +30,7 @@ from tests.controller.server.processes import (
     write_properties,
 )
 
-if TYPE_CHECKING:
-    from pathlib import Path
+TLS = Path(__file__).parents[2] / "data" / "tls"
 
 
 def doctor(capsys: pytest.CaptureFixture[str], path: Path, *options: str) -> tuple[int, list[dict[str, Any]]]:
@@ -144,7 +147,8 @@ def test_a_replaced_disk_is_told_apart_from_the_one_in_the_voter_set(
 
     text, remedy = only(doctor(capsys, path, "--offline"), 2)
     assert text.startswith("directory.id=4L6g3nShT-eMCtK--X86sw, but the voter set has node 1 with ")
-    assert f"--controller-directory-id {former.partition('=')[2]}" in remedy
+    assert former.partition("=")[2] in text
+    assert remedy == "start this node, and then: kraftctl quorum replace --id 1"
 
 
 def test_a_damaged_log_is_named_and_nothing_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,3 +241,40 @@ def test_a_ghost_a_missing_voter_and_a_clock_are_found_in_what_the_leader_says(t
 @pytest.mark.parametrize(("left_s", "level"), [(-1, ERROR), (3600, WARNING), (30 * 24 * 3600, OK)])
 def test_a_certificate_is_reported_two_weeks_before_its_end(left_s: int, level: str) -> None:
     assert until("CONTROLLER", "node.pem", 1_800_000_000 + left_s, 1_800_000_000).level == level
+
+
+@pytest.mark.parametrize(
+    ("where", "certificate", "key", "expected"),
+    [
+        ("localhost:9094", "node.pem", "node.key", [OK]),
+        ("0.0.0.0:9094", "node.pem", "node.key", [OK]),
+        ("10.1.2.3:9094", "node.pem", "node.key", [OK, "IP address mismatch, certificate is not valid for '10.1.2.3'"]),
+        ("c1:9094", "node.pem", "node.key", [OK, "Hostname mismatch, certificate is not valid for 'c1'"]),
+        ("localhost:9094", "node.pem", "renewed.key", ["node.pem does not match the key in "]),
+        ("localhost:9094", "none.pem", "node.key", ["none.pem"]),
+    ],
+)
+@pytest.mark.parametrize("port", ["kraft_http", "kraft_grpc"])
+def test_the_certificates_of_the_own_ports_are_examined(
+    tmp_path: Path, port: str, where: str, certificate: str, key: str, expected: list[str]
+) -> None:
+    keys = {
+        f"{port}_listener": where, f"{port}_tls_certificate_path": str(TLS / certificate),
+        f"{port}_tls_key_path": str(TLS / key),
+    }  # fmt: skip
+    config = read_config(write_properties(tmp_path, free_port(), **keys))
+
+    found = list(edges(config, 1_800_000_000))
+
+    assert len(found) == len(expected)
+    for finding, text in zip(found, expected, strict=True):
+        assert finding.level == OK if text == OK else text in finding.text
+
+
+def test_a_certificate_of_the_http_port_that_ends_is_reported(tmp_path: Path) -> None:
+    keys = {"kraft_http_tls_certificate_path": str(TLS / "node.pem"), "kraft_http_tls_key_path": str(TLS / "node.key")}
+    config = read_config(write_properties(tmp_path, free_port(), kraft_http_listener="127.0.0.1:9094", **keys))
+    ((_, expires_s),) = [EdgeSecurity(config, HTTP, now=time.monotonic, note=lambda *_: None).certificate()]
+
+    assert [each.level for each in edges(config, expires_s - 3600)] == [WARNING]
+    assert [each.level for each in edges(config, expires_s + 1)] == [ERROR]

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from controller.config.file import read_config
+from controller.server.start import voters_warning
 from controller.tools.connection import Connection
+from raft.storage.files import OsFiles
+from raft.storage.log import LogLimits
+from raft.storage.opening import open_partition
 from records.messages.versions import ApiVersionsRequest
+from tests.controller.offline.stock_directories import stock_directory
 from tests.controller.server.processes import (
     await_port,
     format_directory,
@@ -120,6 +126,29 @@ def test_an_unknown_key_is_warned_about(tmp_path: Path) -> None:
         said = (tmp_path / "node.log").read_text()
 
     assert "num.partitons" in said
+
+
+@pytest.mark.parametrize(
+    ("golden", "changes", "text"),
+    [
+        ("4.3-dynamic/node-1", {"controller_quorum_voters": "1@127.0.0.1:1,9@127.0.0.1:2"}, "(nodes 1, 9) is ignored"),
+        ("4.3-static/node-1", {"controller_quorum_voters": None}, "this node knows no voters, and does not vote"),
+        ("4.3-static/node-1", {"controller_quorum_voters": "1@127.0.0.1:1"}, ""),
+        ("4.3-dynamic/node-1", {"controller_quorum_voters": None}, ""),
+    ],
+)
+def test_a_node_explains_what_controller_quorum_voters_does_at_its_kraft_version(
+    tmp_path: Path, golden: str, changes: dict[str, str | None], text: str
+) -> None:
+    servers = {"controller_quorum_bootstrap_servers": "127.0.0.1:25091"}
+    config = read_config(write_properties(tmp_path, free_port(), **servers, **changes))
+    directory = stock_directory(tmp_path, golden) / "__cluster_metadata-0"
+    recovered = open_partition(OsFiles(), str(directory), LogLimits()).recovered
+
+    warning = voters_warning(config, recovered)
+
+    assert text in warning
+    assert bool(warning) == bool(text)
 
 
 def test_sigterm_stops_a_node_within_five_seconds_and_it_can_start_again(tmp_path: Path) -> None:
