@@ -112,7 +112,9 @@ def examine(quorum: Quorum) -> State:
             setting = setting_of(quorum, node, addresses[node])
         except OSError as error:
             text = f"it does not answer: {error}"
-            findings.append(Finding(ERROR, where, text, "start it: every voter must take part"))
+            findings.append(
+                Finding(ERROR, where, text, "start it: every voter must take part (--check FILE reads its file)")
+            )
             continue
         if high < DYNAMIC:
             text = f"it supports {KRAFT_VERSION} {low}-{high}"
