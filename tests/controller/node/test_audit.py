@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -156,6 +157,35 @@ def test_a_change_whose_leader_is_deposed_has_an_unknown_outcome_and_its_offsets
 
     (line,) = rig.kept.take()
     assert (line["outcome"], line["epoch"], line["first_offset"]) == ("unknown", epoch, first)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_request_that_wrote_records_has_one_line_whatever_happens_to_client_and_leader(seed: int) -> None:
+    rng = Random(seed)
+    rig = audited("refused", is_auto=False)
+    wrote: list[tuple[int, int, int]] = []
+    for number in range(200):
+        action = rng.random()
+        if action < 0.6:
+            first, name = rig.end_offset, f"t-{rng.randrange(10)}"
+            request, version = (creation(name), 7) if rng.random() < 0.5 else (deletion(name), 6)
+            rig.send(request, version, connection=1 + number % 3)
+            if rig.end_offset > first:
+                wrote.append((rig.epoch, first, rig.end_offset - 1))
+        elif action < 0.75:
+            rig.commit(rng.randint(rig.state.committed_end_offset, rig.end_offset))
+        elif action < 0.95:
+            rig.step(Disconnected(rng.randint(1, 3)))
+        else:
+            rig.follow()
+            rig.lead()
+            rig.commit()
+    rig.follow()
+
+    found = [line for line in rig.kept.take() if "first_offset" in line]
+    ranges = [(line["epoch"], line["first_offset"], line["last_offset"]) for line in found]
+    assert sorted(ranges) == wrote
+    assert {line["outcome"] for line in found} == {"committed", "unknown"}
 
 
 def test_a_request_that_is_refused_in_part_has_the_error_of_each_resource() -> None:
