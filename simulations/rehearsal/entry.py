@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,12 @@ def rehearse(
     wanted = chosen(layout, names)
     if trace is not None and (len(wanted) != 1 or len(seeds) != 1):
         raise BadLayout("--trace is of one run: give one --scenario and one --seed")
+    if trace == "-" and json_form:
+        raise BadLayout("--trace - and --json both print to stdout; give --trace a file")
+    for target in (html, trace):
+        folder = None if target in {None, "-"} else os.path.dirname(os.path.abspath(str(target)))  # noqa: PTH100, PTH120
+        if folder is not None and not os.access(folder, os.W_OK):
+            raise BadLayout(f"{target} cannot be written: {folder} is no directory that this user may write to")
     metadata = None if metadata_path is None else read_metadata(metadata_path)
     warnings = warnings_of(layout)
     for text in warnings:
@@ -126,7 +133,7 @@ def rehearse(
         print(f"{PROG}: {error}", file=sys.stderr)
         return 1
     except RunFailed as error:
-        print(f"{PROG}: a run failed; please report this:\n{error}", file=sys.stderr)
+        print(f"{PROG}: a run failed: {error}", file=sys.stderr)
         return 1
     report = Report(layout, metadata, seeds, results(layout, wanted, played), played, warnings)
     if html is not None:

@@ -13,6 +13,8 @@ import pickle
 import signal
 import sys
 import traceback
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.rehearsal.play import CannotSettle, Rehearsal
@@ -81,11 +83,19 @@ def _done(tasks: list[Task], metadata: Metadata | None, jobs: int) -> Iterator[l
             yield perform(task, metadata, can_fork=CAN_FORK)
         return
     context = multiprocessing.get_context("spawn")
-    with context.Pool(jobs, _begin, (metadata,)) as pool:
-        for text, played in pool.imap_unordered(_perform, tasks):
-            if text:
-                raise (CannotSettle if not text.startswith("Traceback") else RunFailed)(text)
-            yield played
+    with ProcessPoolExecutor(jobs, context, _begin, (metadata,)) as pool:
+        asked = [pool.submit(_perform, task) for task in tasks]
+        try:
+            for future in as_completed(asked):
+                text, played = future.result()
+                if text:
+                    raise (CannotSettle if not text.startswith("Traceback") else RunFailed)(text)
+                yield played
+        except BrokenProcessPool:
+            text = "a process of the rehearsal was killed; if memory was short, give --jobs 1"
+            raise RunFailed(text) from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _begin(metadata: Metadata | None) -> None:

@@ -51,6 +51,8 @@ def test_a_trace_repeats_line_for_line(tmp_path: Path, capsys: pytest.CaptureFix
         (["site-c"], range(1, 2), None, "there is none of this name; known are steady, node-1"),
         (["node-1"], range(1, 3), "-", "--trace is of one run"),
         ([], range(1, 2), "-", "--trace is of one run"),
+        (["node-1"], range(1, 2), "-", "--trace - and --json both print to stdout"),
+        (["node-1"], range(1, 2), "nowhere/run.txt", "nowhere is no directory that this user may write to"),
     ],
 )
 def test_a_wrong_choice_is_refused(names: list[str], seeds: range, trace: str | None, said: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from simulations.rehearsal import runs
@@ -39,6 +41,20 @@ def test_a_quorum_that_does_not_settle_ends_it() -> None:
 
     with pytest.raises(CannotSettle, match="although nothing fails"):
         all_runs(far, None, [scenarios(far)[0]], range(1, 2), 1)
+
+
+class Deadly:
+    """Metadata that ends the process which receives it, as the kernel does where memory is short."""
+
+    values: tuple[bytes, ...] = ()
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (9,)
+
+
+def test_a_process_that_is_killed_ends_the_rehearsal() -> None:
+    with pytest.raises(RunFailed, match="a process of the rehearsal was killed; if memory was short, give --jobs 1"):
+        all_runs(LAYOUT, Deadly(), list(CHOSEN), range(1, 3), 2)
 
 
 @pytest.mark.skipif(not CAN_FORK, reason="this system cannot fork safely")
