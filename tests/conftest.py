@@ -26,7 +26,7 @@ collect_ignore: list[str] = []
 LONGEST = (
     "interop/test_migration", "interop/test_voters", "interop/test_mixed_quorum", "oracle/test_explore",
     "interop/test_security_failover", "interop/test_security_tools", "interop/test_security_mechanisms",
-    "interop/test_security_page", "oracle/wire/test_wire",
+    "interop/test_security_page", "oracle/wire/test_wire", "interop/test_troubles",
     "deploy/test_watch_through_faults", "controller/ctl/test_up", "simulations/plans/test_targeted_plans",
     "pipeline/planner/test_plan", "records/test_round_trips", "deploy/test_through_faults",
     "controller/tools/test_live_shell", "simulations/levels/test_raft_run", "simulations/histories/test_porcupine",

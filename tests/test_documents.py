@@ -254,7 +254,7 @@ def test_each_trouble_names_tests_that_exist() -> None:
             ]
             wrong += missing if named or "the same test" in cell else [cell]
 
-    assert len(rows) >= 14
+    assert len(rows) == 15
     assert wrong == []
 
 

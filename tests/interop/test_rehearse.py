@@ -1,4 +1,4 @@
-"""Wish 15, two sites: the loss of the site with two of three voters ends writes, and a rehearsal says so beforehand."""
+"""Two sites: the loss of the site with two of three voters ends writes, and a rehearsal says so beforehand."""
 
 from __future__ import annotations
 
