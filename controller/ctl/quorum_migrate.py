@@ -214,11 +214,20 @@ def _raise_level(quorum: Quorum, state: State, seconds: float, *, dry_run: bool)
     view = state.view
     with Progress("waiting for the leader to accept the upgrade", round(seconds)) as note:
         while True:
-            answer = quorum.ask(view.address, request, 31.0)
+            passed = time.monotonic() - begun
+            try:
+                answer = quorum.ask(view.address, request, 31.0)
+            except OSError as error:
+                if dry_run or passed >= seconds:
+                    unknown = "" if dry_run else f"whether {KRAFT_VERSION} was raised is unknown; run it again: "
+                    raise OSError(f"{unknown}{error}") from None
+                # Where the level is raised already, the next request is answered without an error.
+                time.sleep(_POLL_S)
+                view = quorum.look()
+                continue
             codes = [answer.error_code, *(result.error_code for result in answer.results)]
             if not any(codes):
                 return
-            passed = time.monotonic() - begun
             if passed >= seconds or Error.CLUSTER_AUTHORIZATION_FAILED in codes:
                 if answer.error_code:
                     raise OSError(f"nothing was changed: {refusal('UpdateFeatures', answer)}")

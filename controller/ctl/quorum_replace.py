@@ -147,7 +147,7 @@ def _replace(options: argparse.Namespace) -> int:
     try:
         seen = work.finish(seen)
     except (OSError, KeyboardInterrupt) as error:
-        if not work.taken:
+        if not work.is_begun:
             raise
         text = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         print(f"kraftctl quorum replace: not finished: {text}; run the same command again", file=sys.stderr)
@@ -232,6 +232,7 @@ def listener(text: str) -> tuple[str, Address]:
 class Replacing:
     """The steps, each taken when the quorum is ready for it. taken: those that changed the voters; seen: the last look.
 
+    is_begun: whether the voters were changed, or may have been: an answer was lost, or came too late.
     listeners: of the new voter, empty to find them out. end: by the monotonic clock in s.
     """
 
@@ -239,6 +240,7 @@ class Replacing:
         self, quorum: Quorum, node_id: int, listeners: dict[str, Address], end: float, *, is_quiet: bool
     ) -> None:  # fmt: skip
         self.taken: list[Step] = []
+        self.is_begun = False
         self.seen: Seen | None = None
         self._quorum = quorum
         self._node_id = node_id
@@ -290,7 +292,12 @@ class Replacing:
         if step.action == REMOVE:
             api, request = "RemoveRaftVoter", _removal(self._node_id, directory_id)
         else:
-            listeners = self._listeners or self._registered(view)
+            try:
+                listeners = self._listeners or self._registered(view)
+            except Refused:
+                raise
+            except OSError as error:
+                return str(error)  # the leader has changed, or ended
             if not listeners:
                 return (
                     f"controller {self._node_id} is not registered yet, so its listener is unknown (or give --listener)"
@@ -299,7 +306,9 @@ class Replacing:
         try:
             answer = self._quorum.ask(view.address, request, seconds + 1)
         except OSError as error:
+            self.is_begun = True
             return str(error)  # whether it is made, the next look shows
+        self.is_begun = self.is_begun or not answer.error_code or may_pass(answer.error_code)
         if not answer.error_code:
             self.taken.append(step)
             if not self._is_quiet:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from controller.config.values.definition import ConfigError
-from controller.ctl.quorum_calls import Seen
-from controller.ctl.quorum_replace import ADD, DONE, REMOVE, WAIT, Refused, listener, next_step, plan_of
+from controller.ctl.quorum_calls import NoLeader, Quorum, Seen
+from controller.ctl.quorum_replace import ADD, DONE, REMOVE, WAIT, Refused, Replacing, listener, next_step, plan_of
+from records.errors import Error
+from records.messages.voters import RemoveRaftVoterResponse
 from tests.controller.ctl.test_quorum_calls import member, view
+
+if TYPE_CHECKING:
+    from controller.ctl.quorum import Address, View
 
 NEW = member(3, directory="new")
 
@@ -96,3 +104,35 @@ def test_a_listener_is_a_name_and_an_address() -> None:
     for text in ("c2:9093", "CONTROLLER://c2", "://c2:1", "CONTROLLER://:9093"):
         with pytest.raises(ConfigError, match="NAME://HOST:PORT is expected"):
             listener(text)
+
+
+class Cut(Quorum):
+    """A quorum whose leader answers a change with this error, or ends before it answers, and has no successor."""
+
+    def __init__(self, error: Error | None) -> None:
+        super().__init__([("h", 1)], "test", None)
+        self.error = error
+
+    def look(self) -> View:
+        raise NoLeader("no leader")
+
+    def ask(self, address: Address, request: Any, seconds: float = 0.0) -> Any:
+        if self.error is None:
+            raise ConnectionError("the connection ended")
+        return RemoveRaftVoterResponse(throttle_time_ms=0, error_code=self.error, error_message="no")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_begun"),
+    [(None, True), (Error.NONE, True), (Error.REQUEST_TIMED_OUT, True), (Error.CLUSTER_AUTHORIZATION_FAILED, False)],
+)
+def test_a_change_whose_answer_is_lost_counts_as_begun(error: Error | None, is_begun: bool) -> None:
+    found = seen("123", "12")
+    lost = found.view.voters[3]._replace(directory_id="4L6g3nShT-eMCtK--X86sw")
+    found = found._replace(view=found.view._replace(voters={**found.view.voters, 3: lost}))
+    work = Replacing(Cut(error), 3, {}, time.monotonic() + 1, is_quiet=True)
+
+    with pytest.raises(OSError, match="no leader" if is_begun else "refused with CLUSTER_AUTHORIZATION_FAILED: no"):
+        work.finish(found)
+
+    assert work.is_begun is is_begun
