@@ -6,7 +6,6 @@ import time
 from typing import NamedTuple
 
 from controller.ctl.quorum import CONTROLLERS, NoQuorum, look
-from controller.ctl.wait import CLOCK_MS
 from controller.tools.connection import Connection
 from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterRequest
@@ -26,6 +25,8 @@ KRAFT_VERSION = "kraft.version"
 ASK_S = 5.0
 # A follower fetches at least every 500 ms, also where nothing is written.
 OBSERVE_S = 3.0
+# A leader answers a Fetch up to 500 ms later, and notes that time also for a node that has ended meanwhile.
+PARKED_MS = 700
 _POLL_S = 0.2
 Key = tuple[int, str]
 
@@ -139,8 +140,8 @@ def key_of(member: Member) -> Key:
 def observe(take: Callable[[], View], seconds: float = OBSERVE_S) -> Seen:
     """Look again and again, until every voter and observer has fetched or the time is over.
 
-    A leader reports the last fetch of a voter that is down, and a new leader knows none; so only a fetch after the
-    first view of the same leader counts. Raises what `take` raises.
+    A leader reports the last fetch of a voter that is down, and a new leader knows none; so only a fetch that is
+    PARKED_MS later than the first view of the same leader counts. Raises what `take` raises.
     """
     first = take()
     end = time.monotonic() + seconds
@@ -156,13 +157,18 @@ def observe(take: Callable[[], View], seconds: float = OBSERVE_S) -> Seen:
 
 def seen_between(first: View, last: View) -> Seen:
     """What two views of the same leader say together."""
-    before = {key_of(member): member.last_fetch_ms for member in _replicas(first)}
-    alive = {
-        key_of(member) for member in _replicas(last) if member.last_fetch_ms > before.get(key_of(member), -1) + CLOCK_MS
-    }
+    since_ms = _time_of(first) + PARKED_MS
+    alive = {key_of(member) for member in _replicas(last) if member.last_fetch_ms > since_ms}
     if last.leader_id in last.voters:
         alive.add(key_of(last.voters[last.leader_id]))
     return Seen(last, frozenset(alive), first.high_watermark)
+
+
+def _time_of(view: View) -> int:
+    """The leader's clock when it answered, in ms; of a leader that is no voter, the last fetch that it knows."""
+    leader = view.voters.get(view.leader_id)
+    known = (member.last_fetch_ms for member in _replicas(view))
+    return leader.caught_up_ms if leader is not None and leader.caught_up_ms >= 0 else max(known, default=-1)
 
 
 def _replicas(view: View) -> list[Member]:

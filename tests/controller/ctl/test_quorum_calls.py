@@ -31,7 +31,9 @@ def looks(*views: View) -> Callable[[], View]:
 
 def test_only_a_fetch_after_the_first_view_is_a_sign_of_life() -> None:
     first = view(member(1), member(2), member(3), observers=(member(3, directory="new"),))
-    last = view(member(1), member(2, fetched_ms=1_500), member(3), observers=(member(3, 100, 1_400, "new"),))
+    # A Fetch of 3 that was parked before it ended is answered, and noted, 500 ms later.
+    parked = member(3, fetched_ms=1_500)
+    last = view(member(1), member(2, fetched_ms=2_500), parked, observers=(member(3, 100, 2_400, "new"),))
 
     seen = seen_between(first, last)
 
@@ -40,14 +42,14 @@ def test_only_a_fetch_after_the_first_view_is_a_sign_of_life() -> None:
 
 def test_a_replica_has_caught_up_when_it_has_what_was_committed_at_the_begin() -> None:
     first = view(member(1), member(2), member(3))
-    seen = seen_between(first, view(member(1), member(2, 99, 1_500), member(3, 100, 1_500)))
+    seen = seen_between(first, view(member(1), member(2, 99, 2_500), member(3, 100, 2_500)))
 
     assert [seen.is_caught_up(each) for each in seen.view.voters.values()] == [True, False, True]
 
 
 def test_observation_ends_when_all_have_fetched_and_begins_again_with_a_new_leader() -> None:
     old = view(member(1), member(2, fetched_ms=5_000))
-    first, last = (view(member(1, fetched_ms=ms), member(2), leader=2, epoch=5) for ms in (2_000, 2_700))
+    first, last = (view(member(1, fetched_ms=ms), member(2), leader=2, epoch=5) for ms in (900, 2_700))
 
     assert observe(looks(old, first, last), seconds=60).alive == {(1, "d1"), (2, "d2")}
     # A voter that is down ends it by the time.
