@@ -1,4 +1,4 @@
-"""Who deleted the topic: the metadata log of stock does not say it, the audit log of our controller does (wish 11)."""
+"""Who deleted the topic: the metadata log of stock does not say it, the audit log of our controller does."""
 
 from __future__ import annotations
 
