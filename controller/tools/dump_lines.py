@@ -29,12 +29,13 @@ class TextLines:
     def line(self, kind: str, fields: Iterable[tuple[str, Any]]) -> None:
         """A line of fields. If one cannot be read, the fields before it are printed, as in stock."""
         parts: list[str] = []
+        end = ""
         try:
             for name, value in fields:
                 parts.append(field_text(name, value))
+            end = "\n"
         finally:
-            sys.stdout.write(("| " if kind == "record" and parts else "") + " ".join(parts))
-        sys.stdout.write("\n")
+            sys.stdout.write(("| " if kind == "record" and parts else "") + " ".join(parts) + end)
 
     def findings(self, findings: Findings) -> None:
         """Print the findings of all files on stderr."""

@@ -7,7 +7,7 @@ millions of records.
 from __future__ import annotations
 
 from binascii import b2a_base64
-from functools import cache
+from functools import cache, lru_cache
 
 from records.json_text import double_text, json_text
 from records.schema import is_struct, schema_of
@@ -97,5 +97,6 @@ def _boolean(value: object) -> str:
     return "true" if value else "false"
 
 
+@lru_cache(1024)  # the records of a topic follow each other, and there are few directories
 def _quoted_uuid(value: bytes) -> str:
     return f'"{uuid_text(value)}"'
