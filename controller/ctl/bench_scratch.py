@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from controller.ctl.bench_measures import OVERLOAD_SAMPLES, NotMeasured, check_leads, create_topic, timed
+from controller.ctl.bench_measures import OVERLOAD_SAMPLES, NotMeasured, check_served, create_topic, timed
 from records.errors import ApiError, Error, error_name
 from records.messages.topics import DeleteTopicsRequest
 
@@ -71,7 +71,7 @@ class Scratch:
         """Raises NotMeasured for an error."""
         if not result.error_code:
             return
-        check_leads(result.error_code)
+        check_served(result.error_code)
         if result.error_code == Error.TOPIC_ALREADY_EXISTS:
             raise NotMeasured(f"topic {self.name} exists; the scratch topic is deleted, so give another name")
         text = getattr(result, "error_message", None) or "no message"

@@ -376,3 +376,16 @@ def test_kraftctl_takes_the_client_properties_of_stocks_tools(pair: Pair, capsys
         )
 
     assert said == [([0, 0, 2], True, "CLUSTER_AUTHORIZATION_FAILED\n")] * 2
+
+
+def test_kraftctl_bench_with_the_same_properties(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
+    for found in (pair.stock, pair.ours):
+        at = ["--bootstrap-controller", found.bootstrap_controller, "--seconds", "1", "--limit", "10000"]
+
+        allowed = main(["bench", *at, "--command-config", found.asked(ADMIN)])
+        refused = main(["bench", *at, "--command-config", found.asked(ANN)])
+
+        out, err = capsys.readouterr()
+        assert (allowed in (0, 2), refused) == (True, 1)
+        assert "CreateTopics, only validated (ms)" in out
+        assert err.endswith("CLUSTER_AUTHORIZATION_FAILED\n")

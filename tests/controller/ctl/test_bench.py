@@ -216,6 +216,12 @@ def test_a_deposed_leader_is_not_measured() -> None:
         bench_measures._partition(answer)
 
 
+@pytest.mark.parametrize(("code", "said"), [(41, "changed meanwhile"), (29, "TOPIC_AUTH"), (31, "CLUSTER_AUTH")])
+def test_refusals_are_not_timed(code: int, said: str) -> None:
+    with pytest.raises(NotMeasured, match=said):
+        bench_measures.check_served(code)
+
+
 def measured(**changes: Any) -> Measured:
     """A quorum of three without a fault. Node 1 leads; all times are 1 ms."""
     voters = {number: Member(number, "", 100, 50_000, 50_000) for number in (1, 2, 3)}
