@@ -75,7 +75,7 @@ def _vote(process: Process, request: VoteRequest, exact: tuple[int, ...]) -> boo
     """
     asked, replica = request.topics[0].partitions[0], process.replica
     is_of_epoch = asked.pre_vote and asked.replica_epoch == replica.role.epoch
-    is_checked = exact[0] or (is_of_epoch and replica.may_stand)
+    is_checked = exact[0] or (is_of_epoch and replica.is_voter)
     return bool(exact[3]) if is_checked else None
 
 

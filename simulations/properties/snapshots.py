@@ -54,6 +54,9 @@ class Snapshots:
         if recovered.log_start > max(ends, default=0):
             text = f"node {process.node.id} starts with a log from {recovered.log_start}, and snapshots up to {ends}"
             raise Violation("S17", text)
+        for stored in recovered.snapshots:
+            if stored.id in self.contents:  # another node wrote it, and this one died before it could report its own
+                self.contents[stored.id].add(self._check(process, stored.id))
 
     def _taken(self, process: Process, event: SnapshotTaken, effects: list[Any]) -> None:
         self.contents.setdefault(event.id, set()).add(self._check(process, event.id))

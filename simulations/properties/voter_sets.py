@@ -60,7 +60,10 @@ class Changes:
         self._waiting: dict[tuple[int, int, int], Asked] = {}  # by node, life, connection
         self._removed: dict[int, tuple[Role, int]] = {}  # node id: a leader that is no voter, and since when
         self.answers: dict[tuple[str, str], int] = {}
-        self.performs: dict[type, Any] = {do.Append: self._appends, do.Reply: self._replies}
+        self._caught_up: dict[int, set[Key]] = {}  # node id: of the voters whose record waits for its offset
+        self.performs: dict[type, Any] = {
+            do.Append: self._appends, do.Reply: self._replies, do.ReserveOffsets: self._reserves,
+        }  # fmt: skip
         self.asked = {"AddVoter": self._asks, "RemoveVoter": self._asks}
 
     def started(self, process: Process) -> None:
@@ -85,12 +88,21 @@ class Changes:
         if not share_majorities(before, after):
             raise Violation("S19", f"{who}; a majority of {before.ids} may have no voter of them")
         history = ledger.history
-        if before.offset >= history.end or (
-            before.offset >= 0 and ledger.voter_sets.at(history.log.last).offset != before.offset
-        ):
+        committed = {each.offset for each in ledger.voter_sets.all_at(history.log.last)}
+        if before.offset >= history.end or (before.offset >= 0 and before.offset not in committed):
             raise Violation("S19", f"{who}; the voters {before.ids} at {before.offset} are not committed")
         if not history.has_committed(role.epoch):
             raise Violation("S19", f"{who}, and has not committed a record of its epoch")
+
+    def _reserves(self, process: Process, _effect: do.ReserveOffsets) -> None:
+        """The leader has decided; a new voter may be silent, and be forgotten, until the record is appended."""
+        role = process.replica.role
+        change = role.state.change if isinstance(role, Leader) else None
+        voters = () if change is None or change.voters is None else change.voters
+        keys: list[Key] = [(voter.key.id, voter.key.directory_id) for voter in voters]
+        self._caught_up[process.node.id] = {
+            key for key in keys if (seen := self._answers.progress_of(process, key)) and seen.caught_up_ms >= 0
+        }
 
     def _is_asked(self, process: Process, who: str, before: set[Key], after: set[Key]) -> None:
         """Somebody asked for this change; a new voter had caught up with the leader."""
@@ -100,7 +112,7 @@ class Changes:
                     raise Violation("S19", f"{who}; nobody asked for the {kind} of {key}")
         for key in after - before:
             seen = self._answers.progress_of(process, key)
-            if seen is None or seen.caught_up_ms < 0:
+            if key not in self._caught_up.get(process.node.id, ()) and (seen is None or seen.caught_up_ms < 0):
                 raise Violation("S19", f"{who}; node {key[0]} has never caught up: {seen}")
 
     def _keeps(self, process: Process, before: tuple[Any, ...], after: tuple[Any, ...]) -> None:

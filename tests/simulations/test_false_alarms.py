@@ -28,6 +28,10 @@ from simulations.levels.table import load
         ("members", 2516),  # L13: a voter was removed and added between two checks
         ("members", 3107),  # S18: a process was killed while it ended after a failed sync
         ("members", 4913),  # S24: a request left in the step that ended its role
+        ("members", 7200),  # S19: a leader of the past adds to a voter set that is not the newest committed one
+        ("members", 7335),  # S19: a new voter is forgotten while its record waits for an offset
+        ("members", 7435),  # S17: a process died before it could report its snapshot
+        ("members", 7449),  # S25: a pre-vote at a voter whose removal is not committed
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
     ],
 )
