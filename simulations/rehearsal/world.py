@@ -19,6 +19,7 @@ from simulations.cluster.driver import ControllerProcess, bootstrap
 from simulations.cluster.wire import ClusterNetwork
 from simulations.rehearsal.clients import USER, WRITERS, Heartbeats, Writer
 from simulations.rehearsal.observed import Observed
+from simulations.world import scale
 from simulations.world.disk import DIRECTORY
 from simulations.world.links import Latency
 from simulations.world.machine import DiskPace, Machine, endpoint
@@ -50,6 +51,7 @@ class RehearsalWorld:
     def __init__(
         self, layout: Layout, metadata: Metadata | None, seed: int, led_by: int, trace: Trace | None = None
     ) -> None:
+        scale.restore()
         self.layout = layout
         self.metadata = metadata
         self.seed = seed
