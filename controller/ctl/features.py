@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from controller.config.values.definition import ConfigError
 from controller.ctl.changes import time_text
+from controller.ctl.downgrade import refusal, unreadable_below
 from controller.ctl.entries import BROKER, CONTROLLER
 from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import START, Reading
@@ -43,7 +44,7 @@ class Blocking(NamedTuple):
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0: no node blocks the level. 1: it could not be checked. 2: a node blocks it."""
+    """Exit code 0: no node blocks the level. 1: it could not be checked. 2: a node blocks it, or Kafka refuses it."""
     options = arguments_parser().parse_args(arguments)
     return running("features preflight", lambda: _preflight(options))
 
@@ -53,7 +54,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     top = parser(
         "kraftctl features",
         "Check whether every registered node supports a feature level. Exit code 0: nothing blocks it; 1: not\n"
-        "checked; 2: nodes block it.",
+        "checked; 2: nodes block it, or Kafka refuses it.",
         "kraftctl features preflight 4.3 --bootstrap-controller c1:9093,c2:9093",
         "kraftctl features preflight group.version=1 --directory /var/lib/kafka/metadata",
     )
@@ -61,8 +62,9 @@ def arguments_parser() -> argparse.ArgumentParser:
     preflight = add_verb(
         verbs, "preflight", "list the nodes that block a level, and the next step for each",
         "List each registered broker and controller that does not support a level: what it is now, when it\n"
-        "registered and was last seen, and the next step. A directory does not say which nodes fetch now.\n"
-        "Nothing is written.",
+        "registered and was last seen, and the next step. A directory does not say which nodes fetch now. For a\n"
+        "metadata.version below the present one: whether Kafka refuses the downgrade, and what of the metadata\n"
+        "older releases cannot read. Nothing is written.",
         "kraftctl features preflight 4.3 -c /etc/kafka/controller.properties",
         "kraftctl features preflight metadata.version=30 --bootstrap-controller c1:9093 --json",
     )  # fmt: skip
@@ -81,15 +83,28 @@ def _preflight(options: argparse.Namespace) -> int:
     view = _view(place)
     now = image.features.get(name, 0)
     found = blocking(image, view, name, level)
+    is_lower = name == METADATA_VERSION and level < now
+    refused = refusal(now, level) if is_lower else None
+    unreadable = unreadable_below(image, level) if is_lower else []
     shown = f"{name}={level}" + (f" ({metadata_version(level).name})" if name == METADATA_VERSION else "")
     if options.json:
-        said = {"feature": name, "level": level, "current_level": now, "blocking": [each._asdict() for each in found]}
+        said = {
+            "feature": name, "level": level, "current_level": now, "blocking": [each._asdict() for each in found],
+            "refusal": refused, "unreadable": [each._asdict() for each in unreadable],
+        }  # fmt: skip
         print(json.dumps(said))
-        return 2 if found else 0
-    for each in found:
-        print(coloured(_line(each, name), RED))
+        return 2 if found or refused else 0
+    if refused:
+        print(coloured(refused, RED))
+        for each in unreadable:
+            print(f"{each.release}: {each.number} {each.what}")
+        if not unreadable:
+            print("nothing in this metadata needs these levels, but Kafka does not look at that")
+    for node in found:
+        print(coloured(_line(node, name), RED))
     if found:
         print(f"{len(found)} nodes block {shown}; the level is {now}")
+    if found or refused:
         return 2
     print(coloured(f"no registered node blocks {shown}; the level is {now}", GREEN))
     return 0

@@ -9,7 +9,10 @@ import numpy as np
 from controller.features.record_versions import (
     CONTROLLER_REGISTRATION,
     CORDONED_DIRECTORIES,
+    DELEGATION_TOKENS,
     DIRECTORY_ASSIGNMENT,
+    MIGRATION,
+    SCRAM,
     partition_version,
     register_broker_version,
 )
@@ -32,10 +35,6 @@ if TYPE_CHECKING:
 
     Found = tuple[Any, int]
     Section = Callable[[View], Iterator[Found]]
-
-MIGRATION = 8  # 3.4-IV0
-SCRAM = 11  # 3.5-IV2
-DELEGATION_TOKENS = 14  # 3.6-IV2
 
 
 class UnwritableMetadataError(Exception):

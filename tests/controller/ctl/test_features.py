@@ -53,8 +53,8 @@ def test_a_controller_that_is_gone_is_named_with_its_levels(tmp_path: Path, caps
         ("controller", GHOST, "7-25", REGISTERED_MS)
     ]
 
-    assert run(["preflight", "4.0", "--directory", directory]) == 0
-    assert "no registered node blocks metadata.version=25 (4.0-IV3)" in capsys.readouterr().out
+    assert run(["preflight", "group.version=1", "--directory", directory]) == 2
+    assert "controller 77 (not a voter of the log) supports group.version none" in capsys.readouterr().out
 
 
 def test_the_leader_says_whether_a_controller_is_gone(tmp_path: Path) -> None:
