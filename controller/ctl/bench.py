@@ -49,11 +49,11 @@ def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
     made = parser(
         "kraftctl bench",
-        "Latency and rate of a quorum, ours or stock's, beside what to expect, with the likely cause of what is high. "
-        "Nothing is written to the metadata log: round trips to each controller, the quorum's own no-op commits "
-        "as its leader describes them, and CreateTopics requests that are only validated, which stop when answers "
-        "take longer than --limit. With --scratch-topic a topic of one partition with one replica is created and "
-        "deleted, again and again. Exit code 0: nothing is high; 1: not measured; 2: a figure is high.",
+        "Measure latency and rate of a quorum, ours or stock's, beside what to expect, with the likely cause of what\n"
+        "is high. Nothing is written to the metadata log: round trips to each controller, the quorum's own no-op\n"
+        "commits as its leader describes them, and CreateTopics requests that are only validated, which stop when\n"
+        "answers take longer than --limit. With --scratch-topic a topic of one partition with one replica is created\n"
+        "and deleted, again and again. Exit code 0: nothing is high; 1: not measured; 2: a figure is high.",
         "kraftctl bench --bootstrap-controller c1:9093,c2:9093,c3:9093",
         "kraftctl bench -c /etc/kafka/controller.properties --scratch-topic bench-scratch --json",
     )
