@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,6 +60,8 @@ def fill(found: Cluster) -> None:
     server = ("--bootstrap-server", found.bootstrap)
     for topic in ("first", "second"):
         found.tool("topics", *server, "--create", "--topic", topic, "--partitions", "3", "--replication-factor", "1")
+    # The interval between checkpoints is over when the last record comes: a record is what makes one due.
+    time.sleep(1.2)
     found.tool(
         "configs", *server, "--alter", "--entity-type", "topics", "--entity-name", "first", "--add-config",
         "retention.ms=1000",
