@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from controller.tools.command_line.arguments import Parser
     from controller.tools.command_line.options import Option
 
-# By tool: its module, relative to `controller.tools`. It has a function `parser`, or the tuple `OPTIONS`.
+# By tool: its module, relative to `controller.tools`. It has a function `parser`, or the tuple `OPTIONS`; and
+# `OWN_OPTIONS` where there are options that stock's tool, and so its help, does not have.
 TOOLS = {
     "kafka-acls": ".admin.acl_arguments",
     "kafka-broker-api-versions": ".admin.broker_api_versions",
@@ -85,7 +86,9 @@ def tool(name: str) -> Command:
     module = import_module(TOOLS[name], _TOOLS)
     if hasattr(module, "OPTIONS"):
         return of_options(name, module.DESCRIPTION, module.OPTIONS)
-    return of_parser(name, module.parser())
+    found = of_parser(name, module.parser())
+    own = tuple(Flag(names, help_, value) for names, value, help_ in getattr(module, "OWN_OPTIONS", ()))
+    return found._replace(flags=found.flags + own)
 
 
 def of_argparse(name: str, help_line: str, parser: argparse.ArgumentParser) -> Command:

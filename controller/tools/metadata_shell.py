@@ -19,8 +19,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.offline.image import Image
 
-# Options that stock's tool does not have; one of them is the first argument.
-LIVE = {"--controllers", "-C", "--config", "-c", "--directory", "-d"}
+# Options that stock's tool does not have: names, value, help. One of them is the first argument.
+OWN_OPTIONS = (
+    (("--controllers", "-C"), "HOST:PORT,…", "The controllers of a live quorum, ours or stock's."),
+    (("--config", "-c"), "FILE", "The properties of the client, as for Kafka's tools."),
+    (("--directory", "-d"), "DIR", "The metadata directory of a node, running or not."),
+)
+LIVE = {name for names, _, _ in OWN_OPTIONS for name in names}
 
 
 def main() -> int:

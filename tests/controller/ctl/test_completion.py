@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.ctl.command_trees import TOOLS
+from controller.ctl.command_trees import TOOLS, tool
 from controller.ctl.completion import run
 from controller.ctl.main import VERBS
 
@@ -98,3 +98,10 @@ def test_each_tool_is_completed(script: Callable[[str], Path]) -> None:
 
     for name in TOOLS:
         assert "--help" in in_bash(path, f"{name} --"), name
+
+
+def test_the_shell_completes_its_own_options_too() -> None:
+    """Stock's help does not have them, so the help of our shell does not either."""
+    names = {name for flag in tool("kafka-metadata-shell").flags for name in flag.names}
+
+    assert {"--snapshot", "--controllers", "--config", "--directory"} <= names
