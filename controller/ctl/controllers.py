@@ -7,15 +7,23 @@ import os
 import sys
 from typing import NamedTuple
 
-from controller.ctl.changes import time_text
 from controller.ctl.entries import CONTROLLER
-from controller.ctl.features import MS_NEVER, is_registration, registration_times
+from controller.ctl.features import MS_NEVER, is_registration, registered_text, registration_times
 from controller.ctl.places import read
 from controller.ctl.points import START, Reading
 from controller.ctl.quorum import add_quorum_options, addresses_of, security_of
 from controller.ctl.quorum_calls import Quorum, refusal
 from controller.ctl.running import running
-from controller.ctl.terminal import GREEN, YELLOW, Progress, add_verb, coloured, is_confirmed, parser
+from controller.ctl.terminal import (
+    GREEN,
+    YELLOW,
+    Progress,
+    add_verb,
+    add_writing_options,
+    coloured,
+    is_confirmed,
+    parser,
+)
 from controller.features.levels import FEATURES, METADATA_VERSION
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
@@ -84,9 +92,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     prune.add_argument("--id", type=int, action="append", metavar="ID", help="only this controller (repeatable)")
     add_quorum_options(prune)
-    prune.add_argument("--dry-run", action="store_true", help="list them and change nothing")
-    prune.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    prune.add_argument("--json", action="store_true", help="print one JSON object")
+    add_writing_options(prune, "list them and change nothing")
     return top
 
 
@@ -113,7 +119,7 @@ def _prune(options: argparse.Namespace) -> int:
             print("nothing was changed", file=sys.stderr)
             return 1
         error = _remove_all(quorum, [ghost.node_id for ghost in wanted], way, image, done)
-    return _told(options, found, done, error)
+    return _report(options, found, done, error)
 
 
 def _remove_all(quorum: Quorum, nodes: list[int], way: str, image: NotingImage, done: dict[int, str]) -> str:
@@ -131,7 +137,7 @@ def _remove_all(quorum: Quorum, nodes: list[int], way: str, image: NotingImage, 
     return ""
 
 
-def _told(options: argparse.Namespace, found: list[Ghost], done: dict[int, str], error: str) -> int:
+def _report(options: argparse.Namespace, found: list[Ghost], done: dict[int, str], error: str) -> int:
     left = [ghost.node_id for ghost in found if not ghost.is_widened and ghost.node_id not in done]
     if options.json:
         said = {
@@ -229,7 +235,7 @@ def _lines(found: list[Ghost]) -> list[str]:
         return ["every registered controller is a voter or an observer"]
     lines = []
     for ghost in found:
-        since = "before the log that was read" if ghost.registered_ms < 0 else time_text(ghost.registered_ms)
+        since = registered_text(ghost.registered_ms)
         where = ", ".join(ghost.listeners) or "without listeners"
         lines.append(f"controller {ghost.node_id} ({where}): registered {since}, neither voter nor observer")
         if ghost.is_widened:

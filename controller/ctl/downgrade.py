@@ -13,7 +13,7 @@ from controller.features.record_versions import (
     ELR_RECORDS,
     SCRAM,
 )
-from records.uuids import ZERO_UUID
+from records.uuids import is_reserved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from controller.offline.image import Image
     from controller.state.partitions.partition import Partition
-
-# The directory ids of a replica that name no directory: migrating, unassigned, lost (KIP-858).
-_NO_DIRECTORY = {ZERO_UUID, bytes(15) + b"\1", bytes(15) + b"\2"}
 
 
 class Unreadable(NamedTuple):
@@ -70,7 +67,7 @@ def _counts(image: Image) -> Iterator[tuple[int, str, int]]:
     yield (
         DIRECTORY_ASSIGNMENT,
         "partitions with directory ids",
-        _count(set(each.directories) - _NO_DIRECTORY for each in partitions),
+        _count(any(not is_reserved(each) for each in partition.directories) for partition in partitions),
     )
     yield CONTROLLER_REGISTRATION, "registered controllers", len(image.controllers)
     yield DELEGATION_TOKENS, "delegation tokens", len(image.tokens)

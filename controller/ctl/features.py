@@ -156,6 +156,11 @@ def registration_times(image: NotingImage) -> dict[tuple[str, int], int]:
     }
 
 
+def registered_text(registered_ms: int) -> str:
+    """When a node registered, for a line of text. registered_ms: MS_NEVER where the log begins later."""
+    return "before the log that was read" if registered_ms < 0 else time_text(registered_ms)
+
+
 def _of_controller(image: NotingImage, view: View | None, node_id: int) -> tuple[str, str, int]:
     member = None if view is None else (view.voters | view.observers).get(node_id)
     is_voter = node_id in image.voters or (view is not None and node_id in view.voters)
@@ -186,16 +191,13 @@ def _view(place: Place) -> View | None:
     """The leader's view, of a live quorum."""
     if not place.addresses:
         return None
-    from controller.ctl.quorum import NoQuorum, look
+    from controller.ctl.quorum_calls import Quorum
 
-    try:
-        return look(list(place.addresses), "kraftctl-features", security=place.security)
-    except NoQuorum as error:
-        raise OSError(f"no leader: {error}") from None
+    return Quorum(list(place.addresses), "kraftctl-features", place.security).look()
 
 
 def _line(each: Blocking, name: str) -> str:
-    registered = "before the log that was read" if each.registered_ms < 0 else time_text(each.registered_ms)
+    registered = registered_text(each.registered_ms)
     seen = "" if each.last_seen_ms < 0 else f", last seen {time_text(each.last_seen_ms)}"
     return (
         f"{each.kind} {each.node_id} ({each.role}) supports {name} {each.supported}: registered {registered}{seen}; "

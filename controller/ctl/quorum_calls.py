@@ -1,4 +1,4 @@
-"""What verbs ask the leader of a quorum besides its view: registered controllers, features, changes; who is alive."""
+"""Requests of verbs to a quorum (registered controllers, features, changes), and which of its replicas are alive."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from typing import NamedTuple
 
 from controller.ctl.quorum import CONTROLLERS, NoQuorum, look
+from controller.ctl.status import leader_now_ms
 from controller.tools.connection import Connection
 from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterRequest
@@ -116,8 +117,8 @@ def may_pass(code: int) -> bool:
 class Seen(NamedTuple):
     """A quorum that was observed for some seconds. view: the last one.
 
-    alive: the replicas that fetched meanwhile, and the leader. goal: the high watermark at the begin; who has
-    it has caught up.
+    alive: the replicas that fetched meanwhile, and the leader. goal: the high watermark at the begin; a replica whose
+    log reaches it has caught up.
     """
 
     view: View
@@ -166,9 +167,8 @@ def seen_between(first: View, last: View) -> Seen:
 
 def _time_of(view: View) -> int:
     """The leader's clock when it answered, in ms; of a leader that is no voter, the last fetch that it knows."""
-    leader = view.voters.get(view.leader_id)
-    known = (member.last_fetch_ms for member in _replicas(view))
-    return leader.caught_up_ms if leader is not None and leader.caught_up_ms >= 0 else max(known, default=-1)
+    now_ms = leader_now_ms(view)
+    return now_ms if now_ms >= 0 else max((member.last_fetch_ms for member in _replicas(view)), default=-1)
 
 
 def _replicas(view: View) -> list[Member]:

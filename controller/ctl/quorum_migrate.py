@@ -71,7 +71,7 @@ def _migrate(options: argparse.Namespace) -> int:
     is_raised = False
     if not options.verify and state.level < DYNAMIC:
         if is_blocked:
-            return _told(options, state, findings, 1)
+            return _report(options, state, findings, 1)
         _raise_level(quorum, state, options.timeout, dry_run=True)
         if not options.json:
             print(f"plan: raise {KRAFT_VERSION} from {state.level} to {DYNAMIC}. {WARNED}")
@@ -89,7 +89,9 @@ def _migrate(options: argparse.Namespace) -> int:
     if not options.json and (has_static or not options.verify):
         print("\n".join(new_lines(state, is_planned=options.dry_run and state.level < DYNAMIC)))
     unknown = [each for each in findings if options.verify and each.level != OK]
-    return _told(options, state, findings, 2 if options.verify and (has_static or unknown) else 0, is_raised=is_raised)
+    return _report(
+        options, state, findings, 2 if options.verify and (has_static or unknown) else 0, is_raised=is_raised
+    )
 
 
 def examine(quorum: Quorum) -> State:
@@ -256,7 +258,7 @@ def new_lines(state: State, *, is_planned: bool) -> list[str]:
     return lines
 
 
-def _told(
+def _report(
     options: argparse.Namespace, state: State, findings: list[Finding], code: int, *, is_raised: bool = False
 ) -> int:  # fmt: skip
     """Prints the JSON object where it is wanted. Returns the exit code."""

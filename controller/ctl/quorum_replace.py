@@ -139,7 +139,7 @@ def _replace(options: argparse.Namespace) -> int:
     if not options.json:
         print("\n".join(plan))
     if step.action == DONE or options.dry_run:
-        return _told(options, seen, plan, [], step, is_done=step.action == DONE)
+        return _report(options, seen, plan, [], step, is_done=step.action == DONE)
     if not is_confirmed(f"Replace voter {options.id}?", is_given=options.yes, can_ask=not options.json):
         print("nothing was changed", file=sys.stderr)
         return 1
@@ -151,8 +151,8 @@ def _replace(options: argparse.Namespace) -> int:
             raise
         text = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         print(f"kraftctl quorum replace: not finished: {text}; run the same command again", file=sys.stderr)
-        return _told(options, work.seen or seen, plan, work.taken, Step(WAIT, "", text), is_done=False) or 2
-    return _told(options, seen, plan, work.taken, Step(DONE, ""), is_done=True)
+        return _report(options, work.seen or seen, plan, work.taken, Step(WAIT, "", text), is_done=False) or 2
+    return _report(options, seen, plan, work.taken, Step(DONE, ""), is_done=True)
 
 
 def plan_of(seen: Seen, node_id: int, step: Step) -> list[str]:
@@ -193,7 +193,7 @@ def _numbers(seen: Seen) -> str:
     return ", ".join(map(str, sorted(seen.view.voters)))
 
 
-def _told(
+def _report(
     options: argparse.Namespace, seen: Seen, plan: list[str], taken: list[Step], last: Step, *, is_done: bool
 ) -> int:  # fmt: skip
     """Prints the outcome. Exit code 0."""

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from controller.ctl.quorum import add_quorum_options
 from controller.ctl.status import DESCRIPTION, add_status_options
-from controller.ctl.terminal import add_verb, parser
+from controller.ctl.terminal import add_verb, add_writing_options, parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _add_replace(verbs: argparse._SubParsersAction[Parser]) -> None:
         "--timeout", type=float, default=REPLACE_S, metavar="SECONDS",
         help="for the new directory to start and catch up; default: %(default)s",
     )  # fmt: skip
-    _add_writing(replace)
+    add_writing_options(replace)
 
 
 def _add_migrate(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -96,10 +96,4 @@ def _add_migrate(verbs: argparse._SubParsersAction[Parser]) -> None:
         "--timeout", type=float, default=LEADER_S, metavar="SECONDS",
         help="for the leader to know the directory ids; default: %(default)s",
     )  # fmt: skip
-    _add_writing(migrate)
-
-
-def _add_writing(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
-    verb.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    verb.add_argument("--json", action="store_true", help="print one JSON object")
+    add_writing_options(migrate)

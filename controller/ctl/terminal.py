@@ -79,6 +79,13 @@ def coloured(text: str, colour: str) -> str:
     return f"\x1b[{colour}m{text}\x1b[0m" if sys.stdout.isatty() else text
 
 
+def add_writing_options(verb: argparse.ArgumentParser, dry_run: str = "print the plan and change nothing") -> None:
+    """The options of a verb that asks before it writes (`is_confirmed`). dry_run: the help of --dry-run."""
+    verb.add_argument("--dry-run", action="store_true", help=dry_run)
+    verb.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    verb.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def is_confirmed(question: str, *, is_given: bool, can_ask: bool = True) -> bool:
     """Whether the change is wanted: by an option, or by `y` on the terminal. Raises OSError where nobody can be asked.
 

@@ -1,4 +1,4 @@
-"""Who is alive in a quorum, by two views of the same leader."""
+"""Which replicas of a quorum are alive, by two views of the same leader."""
 
 from __future__ import annotations
 
