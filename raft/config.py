@@ -52,15 +52,17 @@ class Voter:
 class RaftConfig:
     """Settings of the core; times in milliseconds, sizes in bytes. Names follow `controller.quorum.*`.
 
-    Kafka does not have these six. first_election_timeout_ms: the election timeout of a voter that starts and knows no
+    Kafka does not have these eight. first_election_timeout_ms: the election timeout of a voter that starts and knows no
     leader; it is short because a pre-vote cannot disturb a leader. pre_vote_yield_ms: for how long a Prospective waits
     when another one asks for pre-votes at the same time; 0: not at all. high_watermark_delay_ms: for how long the
     leader may leave a voter's parked Fetch unanswered when only the high watermark advanced; 0: not at all, like Kafka.
     backs_off_without_news: whether a peer whose answer has nothing new gets no request for retry_backoff_ms; Kafka asks
     it again at once. counts_parked_fetches: whether a parked Fetch proves again that its sender is alive when records
     or a high watermark answer it, as in Kafka. observers_grant_pre_votes: whether an observer grants pre-votes after a
-    fetch timeout without its leader; in Kafka, not before it learns of another epoch. endpoints: the addresses of this
-    node that it sends to peers.
+    fetch timeout without its leader; in Kafka, not before it learns of another epoch. handover_ms: for how long a
+    leader that shuts down stays to vote, at most; 0: not at all. election_quiet_ms: for how long a voter that has given
+    its vote, or whose leader resigned, does not ask other nodes for the leader; 0: not at all, like Kafka. endpoints:
+    the addresses of this node that it sends to peers.
     """
 
     cluster_id: str
@@ -85,6 +87,8 @@ class RaftConfig:
     backs_off_without_news: bool = True
     counts_parked_fetches: bool = False
     observers_grant_pre_votes: bool = True
+    handover_ms: int = 500
+    election_quiet_ms: int = 50
     kraft_versions: tuple[int, int] = (0, 1)
     has_controller_role: bool = True
     auto_join: bool = False

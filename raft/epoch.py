@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from raft.replica import Replica
 
 Begin = BeginQuorumEpochRequest.TopicData
-End = EndQuorumEpochRequest.TopicData
 Response = TypeVar("Response", BeginQuorumEpochResponse, EndQuorumEpochResponse)
 
 
@@ -62,6 +61,7 @@ def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         ] or [ReplicaKey(successor) for successor in partition.preferred_successors]
         wait_ms = wait_before_election(candidates, replica.key, replica.config.election_backoff_max_ms)
         role.state.fetch_deadline_ms = now_ms + wait_ms
+        replica.peers.quiet_until_ms = now_ms + replica.config.election_quiet_ms
         # There is no leader to protect, so grant the next pre-vote. (Kafka waits for its own election timeout first.)
         role.state.has_fetched = False
     _reply(replica, requested, EndQuorumEpochResponse, Error.NONE)
@@ -93,14 +93,6 @@ def send_begin_requests(replica: Replica, role: Leader, now_ms: int) -> None:
         if endpoint is not None and replica.peers.is_ready(voter.id, now_ms):
             replica.send(voter.id, endpoint, _begin_request(replica, role, voter), now_ms)
     role.state.begin_deadline_ms = now_ms + interval_ms
-
-
-def send_end_requests(replica: Replica, role: Resigned, now_ms: int) -> None:
-    """Send EndQuorumEpoch to each voter that has not acknowledged it yet."""
-    for voter_id in role.unacked:
-        endpoint = replica.endpoint_of(voter_id)
-        if endpoint is not None and replica.peers.is_ready(voter_id, now_ms):
-            replica.send(voter_id, endpoint, _end_request(replica, role), now_ms)
 
 
 def on_begin_response(
@@ -191,20 +183,4 @@ def _begin_request(replica: Replica, role: Leader, voter: ReplicaKey) -> BeginQu
             BeginQuorumEpochRequest.LeaderEndpoint(name=endpoint.listener, host=endpoint.host, port=endpoint.port)
             for endpoint in role.endpoints
         ),
-    )
-
-
-def _end_request(replica: Replica, role: Resigned) -> EndQuorumEpochRequest:
-    partition = End.PartitionData(
-        partition_index=0,
-        leader_id=role.leader_id,
-        leader_epoch=role.epoch,
-        preferred_successors=tuple(successor.id for successor in role.successors),
-        preferred_candidates=tuple(
-            End.PartitionData.ReplicaInfo(candidate_id=successor.id, candidate_directory_id=successor.directory_id)
-            for successor in role.successors
-        ),
-    )
-    return EndQuorumEpochRequest(
-        cluster_id=replica.config.cluster_id, topics=(End(topic_name=METADATA_TOPIC, partitions=(partition,)),)
     )

@@ -27,10 +27,10 @@ class Peers:
     """The requests in flight and the backoffs, by peer. bootstrap: (peer, endpoint) of nodes that may know the leader.
 
     A peer without an entry is ready. Numbers of requests increase by one and are never used twice, so that a late
-    answer is recognised.
+    answer is recognised. quiet_until_ms: until then no bootstrap server is asked.
     """
 
-    __slots__ = ("_entries", "_number", "_request_timeout_ms", "_retry_backoff_ms", "bootstrap")
+    __slots__ = ("_entries", "_number", "_request_timeout_ms", "_retry_backoff_ms", "bootstrap", "quiet_until_ms")
 
     def __init__(self, request_timeout_ms: int, retry_backoff_ms: int, bootstrap: list[tuple[int, Endpoint]]) -> None:
         self._entries: dict[int, _Entry] = {}
@@ -38,6 +38,7 @@ class Peers:
         self._request_timeout_ms = request_timeout_ms
         self._retry_backoff_ms = retry_backoff_ms
         self.bootstrap = bootstrap
+        self.quiet_until_ms = 0
 
     def reset(self) -> None:
         """Forget all requests and backoffs: the role changed, and earlier requests no longer matter."""
@@ -91,9 +92,11 @@ class Peers:
         return False
 
     def ready_bootstrap(self, rng: Random, now_ms: int) -> tuple[int, Endpoint] | None:
-        """A random bootstrap server of those that are ready; None where there is none, or any request is in flight."""
+        """A random bootstrap server of those that are ready; None where there is none, any request is in flight, or
+        the quiet time is not over.
+        """
         count = len(self.bootstrap)
-        if not count or self.is_waiting(now_ms):
+        if not count or now_ms < self.quiet_until_ms or self.is_waiting(now_ms):
             return None
         first = rng.randrange(count)
         for place in range(first, first + count):
@@ -103,8 +106,8 @@ class Peers:
         return None
 
     def next_ms(self, now_ms: int) -> int:
-        """When the next request times out, or the next backoff ends; NEVER where there is none."""
-        next_ms = NEVER
+        """When the next request times out, or the next backoff or the quiet time ends; NEVER where there is none."""
+        next_ms = self.quiet_until_ms if now_ms < self.quiet_until_ms else NEVER
         for entry in self._entries.values():
             if now_ms < entry.until_ms < next_ms:
                 next_ms = entry.until_ms

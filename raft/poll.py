@@ -8,10 +8,12 @@ from raft import auto_join, update_voter
 from raft.append import drain
 from raft.change_stages import expire
 from raft.effects import ShutdownComplete
-from raft.epoch import send_begin_requests, send_end_requests
+from raft.epoch import send_begin_requests
 from raft.fetch_request import expire_parked
 from raft.fetch_response import send_fetch
+from raft.handover import is_over
 from raft.limits import NEVER
+from raft.resignation import send_end_requests
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.snapshots import clean
 from raft.transitions import to_candidate, to_follower, to_leader, to_prospective, to_resigned, to_unattached
@@ -30,7 +32,7 @@ def poll(replica: Replica, now_ms: int) -> None:
     """Do everything that is due, and set `replica.deadline_ms` to when more is."""
     deadline_ms = NEVER
     for _ in range(CHANGES_MAX):
-        if _is_shut_down(replica):
+        if _is_shut_down(replica, now_ms):
             replica.deadline_ms = NEVER
             return
         role = replica.role
@@ -41,19 +43,20 @@ def poll(replica: Replica, now_ms: int) -> None:
         raise AssertionError(f"the role changed {CHANGES_MAX} times and is {replica.role}")
     if now_ms >= replica.clean_deadline_ms:
         clean(replica, now_ms)
+    handover_ms = NEVER if replica.handover is None else replica.handover.deadline_ms
     replica.deadline_ms = min(deadline_ms, replica.clean_deadline_ms, replica.peers.next_ms(now_ms))
+    if handover_ms > now_ms:
+        replica.deadline_ms = min(replica.deadline_ms, handover_ms)
 
 
-def _is_shut_down(replica: Replica) -> bool:
-    """Whether a shutdown is complete: at once, but for a leader, which first resigns and informs all other voters.
+def _is_shut_down(replica: Replica, now_ms: int) -> bool:
+    """Whether a shutdown is complete: at once, but for a leader, which first hands over.
 
     In Kafka a node without a leader waits too; but the other voters must elect a leader without this node in any case.
     """
     if not replica.shutting_down or replica.stopped:
         return replica.stopped
-    role = replica.role
-    is_handing_over = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))
-    if not replica.is_voter or replica.voters.is_only(replica.key) or not is_handing_over:
+    if is_over(replica, now_ms):
         replica.stopped = True
         replica.emit(ShutdownComplete())
     return replica.stopped

@@ -28,7 +28,7 @@ from raft.effects import (
 from raft.limits import NEVER
 from raft.log_view import LogView
 from raft.peers import Peers
-from raft.roles import Leader, Resigned, Role, check_change
+from raft.roles import Handover, Leader, Resigned, Role, check_change
 from raft.voters import History, VoterSet, endpoint_of
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Replica:
         "config",
         "deadline_ms",
         "freezing",
+        "handover",
         "high_watermark",
         "is_voter",
         "key",
@@ -104,6 +105,7 @@ class Replica:
         self.freezing: tuple[int, SnapshotId] | None = None
         self.parts = 0
         self.shutting_down = False
+        self.handover: Handover | None = None
         self.stopped = False
         self.wall_offset_ms = 0
         self._effects: list[Effect] = []

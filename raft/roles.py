@@ -87,6 +87,18 @@ class Resigned:
     voted: None = field(default=None, init=False)
 
 
+class Handover:
+    """The end of a leader that is shut down. deadline_ms: until when it stays to vote; gone: the ids of voters whose
+    processes are not running.
+    """
+
+    __slots__ = ("deadline_ms", "gone")
+
+    def __init__(self, deadline_ms: int) -> None:
+        self.deadline_ms = deadline_ms
+        self.gone: set[int] = set()
+
+
 Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
 
 

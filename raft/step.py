@@ -13,6 +13,7 @@ from raft import (
     fetch_request,
     fetch_response,
     fetch_snapshot,
+    handover,
     kraft_upgrade,
     remove_voter,
     snapshots,
@@ -42,7 +43,7 @@ from raft.inputs import (
     WallClock,
 )  # fmt: skip
 from raft.poll import poll
-from raft.roles import Candidate, Follower, Leader, Resigned
+from raft.roles import Candidate, Follower, Leader
 from raft.transitions import first_role, to_prospective, to_resigned
 from records.errors import Error
 from records.messages.elections import (
@@ -154,8 +155,7 @@ def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
     A pre-vote cannot disturb a leader that is alive after all: the voters that fetch from it refuse.
     """
     role = replica.role
-    if isinstance(role, Resigned) and replica.shutting_down and event.peer in role.unacked:
-        role.unacked.remove(event.peer)  # its process is not running: it needs no EndQuorumEpoch
+    handover.peer_gone(replica, event.peer)
     if not isinstance(role, Follower) or role.leader_id != event.peer:
         return
     if replica.config.pre_vote_on_lost_connection and replica.may_stand and not replica.shutting_down:
@@ -180,8 +180,8 @@ def _on_resign(replica: Replica, event: Resign, now_ms: int) -> None:
         to_resigned(replica, now_ms)
 
 
-def _on_shut_down(replica: Replica, _event: ShutDown, _now_ms: int) -> None:
-    replica.shutting_down = True
+def _on_shut_down(replica: Replica, _event: ShutDown, now_ms: int) -> None:
+    handover.begin(replica, now_ms)
 
 
 def _failure(replica: Replica, peer: int, _request: object, error: int, _now_ms: int) -> bool:

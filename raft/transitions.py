@@ -12,6 +12,7 @@ from raft.fetch_request import fail_parked, quorum_timeout
 from raft.follower_state import FollowerState
 from raft.leader_state import LeaderState, Progress
 from raft.limits import EPOCH_MAX, NEVER
+from raft.resignation import send_end_requests
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.tally import Tally
 
@@ -118,14 +119,18 @@ def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[E
 
 
 def to_resigned(replica: Replica, now_ms: int) -> None:
-    """Resign from leadership. The voters get EndQuorumEpoch, so that they need not wait for their fetch timeout."""
+    """Resign from leadership. The voters get EndQuorumEpoch, so that they need not wait for their fetch timeout.
+
+    It leaves before the answers to their parked Fetches. A follower that got such an answer first would connect to the
+    bootstrap servers to find another leader, while it should ask for votes.
+    """
     old = replica.role
     assert isinstance(old, Leader), f"{old} has nothing to resign"
     deadline_ms = now_ms + replica.election_timeout()
     successors = old.state.successors()
-    replica.become(
-        Resigned(old.epoch, replica.key.id, replica.config.endpoints, deadline_ms, successors, _others(replica))
-    )
+    role = Resigned(old.epoch, replica.key.id, replica.config.endpoints, deadline_ms, successors, _others(replica))
+    replica.become(role)
+    send_end_requests(replica, role, now_ms)
     _leave(replica, old)
 
 

@@ -118,6 +118,8 @@ def _give_vote(replica: Replica, role: Unattached | Prospective, key: ReplicaKey
     deadline_ms = now_ms + replica.election_timeout()
     if isinstance(role, Unattached):
         replica.become(Unattached(role.epoch, role.leader_id, key, deadline_ms), keep_requests=True)
+        # The candidate notifies its voters if it wins. To look for the leader meanwhile would only delay it.
+        replica.peers.quiet_until_ms = now_ms + replica.config.election_quiet_ms
     else:
         tally = Tally(replica.voters, replica.key.id)
         replica.become(

@@ -109,6 +109,14 @@ def encode_parts(message: object, version: int) -> list[bytes | bytearray | memo
     return parts
 
 
+def prepare(cls: type, version: int) -> None:
+    """Make the decoder and the encoder of `encode_parts` now, in 1 to 2 ms, so that the first message need not wait."""
+    decoder(cls, version)
+    schema = schema_of(cls)
+    if version not in schema.part_encoders:
+        schema.part_encoders[version] = make_encoder(schema, version, parts=True)
+
+
 def decoder(cls: type, version: int) -> Any:
     """`decode(data, position) -> (message, end)`, to be kept by callers that decode many.
 

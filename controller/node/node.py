@@ -16,6 +16,7 @@ from controller.interface import inputs
 from controller.interface.refusals import alternatives
 from controller.node.admission import Admission, NotAllowed
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
+from controller.node.election_preparation import ElectionPreparation
 from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
@@ -106,12 +107,12 @@ class Node:
         """Add the parts, which were made with the callbacks below. own_channels: for this node's registration."""
         self.storage, self.replica, self.controller = storage, replica, controller
         self.server, self.channels, self.own_channels = server, channels, own_channels
-        self.feed = StateFeed(controller, storage, self._step_controller, self._later)
+        self.feed = StateFeed(replica, controller, storage, self._step_controller, self._later)
         self.loopback_requests = LoopbackRequests(replica, controller, own_channels, self.to_controller)
         self.admission.begin(controller)
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
         self._timers = Timers(
-            self.loop, replica, controller, storage,
+            self.loop, replica, controller, storage, ElectionPreparation(self.loop, replica, channels),
             now_ms=self.now_ms, wall_ms=self._wall_ms, queue=self._queue, drain=self._drain,
         )  # fmt: skip
         self._do_raft: dict[type, Callable[[Any], None]] = {
@@ -125,7 +126,8 @@ class Node:
             raft_effects.LeaderChanged: lambda effect: self._queue_for_feed(self.feed.leader_changed, effect),
             **{kind: self._passing(self.to_controller, make) for kind, make in TO_CONTROLLER.items()},
             raft_effects.ProposalRefused: self._on_refused,
-            raft_effects.VotersChanged: self._keep_channels,
+            # Close the connections to nodes that are no longer voters; bootstrap servers have negative ids.
+            raft_effects.VotersChanged: lambda effect: channels.retain({voter.key.id for voter in effect.voters}),
             raft_effects.ShutdownComplete: lambda _effect: self._end(),
             raft_effects.Denied: lambda effect: self.fail(NotAllowed(effect.peer)),
             raft_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
@@ -137,7 +139,7 @@ class Node:
             controller_effects.TakeSnapshot: self._take_snapshot,
             controller_effects.SendToActive: lambda effect: self.loopback_requests.send(effect, self.now_ms()),
             controller_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
-            controller_effects.SetLogLevel: self._set_log_level,
+            controller_effects.SetLogLevel: lambda effect: self.log.set_level(effect.name, effect.level),
         }
 
     def wrap_effects(self, wrap: Callable[[type, Callable[[Any], None]], Callable[[Any], None]]) -> None:
@@ -160,7 +162,7 @@ class Node:
         self._timers.queue_wall_clock()
         self._drain()
         if not self.is_ending:
-            self._timers.start_upkeep()
+            self._timers.start()
 
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
@@ -333,13 +335,17 @@ class Node:
         if isinstance(event, raft_inputs.SnapshotTaken):
             self.to_controller(inputs.SnapshotWritten(event.id, event.size))
 
-    def _later(self, action: Callable[[], None]) -> None:
+    def _later(self, action: Callable[[], None], wait_s: float = 0) -> None:
         """Continue long work in a later iteration of the loop, so that other inputs are handled in between."""
-        self.loop.call_soon(self._go_on, action)
 
-    def _go_on(self, action: Callable[[], None]) -> None:
-        self._inputs.append((lambda _: action(), None))
-        self._drain()
+        def go_on() -> None:
+            self._inputs.append((lambda _: action(), None))
+            self._drain()
+
+        if wait_s:
+            self.loop.call_later(wait_s, go_on)
+        else:
+            self.loop.call_soon(go_on)
 
     # Effects of raft.
 
@@ -390,10 +396,6 @@ class Node:
             # At once, before the other effects of the step: the answers to clients go before those to followers.
             self.feed.high_watermark(effect.offset)
 
-    def _keep_channels(self, effect: raft_effects.VotersChanged) -> None:
-        """Close the connections to nodes that are no longer voters; bootstrap servers have negative ids."""
-        self.channels.retain({voter.key.id for voter in effect.voters})
-
     def _on_refused(self, effect: raft_effects.ProposalRefused) -> None:
         self.log("append_refused", epoch=effect.epoch, base_offset=effect.base_offset)
         self.to_controller(inputs.AppendRefused(effect.epoch))
@@ -413,9 +415,6 @@ class Node:
 
     def _snapshot_given_up(self, snapshot: SnapshotId, reason: str) -> None:
         self.to_controller(inputs.SnapshotGivenUp(snapshot, reason))
-
-    def _set_log_level(self, effect: controller_effects.SetLogLevel) -> None:
-        self.log.set_level(effect.name, effect.level)
 
     # The end.
 

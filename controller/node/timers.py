@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.core.controller import Controller
+    from controller.node.election_preparation import ElectionPreparation
     from raft.replica import Replica
     from raft.storage.storage import Storage
 
@@ -32,6 +33,7 @@ class Timers:
         replica: Replica,
         controller: Controller,
         storage: Storage,
+        preparation: ElectionPreparation,
         *,
         now_ms: Callable[[], int],
         wall_ms: Callable[[], int],
@@ -42,6 +44,7 @@ class Timers:
         self._replica = replica
         self._controller = controller
         self._storage = storage
+        self._preparation = preparation
         self._now_ms = now_ms
         self._wall_ms = wall_ms
         self._queue = queue
@@ -73,11 +76,16 @@ class Timers:
         self._queue(raft_inputs.Ticked() if raft_is_due else None, inputs.Ticked() if controller_is_due else None)
         self._drain()
 
-    def start_upkeep(self) -> None:
+    def start(self) -> None:
+        """Start the work that is repeated."""
+        self._preparation.start()
+        self._keep_up()
+
+    def _keep_up(self) -> None:
         """Every second, give the cores the offset of the wall clock, and the storage the time for its own work."""
         self.queue_wall_clock()
         self._storage.tick(self._now_ms())
-        self._upkeep = self._loop.call_later(UPKEEP_S, self.start_upkeep)
+        self._upkeep = self._loop.call_later(UPKEEP_S, self._keep_up)
 
     def queue_wall_clock(self) -> None:
         """Queue the offset of the wall clock for both cores."""
@@ -86,6 +94,7 @@ class Timers:
 
     def close(self) -> None:
         """Cancel all timers."""
+        self._preparation.close()
         for timer in (self._timer, self._upkeep):
             if timer is not None:
                 timer.cancel()

@@ -69,6 +69,9 @@ if TYPE_CHECKING:
 # The maximum time from SIGTERM to exit: less than service managers wait, and than Kafka's own 5 s.
 SHUTDOWN_S_MAX = 4.0
 COLLECT_S = 10.0
+# How long a thread holds the interpreter while another one waits for it; Python's default is 5 ms. The flush thread
+# needs it back after each system call, so replay on the loop's thread made the save of a vote take 8 ms instead of 2.
+SWITCH_INTERVAL_S = 0.0005
 # Halves the number of Fetches of a busy quorum; the state of a standby is at most this much older.
 HIGH_WATERMARK_DELAY_MS = 5
 LARGEST_BYTES = 4 << 20
@@ -102,7 +105,8 @@ class Identity:
 
 
 def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, ...]) -> RaftConfig:
-    """The configuration of the replica, from that of the node."""
+    """The configuration of the replica, from that of the node. It asks all bootstrap servers but itself."""
+    own = {(endpoint.host, endpoint.port) for endpoint in endpoints}
     prefix = "controller.quorum."
     return RaftConfig(
         cluster_id=cluster_id,
@@ -121,7 +125,7 @@ def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, 
         retention_ms=config.number("metadata.max.retention.ms"),
         pre_vote_on_lost_connection=config.flag("kraft.pre.vote.on.lost.connection"),
         endpoints=endpoints,
-        bootstrap_servers=tuple(Endpoint("", host, port) for host, port in config.bootstrap_servers),
+        bootstrap_servers=tuple(Endpoint("", *each) for each in config.bootstrap_servers if each not in own),
         auto_join=config.flag(prefix + "auto.join.enable"),
     )
 
@@ -435,6 +439,8 @@ def run_node(config: NodeConfig, log: Log) -> int:
     # a minute or longer, and each peer may have several: peers of other names would not be connected meanwhile.
     os.environ.setdefault("UV_THREADPOOL_SIZE", str(LOOKUP_THREADS))
     import uvloop
+
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(serve(config, log))

@@ -33,6 +33,8 @@ VERSIONS_MS_MAX = (
     2_000  # for the answer to ApiVersions, as for any of the quorum's (controller.quorum.request.timeout.ms)
 )
 SASL_MS_MAX = 2_000  # for authentication again
+# The newest that nodes of the present release serve: they answer a newer one with an error, which costs a round trip.
+API_VERSIONS_VERSION = 4
 
 _HEADER = Layout(">hhih")  # api key, api version, correlation id, length of the client id
 
@@ -87,7 +89,7 @@ class Channel:
         self._security = security
         self._login: SaslLogin | None = None
         self._reauth_at: float | None = None
-        self._api_versions_version = schema_of(ApiVersionsRequest).versions[1]
+        self._api_versions_version = API_VERSIONS_VERSION
         self._correlation_id = 0
         self._failures = 0
         self._ready_at = 0.0
@@ -105,10 +107,7 @@ class Channel:
         """Send a request to the peer's current address. It replaces an earlier one that is unanswered."""
         assert not self._is_closed, "a request on a channel that is closed"
         if endpoint != self._endpoint:
-            self._disconnect()
-            self._endpoint = endpoint
-            self._failures = 0
-            self._api_versions_version = schema_of(ApiVersionsRequest).versions[1]
+            self._move(endpoint)
         elif self._asked is not None and self._asked.is_sent:
             # The earlier answer may still arrive, and must not be mistaken for the new one: use a new connection.
             self._disconnect()
@@ -120,6 +119,13 @@ class Channel:
             else:
                 self._write_asked()
         elif self._link is None and self._connecting is None and self._timer is None:
+            self._connect()
+
+    def open(self, endpoint: Endpoint) -> None:
+        """Connect to the peer if no connection exists, so that the next request need not wait for one."""
+        if self._asked is None and endpoint != self._endpoint:
+            self._move(endpoint)
+        if self._link is None and self._connecting is None and self._timer is None:
             self._connect()
 
     def close(self) -> None:
@@ -186,6 +192,13 @@ class Channel:
         self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
 
     # Opening, closing and reopening.
+
+    def _move(self, endpoint: Endpoint) -> None:
+        """The peer has another address."""
+        self._disconnect()
+        self._endpoint = endpoint
+        self._failures = 0
+        self._api_versions_version = API_VERSIONS_VERSION
 
     def _connect(self) -> None:
         assert self._endpoint is not None
@@ -279,9 +292,7 @@ class Channel:
     # Writing and reading.
 
     def _ask_versions(self) -> None:
-        """Send ApiVersions in the newest version that the peer may support; if it is too new, the answer names the
-        versions.
-        """
+        """Send ApiVersions; if the version is too new for the peer, its answer names those that it serves."""
         request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
         self._ask(request, self._api_versions_version)
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from random import Random
 
+    from raft.config import Endpoint
     from raft.effects import Send
     from raft.inputs import Input
     from raft.network.security import ClientSecurity
@@ -46,10 +47,11 @@ class Channels:
 
     def send(self, effect: Send) -> None:
         """Send a request; one of the inputs reports its result, unless a later `send` to the peer replaces it."""
-        channel = self._channels.get(effect.peer)
-        if channel is None:
-            channel = self._channels[effect.peer] = self._make(effect.peer)
-        channel.send(effect.number, effect.endpoint, effect.request)
+        self._of(effect.peer).send(effect.number, effect.endpoint, effect.request)
+
+    def open(self, peer: int, endpoint: Endpoint) -> None:
+        """Connect to a peer if no connection exists, so that the next request to it need not wait for one."""
+        self._of(peer).open(endpoint)
 
     def failures(self) -> dict[int, tuple[str, float]]:
         """Peer -> its address and why no connection can be made to it, and since when (s, of the loop's time)."""
@@ -67,6 +69,12 @@ class Channels:
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
+
+    def _of(self, peer: int) -> Channel:
+        channel = self._channels.get(peer)
+        if channel is None:
+            channel = self._channels[peer] = self._make(peer)
+        return channel
 
     def _deliver(self, event: Input) -> None:
         if not self._is_closed:

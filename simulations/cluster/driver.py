@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from controller.interface.access import Access
     from controller.interface.effects import Effect
     from controller.interface.inputs import Input as ControllerInput
+    from raft.config import Endpoint
     from raft.effects import Send
     from raft.inputs import Input
     from simulations.world.messages import Frame
@@ -388,6 +389,9 @@ class SimChannels:
         if channel is None:
             channel = channels[key] = Channel(self._end, effect.peer)
         channel.send(effect)
+
+    def open(self, peer: int, endpoint: Endpoint) -> None:
+        """Does nothing: a message needs no connection."""
 
     def retain(self, peers: set[int]) -> None:
         """Does nothing: channels follow the endpoints of each `Send`."""

@@ -234,10 +234,21 @@ MUTANTS = (
         (Edit("raft.append", "records, base_offset=base_offset, leader_epoch=epoch,", "records, base_offset=base_offset + 1, leader_epoch=epoch,"),),
     ),
     Mutant(
-        "X14", "a shutdown waits though there is no node to notify", "progress", "KIP-595", ("L16",),
+        "X14", "a shutdown waits though there is no leadership to hand over", "progress", "KIP-595", ("L16",),
         (Edit(
-            "raft.poll", "    is_handing_over = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))",
-            "    is_handing_over = not isinstance(role, Unattached)",
+            "raft.handover", "    if replica.handover is None and isinstance(replica.role, (Leader, Resigned)):",
+            "    if replica.handover is None:",
+        ),),
+    ),
+    Mutant(
+        "X17", "a leader that shuts down waits for another leader without end", "progress", "own", ("L16",),
+        (Edit("raft.handover", " or now_ms >= handover.deadline_ms or ", " or "),),
+    ),
+    Mutant(
+        "X18", "a voter that gave its vote never looks for the leader again", "progress", "own", ("L15",),
+        (Edit(
+            "raft.vote", "        replica.peers.quiet_until_ms = now_ms + replica.config.election_quiet_ms",
+            "        replica.peers.quiet_until_ms = now_ms + 3600_000",
         ),),
     ),
     Mutant(

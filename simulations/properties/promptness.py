@@ -85,12 +85,17 @@ class Promptness:
     def _is_saving(self, process: Process) -> bool:
         return self._saving.get(process.node.id, (0, 0))[0] == process.life
 
-    def _look(self, process: Process, role: Role) -> None:
-        """Whether all requests of the present role were sent."""
+    def _look(self, process: Process, role: Role, was_quiet: bool = False) -> None:
+        """Whether all requests of the present role were sent. was_quiet: its quiet time is over."""
         if process.is_dead or process.has_failed or process.replica.role is not role:
             return
         if not process.is_awake or process.clock.frozen or self._is_saving(process):
-            self._world.after(AT_ONCE_US, self._look, process, role)
+            self._world.after(AT_ONCE_US, self._look, process, role, was_quiet)
+            return
+        quiet_ms = process.replica.config.election_quiet_ms
+        if isinstance(role, Unattached) and quiet_ms and not was_quiet:
+            # A voter that gave its vote does not look for the leader meanwhile. Clocks may run at other speeds.
+            self._world.after(2 * quiet_ms * MS + AT_ONCE_US, self._look, process, role, True)
             return
         self._has_asked(process, role)
         self._check_notified(process, role)
@@ -156,10 +161,23 @@ class Promptness:
             return  # it was asked before
         self._leaving[process.node.id] = process.life
         role = process.replica.role
-        has_to_notify = isinstance(role, Resigned) and bool(role.unacked)
         is_done = any(type(effect) is do.ShutdownComplete for effect in effects)
-        if not (has_to_notify or is_done or self._is_saving(process) or _saves(effects)):
-            raise Violation("L16", f"node {process.node.id} is {role}, has no peer to notify, and does not stop")
+        if not (isinstance(role, Resigned) or is_done or self._is_saving(process) or _saves(effects)):
+            raise Violation("L16", f"node {process.node.id} is {role}, has nothing to hand over, and does not stop")
+        if not is_done:
+            wait_us = 2 * process.replica.config.handover_ms * MS + AT_ONCE_US
+            self._world.after(wait_us, self._ends, process)
+
+    def _ends(self, process: Process) -> None:
+        """Whether a leader that shut down has ended: all voters know it, and the time for an election is over."""
+        role = process.replica.role
+        if process.is_dead or process.has_failed or process.replica.stopped:
+            return
+        must_notify = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))
+        if must_notify or not process.is_awake or process.clock.frozen or self._is_saving(process):
+            self._world.after(AT_ONCE_US, self._ends, process)
+            return
+        raise Violation("L16", f"node {process.node.id} is {role}, has notified its peers, and does not stop")
 
 
 def _partition(response: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import weakref
 from asyncio import events
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,6 +89,7 @@ class SocketLoop(SimLoop):
     def create_task(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task: asyncio.Task[Any] = asyncio.Task(coroutine, loop=self)  # type: ignore[arg-type]
         task.add_done_callback(_raise_again)
+        weakref.finalize(task, coroutine.close)  # its process may end before it began: Python would warn
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:

@@ -166,7 +166,8 @@ class Laboratory:
 
     def boot(self, node: int, election: Saved_ | None, log: tuple[Batch, ...]) -> Reaction:
         """A process on the contents of a disk, and the messages that it sends at once."""
-        config = RaftConfig(CLUSTER, endpoints=VOTERS.endpoints(node))
+        # Without the quiet time, Fetches interleave with the messages of an election in every way.
+        config = RaftConfig(CLUSTER, endpoints=VOTERS.endpoints(node), election_quiet_ms=0)
         epochs: list[tuple[int, int]] = []
         for batch in log:
             if not epochs or batch.epoch > epochs[-1][0]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raft.effects import ShutdownComplete
-from raft.inputs import Refused, Requested, ShutDown, Source
+from raft.inputs import Requested, ShutDown, Source
 from raft.roles import Follower, Leader, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
@@ -14,7 +14,6 @@ from tests.raft.building import (
     active,
     begin_request,
     candidate,
-    end_response,
     fetch_request,
     fetch_response,
     follower,
@@ -83,19 +82,6 @@ def test_a_resigned_leader_without_a_successor_repeats_end_quorum_epoch() -> Non
     assert isinstance(bench.role, Resigned)
     assert bench.replica.epoch == 4
     assert len(bench.sends(effects, EndQuorumEpochRequest)) > 10
-
-
-def test_a_leader_shuts_down_when_every_voter_has_acknowledged_or_is_gone() -> None:
-    bench = active(epoch=4)
-    effects = bench.tell(ShutDown())
-    to_2, to_3 = bench.sends(effects, EndQuorumEpochRequest)
-
-    effects = bench.answer(to_2, end_response(4, leader=1))
-    gone = bench.tell(Refused(to_3.peer))
-
-    assert ShutdownComplete() not in effects
-    assert ShutdownComplete() in gone
-    assert isinstance(bench.role, Resigned)
 
 
 def test_a_replica_that_shuts_down_still_votes() -> None:

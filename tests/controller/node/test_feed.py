@@ -20,6 +20,7 @@ class Standby:
         self.is_active = False
         self.end_offset = 0
         self.is_catching_up = True
+        self.role = None
         self.taken: list[Any] = []
 
     def step(self, event: Any) -> None:
@@ -44,6 +45,9 @@ class Iterations:
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
 
+    def later(self, action: Callable[[], None], _wait_s: float) -> None:
+        self.waiting.append(action)
+
     def run(self) -> None:
         while self.waiting:
             self.waiting.pop(0)()
@@ -53,7 +57,7 @@ def fed() -> tuple[Standby, StateFeed, Iterations]:
     standby, iterations = Standby(), Iterations()
     return (
         standby,
-        StateFeed(cast("Any", standby), cast("Any", standby), standby.step, iterations.waiting.append),
+        StateFeed(cast("Any", standby), cast("Any", standby), cast("Any", standby), standby.step, iterations.later),
         iterations,
     )
 

@@ -72,6 +72,8 @@ def config_of(start: Start) -> RaftConfig:
         backs_off_without_news=False,
         counts_parked_fetches=True,
         observers_grant_pre_votes=False,
+        handover_ms=0,
+        election_quiet_ms=0,
         endpoints=(own_endpoint(start),),
         bootstrap_servers=servers,
         **values,
