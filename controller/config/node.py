@@ -21,12 +21,16 @@ from controller.config.values.listeners import (
     security_protocols,
 )
 from controller.config.values.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
+from controller.features.levels import RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from controller.features.levels import Release
+
 APPEND_LINGER_MS = "controller.quorum.append.linger.ms"
+PREVIEW_RELEASE = "kraft.preview.release"
 
 
 class NodeConfig(NodeValues):
@@ -71,6 +75,11 @@ class NodeConfig(NodeValues):
             raise ConfigError("metadata.log.dir must not be empty")
         self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
         self.warnings += unknown_keys(self.originals)
+
+    @property
+    def release(self) -> Release:
+        """The release of Kafka whose levels and APIs the node has: `kraft.preview.release`."""
+        return RELEASES[self.text(PREVIEW_RELEASE) or ""]
 
     @property
     def append_linger_ms(self) -> int:

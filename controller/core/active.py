@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.core.activation import activation_records
-from controller.core.apis import APIS
+from controller.core.apis import ALL_APIS
 from controller.core.authorization import on_loaded
 from controller.core.periodic_tasks import Tasks
 from controller.core.serving import (
@@ -128,7 +128,7 @@ def renounce(controller: Controller, reason: str) -> None:
 def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
     """Whether `serve` has another answer than NOT_CONTROLLER: from the committed state, or why it cannot decide."""
     try:
-        return is_for_any(controller, APIS[context.api_key], context, request)
+        return is_for_any(controller, ALL_APIS[context.api_key], context, request)
     except ApiError:
         # The authorizer failed; `serve` answers with its error.
         return True

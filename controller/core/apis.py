@@ -39,7 +39,7 @@ from records.messages.acls import CreateAclsRequest, DeleteAclsRequest, Describe
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
-from records.messages.controllers import ControllerRegistrationRequest
+from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from records.messages.envelope import EnvelopeRequest
 from records.messages.features import UpdateFeaturesRequest
@@ -70,6 +70,7 @@ from records.schema import schema_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from controller.features.levels import Release
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
     from controller.interface.results import Result
@@ -150,8 +151,8 @@ def half_heartbeat(_request: Any, env: Env) -> int:
 
 
 def api_versions(state: State, context: RequestContext, request: ApiVersionsRequest, env: Env) -> Result:
-    """ApiVersions, for the APIs of the table below."""
-    return versions.api_versions(state, context, request, env, SERVED_VERSIONS)
+    """ApiVersions, for the APIs of the tables below."""
+    return versions.api_versions(state, context, request, env, served_versions(env.release))
 
 
 ALTER, DESCRIBE, CLUSTER_ACTION = AclOperation.ALTER, AclOperation.DESCRIBE, AclOperation.CLUSTER_ACTION
@@ -226,7 +227,20 @@ APIS = table(
         idle=delegation_tokens.expire_refusal),
     Api(DescribeDelegationTokenRequest, (1, 3), LOCAL, unserved),
 )
+
+# Served beside them with `kraft.preview.release=4.4`.
+PREVIEW_APIS = table(
+    Api(UnregisterControllerRequest, (0, 0), WRITE, controllers.unregister_controller, ALTER, forwardable=True),
+)
 # fmt: on
+# For looking up the row of a request that was admitted.
+ALL_APIS = APIS | PREVIEW_APIS
 
 # API key -> least and greatest version.
 SERVED_VERSIONS = {api_key: api.versions for api_key, api in APIS.items()}
+_PREVIEW_VERSIONS = {api_key: api.versions for api_key, api in ALL_APIS.items()}
+
+
+def served_versions(release: Release) -> dict[int, tuple[int, int]]:
+    """The APIs that a node with the levels of this release serves, each with its least and greatest version."""
+    return _PREVIEW_VERSIONS if release.is_preview else SERVED_VERSIONS

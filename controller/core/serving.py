@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.core import authorization
-from controller.core.apis import APIS, Kind
+from controller.core.apis import ALL_APIS, Kind
 from controller.core.log_writer import write
 from controller.core.snapshot_schedule import Appended
 from controller.handlers.heartbeats import follow_registrations
@@ -35,7 +35,7 @@ def on_requested(controller: Controller, event: Requested) -> None:
 
 def serve(controller: Controller, context: RequestContext, request: Any) -> None:
     """Call the handler of the API, and write what it returns."""
-    api = APIS[context.api_key]
+    api = ALL_APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
     context.request = request
     if must_park(controller, api):

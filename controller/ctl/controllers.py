@@ -1,4 +1,4 @@
-"""`kraftctl controllers prune`: registrations of controllers that are gone (KIP-919, KIP-1312)."""
+"""`kraftctl controllers`: registrations of controllers that are gone (KIP-919, KIP-1312)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from controller.ctl.terminal import (
     parser,
 )
 from controller.features.levels import FEATURES, METADATA_VERSION
+from controller.features.record_versions import CONTROLLER_UNREGISTRATION
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 
@@ -67,7 +68,8 @@ class Ghost(NamedTuple):
 def run(arguments: list[str]) -> int:
     """Exit code 0: no controller that is gone is left. 1: not done, nothing was changed. 2: not all were removed."""
     options = arguments_parser().parse_args(arguments)
-    return running("controllers prune", lambda: _prune(options))
+    verb = _unregister if options.verb == "unregister" else _prune
+    return running(f"controllers {options.verb}", lambda: verb(options))
 
 
 def arguments_parser() -> argparse.ArgumentParser:
@@ -78,14 +80,14 @@ def arguments_parser() -> argparse.ArgumentParser:
         "kraftctl controllers prune --bootstrap-controller c1:9093,c2:9093 --dry-run",
         "kraftctl controllers prune --id 7 -c /etc/kafka/controller.properties",
     )
-    verbs = top.add_subparsers(dest="verb", required=True, metavar="prune")
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="prune|unregister")
     prune = add_verb(
         verbs, "prune", "remove registrations of controllers that are neither voters nor observers",
         "List registered controllers that are neither voters nor have fetched as observers in the last minutes:\n"
         "since when they are registered, the feature levels that they support, and which levels they block; then\n"
-        "remove their registrations. From metadata.version 4.4 on they are unregistered. Below, Kafka cannot remove\n"
-        "a registration: it is replaced by one without listeners that supports every level, a record that every\n"
-        "Kafka 4 knows. Voters and observers are refused. A controller that starts again registers anew.\n"
+        "remove their registrations. From metadata.version 4.4-IV2 on they are unregistered. Below, Kafka cannot\n"
+        "remove a registration: it is replaced by one without listeners that supports every level, a record that\n"
+        "every Kafka 4 knows. Voters and observers are refused. A controller that starts again registers anew.\n"
         "Exit code 0: none is left; 1: not done, nothing was changed; 2: not all are done.",
         "kraftctl controllers prune --bootstrap-controller c1:9093,c2:9093 --dry-run",
         "kraftctl controllers prune --id 7 -c /etc/kafka/controller.properties --yes --json",
@@ -93,7 +95,47 @@ def arguments_parser() -> argparse.ArgumentParser:
     prune.add_argument("--id", type=int, action="append", metavar="ID", help="only this controller (repeatable)")
     add_quorum_options(prune)
     add_writing_options(prune, "list them and change nothing")
+    unregister = add_verb(
+        verbs, "unregister", "remove the registration of one controller, as kafka-cluster of Kafka 4.4 does",
+        "Send UnregisterController for one id, whatever that controller is: it needs a leader of Kafka 4.4, or one of\n"
+        "ours with kraft.preview.release=4.4, and metadata.version 4.4-IV2. A controller that still runs registers\n"
+        "anew. Exit code 0: it is unregistered; 1: it is not.",
+        "kraftctl controllers unregister --id 7 --bootstrap-controller c1:9093,c2:9093",
+    )  # fmt: skip
+    unregister.add_argument("--id", type=int, required=True, metavar="ID", help="the controller")
+    add_quorum_options(unregister)
+    add_writing_options(unregister, "say what would be asked, and ask nothing")
     return top
+
+
+def _unregister(options: argparse.Namespace) -> int:
+    quorum = Quorum(addresses_of(options), CLIENT_ID, security_of(options))
+    view = quorum.look()
+    if UNREGISTER_API not in quorum.features(view.address).apis:
+        host, port = view.address
+        raise OSError(
+            f"the leader {host}:{port} has no UnregisterController: it needs Kafka 4.4, or a node of ours with "
+            "kraft.preview.release=4.4. Below, prune makes a registration block nothing"
+        )
+    runs = options.id in view.voters or options.id in view.observers
+    if runs and not options.json:
+        print(coloured(f"controller {options.id} is a member of the quorum: while it runs, it registers anew", YELLOW))
+    asked = not options.dry_run
+    if asked:
+        question = f"Remove the registration of {options.id}?"
+        if not is_confirmed(question, is_given=options.yes, can_ask=not options.json):
+            print("nothing was changed", file=sys.stderr)
+            return 1
+        answer = quorum.ask(view.address, UnregisterControllerRequest(controller_id=options.id))
+        if answer.error_code:
+            raise OSError(refusal("UnregisterController", answer))
+    if options.json:
+        print(json.dumps({"dry_run": options.dry_run, "id": options.id, "is_member": runs, "done": asked}))
+    elif asked:
+        print(coloured(f"controller {options.id}: it is unregistered", GREEN))
+    else:
+        print(f"UnregisterController for {options.id} would be sent to the leader")
+    return 0
 
 
 def _prune(options: argparse.Namespace) -> int:
@@ -105,8 +147,9 @@ def _prune(options: argparse.Namespace) -> int:
     if options.id is not None:
         require_gone(options.id, image, view)
         found = [ghost for ghost in found if ghost.node_id in options.id]
-    wanted = [ghost for ghost in found if not ghost.is_widened]
     way = _way(quorum, view)
+    # A registration that blocks nothing stays, unless it can be removed now.
+    wanted = [ghost for ghost in found if way == UNREGISTERED or not ghost.is_widened]
     if not options.json:
         print("\n".join(_lines(found)))
         if wanted and way == WIDENED:
@@ -119,7 +162,8 @@ def _prune(options: argparse.Namespace) -> int:
             print("nothing was changed", file=sys.stderr)
             return 1
         error = _remove_all(quorum, [ghost.node_id for ghost in wanted], way, image, done)
-    return _report(options, found, done, error)
+    left = [ghost.node_id for ghost in wanted if ghost.node_id not in done]
+    return _report(options, found, done, left, error)
 
 
 def _remove_all(quorum: Quorum, nodes: list[int], way: str, image: NotingImage, done: dict[int, str]) -> str:
@@ -137,8 +181,7 @@ def _remove_all(quorum: Quorum, nodes: list[int], way: str, image: NotingImage, 
     return ""
 
 
-def _report(options: argparse.Namespace, found: list[Ghost], done: dict[int, str], error: str) -> int:
-    left = [ghost.node_id for ghost in found if not ghost.is_widened and ghost.node_id not in done]
+def _report(options: argparse.Namespace, found: list[Ghost], done: dict[int, str], left: list[int], error: str) -> int:
     if options.json:
         said = {
             "dry_run": options.dry_run,
@@ -197,8 +240,10 @@ def require_gone(nodes: Iterable[int], image: NotingImage, view: View) -> None:
 
 
 def _way(quorum: Quorum, view: View) -> str:
-    """UNREGISTERED if the leader serves UnregisterController, else WIDENED."""
-    return UNREGISTERED if UNREGISTER_API in quorum.features(view.address).apis else WIDENED
+    """UNREGISTERED if the leader serves UnregisterController, and metadata.version has its record; else WIDENED."""
+    has = quorum.features(view.address)
+    can = UNREGISTER_API in has.apis and has.finalized.get(METADATA_VERSION, 0) >= CONTROLLER_UNREGISTRATION
+    return UNREGISTERED if can else WIDENED
 
 
 def remove(quorum: Quorum, view: View, node_id: int, way: str, image: NotingImage) -> str:

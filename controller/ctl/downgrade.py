@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.features.levels import METADATA_VERSIONS, metadata_version
+from controller.features.levels import METADATA_VERSIONS, known_metadata_version
 from controller.features.record_versions import (
     CONTROLLER_REGISTRATION,
     CORDONED_DIRECTORIES,
@@ -47,7 +47,7 @@ def refusal(current: int, level: int) -> str | None:
 def unreadable_below(image: Image, level: int) -> list[Unreadable]:
     """What the metadata has that a release cannot read at this metadata.version, the newest level first."""
     found = [
-        Unreadable(needed, metadata_version(needed).name, what, count)
+        Unreadable(needed, known_metadata_version(needed).name, what, count)
         for needed, what, count in _counts(image)
         if count and needed > level
     ]

@@ -151,9 +151,9 @@ def _range(levels: VersionRange) -> str:
 
 
 def _feature(key: str, level: int) -> Fields:
-    from controller.features.levels import METADATA_VERSION, metadata_version
+    from controller.features.levels import METADATA_VERSION, known_metadata_version
 
-    return {"level": level, "name": metadata_version(level).name} if key == METADATA_VERSION else {"level": level}
+    return {"level": level, "name": known_metadata_version(level).name} if key == METADATA_VERSION else {"level": level}
 
 
 def _quota(_key: Any, values: dict[str, float]) -> Fields:

@@ -13,7 +13,13 @@ from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import START, Reading
 from controller.ctl.running import running
 from controller.ctl.terminal import GREEN, RED, Progress, add_verb, coloured, parser
-from controller.features.levels import METADATA_VERSION, feature_named, metadata_version, metadata_version_named
+from controller.features.levels import (
+    METADATA_VERSION,
+    PREVIEW,
+    feature_named,
+    known_metadata_version,
+    metadata_version_named,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +92,7 @@ def _preflight(options: argparse.Namespace) -> int:
     is_lower = name == METADATA_VERSION and level < now
     refused = refusal(now, level) if is_lower else None
     unreadable = unreadable_below(image, level) if is_lower else []
-    shown = f"{name}={level}" + (f" ({metadata_version(level).name})" if name == METADATA_VERSION else "")
+    shown = f"{name}={level}" + (f" ({known_metadata_version(level).name})" if name == METADATA_VERSION else "")
     if options.json:
         said = {
             "feature": name, "level": level, "current_level": now, "blocking": [each._asdict() for each in found],
@@ -115,9 +121,9 @@ def wanted_level(text: str) -> tuple[str, int]:
     name, equals, level = text.partition("=")
     try:
         if not equals:
-            return METADATA_VERSION, metadata_version_named(text, unstable=True).level
+            return METADATA_VERSION, metadata_version_named(text, unstable=True, release=PREVIEW).level
         if name == METADATA_VERSION:
-            return name, metadata_version(int(level)).level
+            return name, known_metadata_version(int(level)).level
         feature_named(name)
         return name, int(level)
     except (ValueError, KeyError):

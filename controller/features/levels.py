@@ -1,6 +1,7 @@
 """Features of a cluster: the levels of each feature, their dependencies, and the defaults of each release.
 
-The tables are those of Kafka 4.3.1 (KIP-584, KIP-778, KIP-1022). Only plain values: tools import them too.
+`STOCK` has the levels of Kafka 4.3.1 (KIP-584, KIP-778, KIP-1022), `PREVIEW` those of 4.4.0, which a node has only with
+`kraft.preview.release=4.4`. Only plain values: tools import them too.
 """
 
 from __future__ import annotations
@@ -66,8 +67,13 @@ METADATA_VERSIONS: tuple[MetadataVersion, ...] = (
     MetadataVersion(28, "4.2", "IV0", False),  # share.version 1 (KIP-932)
     MetadataVersion(29, "4.2", "IV1", False),  # streams.version 1 (KIP-1071)
     MetadataVersion(30, "4.3", "IV0", True),   # cordoned directories (KIP-1066)
-    # Not yet for production: asks for unstable.feature.versions.enable.
-    MetadataVersion(31, "4.4", "IV0", False),
+    # In 4.3 not yet for production: asks for unstable.feature.versions.enable.
+    MetadataVersion(31, "4.4", "IV0", False),  # share.version 2 (KIP-1191)
+    # Not in 4.3.
+    MetadataVersion(32, "4.4", "IV1", True),   # hosts of ACLs as CIDR (KIP-1276)
+    MetadataVersion(33, "4.4", "IV2", True),   # unregistration of controllers (KIP-1312)
+    # In 4.4 not yet for production.
+    MetadataVersion(34, "4.5", "IV0", False),
 )
 # fmt: on
 MINIMUM = 7
@@ -114,20 +120,58 @@ FEATURES: tuple[Feature, ...] = (
     Feature(SHARE_VERSION, {0: MINIMUM, 1: 28}, 1),
     Feature(STREAMS_VERSION, {0: MINIMUM, 1: 29}, 1),
 )
-_BY_NAME = {feature.name: feature for feature in FEATURES}
+_SHARE_OF_PREVIEW = Feature(SHARE_VERSION, {0: MINIMUM, 1: 28, 2: 31}, 2)
 
 
-def metadata_version(level: int) -> MetadataVersion:
+class Release:
+    """The levels that one release of Kafka supports.
+
+    name: as in `kraft.preview.release`; empty for 4.3.1. latest_production, latest_testing: of metadata.version, the
+    second with `unstable.feature.versions.enable`. features: those other than metadata.version.
+    """
+
+    __slots__ = ("features", "latest_production", "latest_testing", "name")
+
+    def __init__(self, name: str, latest_production: int, latest_testing: int, features: tuple[Feature, ...]) -> None:
+        self.name = name
+        self.latest_production = latest_production
+        self.latest_testing = latest_testing
+        self.features = features
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether it has what 4.3.1 does not: UnregisterController, and hosts of ACLs as CIDR."""
+        return bool(self.name)
+
+    def latest(self, unstable: bool) -> int:
+        """The latest metadata.version. unstable: include those that are not for production yet."""
+        return self.latest_testing if unstable else self.latest_production
+
+    def __repr__(self) -> str:
+        return f"Release({self.name or '4.3.1'})"
+
+
+STOCK = Release("", LATEST_PRODUCTION, LATEST_TESTING, FEATURES)
+PREVIEW = Release("4.4", 33, 34, tuple(_SHARE_OF_PREVIEW if each.name == SHARE_VERSION else each for each in FEATURES))
+RELEASES = {release.name: release for release in (STOCK, PREVIEW)}
+
+
+def metadata_version(level: int, release: Release = STOCK) -> MetadataVersion:
     """The row of a level. Raises ValueError, with stock's text."""
-    if level not in _BY_LEVEL:
+    if not MINIMUM <= level <= release.latest_testing:
         raise ValueError(
             f"No MetadataVersion with feature level {level}. Valid feature levels are from {MINIMUM} to "
-            f"{LATEST_TESTING}."
+            f"{release.latest_testing}."
         )
     return _BY_LEVEL[level]
 
 
-def metadata_version_named(text: str, unstable: bool = False) -> MetadataVersion:
+def known_metadata_version(level: int) -> MetadataVersion:
+    """The row of a level of any release, for what only reads metadata. Raises ValueError, with the text of 4.3.1."""
+    return _BY_LEVEL.get(level) or metadata_version(level)
+
+
+def metadata_version_named(text: str, unstable: bool = False, release: Release = STOCK) -> MetadataVersion:
     """The row for `4.3-IV0`, or for `4.3` and `4.3.1` the last one of that release that is for production.
 
     unstable: include levels that are not for production yet. Raises ValueError, with stock's text.
@@ -135,13 +179,14 @@ def metadata_version_named(text: str, unstable: bool = False) -> MetadataVersion
     parts = text.rstrip(".").split(".")
     name = text if len(parts) <= 2 else ".".join(parts[:2])
     found = None
-    for version in METADATA_VERSIONS:
-        is_of_release = version.release == name and version.level <= LATEST_PRODUCTION
-        if (version.name == name or is_of_release) and (unstable or version.level <= LATEST_PRODUCTION):
+    known = [version for version in METADATA_VERSIONS if version.level <= release.latest(unstable)]
+    for version in known:
+        is_of_release = version.release == name and version.level <= release.latest_production
+        if version.name == name or is_of_release:
             found = version
     if found is None:
-        known = ", ".join(v.name for v in METADATA_VERSIONS if unstable or v.level <= LATEST_PRODUCTION)
-        raise ValueError(f"Unknown metadata.version '{text}'. Supported metadata.version are: {known}")
+        names = ", ".join(version.name for version in known)
+        raise ValueError(f"Unknown metadata.version '{text}'. Supported metadata.version are: {names}")
     return found
 
 
@@ -150,19 +195,20 @@ def changes_metadata_between(high: int, low: int) -> bool:
     return any(low < version.level <= high and version.changes_metadata for version in METADATA_VERSIONS)
 
 
-def feature_named(name: str) -> Feature:
+def feature_named(name: str, release: Release = STOCK) -> Feature:
     """The feature of this name, metadata.version not among them. Raises ValueError, with stock's text."""
-    if name not in _BY_NAME:
-        raise ValueError(f"Feature {name} not found.")
-    return _BY_NAME[name]
+    for feature in release.features:
+        if feature.name == name:
+            return feature
+    raise ValueError(f"Feature {name} not found.")
 
 
-def check_needs(name: str, level: int, levels: Mapping[str, int]) -> None:
+def check_needs(name: str, level: int, levels: Mapping[str, int], release: Release = STOCK) -> None:
     """Check the dependencies of a feature other than metadata.version.
 
     levels: the future levels of all features. Raises ValueError, with stock's text, for a missing dependency.
     """
-    feature = feature_named(name)
+    feature = feature_named(name, release)
     if level not in feature.levels:
         raise ValueError(f"No feature:{name} with feature level {level}")
     if level >= 1 and levels.get(METADATA_VERSION, 0) < MINIMUM:
@@ -175,10 +221,10 @@ def check_needs(name: str, level: int, levels: Mapping[str, int]) -> None:
             raise ValueError(f"{name} could not be set to {level} because it depends on {needed} level {least}")
 
 
-def supported_features(unstable: bool = False) -> dict[str, Range]:
+def supported_features(unstable: bool = False, release: Release = STOCK) -> dict[str, Range]:
     """Name -> least and greatest supported level. unstable: include levels that are not for production yet."""
-    found = {METADATA_VERSION: (MINIMUM, LATEST_TESTING if unstable else LATEST_PRODUCTION)}
-    for feature in FEATURES:
+    found = {METADATA_VERSION: (MINIMUM, release.latest(unstable))}
+    for feature in release.features:
         found[feature.name] = (0, feature.latest_testing if unstable else feature.latest_production)
     return found
 

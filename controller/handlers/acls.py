@@ -5,8 +5,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from controller.features.record_versions import CIDR_ACLS
 from controller.handlers.topics import random_topic_id
 from controller.interface.results import USER_RECORDS_MAX, Result, check_record_count, raised_text
+from controller.rules.cidr import InvalidCidr, network_of
 from controller.state.tables.acl import (
     CLUSTER_NAME,
     WILDCARD,
@@ -62,6 +64,8 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
     for creation in request.creations:
         try:
             acl = checked(creation)
+            if env.release.is_preview:
+                check_host(acl.host, state.metadata_version)
         except ApiError as error:
             results.append(Created(error_code=error.code, error_message=raised_text(error)))
             continue
@@ -122,6 +126,24 @@ def checked(creation: Any) -> Acl:
         int(operation),
         int(permission),
     )
+
+
+def check_host(host: str, metadata_version: int) -> None:
+    """Kafka 4.4's check of a host, by KIP-1276: `*`, any text without a slash, or CIDR notation from 4.4-IV1 on.
+
+    Raises ApiError: INVALID_REQUEST, UNSUPPORTED_VERSION.
+    """
+    if not host:
+        raise invalid("Host pattern cannot be null or empty")
+    if "/" not in host:
+        return
+    if metadata_version < CIDR_ACLS:
+        text = "CIDR-based ACL host patterns require metadata version 4.4-IV1 or higher."
+        raise ApiError(Error.UNSUPPORTED_VERSION, text)
+    try:
+        network_of(host)
+    except InvalidCidr as error:
+        raise invalid(f"Invalid CIDR notation '{host}': {error}") from None
 
 
 def invalid(text: str) -> ApiError:

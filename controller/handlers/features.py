@@ -109,7 +109,7 @@ def _update(state: State, env: Env, name: str, level: int, upgrade_type: int, pr
         return _update_kraft_version(env, level, upgrade_type)
     else:
         try:
-            check_needs(name, level, proposed)
+            check_needs(name, level, proposed, env.release)
         except ValueError as error:
             raise _invalid(name, level, str(error)) from error
     return [(FeatureLevelRecord(name=name, feature_level=level), 0)]
@@ -149,7 +149,8 @@ def _reason_unsupported(state: State, env: Env, name: str, level: int) -> str | 
     """Which node does not support the level, or may not; None if all do."""
     supported = state.supported_features
     if supported is None:
-        supported = supported_features(env.config is not None and env.config.flag("unstable.feature.versions.enable"))
+        unstable = env.config is not None and env.config.flag("unstable.feature.versions.enable")
+        supported = supported_features(unstable, env.release)
     reason = _outside(f"Local controller {env.node_id}", supported.get(name, DISABLED), level)
     if reason is not None:
         return reason

@@ -62,7 +62,7 @@ def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.S
     unstable = env.config is not None and env.config.flag("unstable.api.versions.enable")
     return tuple(
         ApiVersionsResponse.SupportedFeatureKey(name=name, min_version=least, max_version=greatest)
-        for name, (least, greatest) in sorted(supported_features(unstable).items())
+        for name, (least, greatest) in sorted(supported_features(unstable, env.release).items())
         # Older clients cannot read a minimum level of 0 (KAFKA-17492).
         if least > 0 or context.version >= LEVEL_ZERO_VERSION
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from controller.features.levels import STOCK
 from controller.interface.policies import Policies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from random import Random
 
+    from controller.features.levels import Release
     from controller.interface.access import Access
     from controller.interface.loggers import Loggers
     from controller.interface.sessions import Sessions
@@ -22,7 +24,8 @@ class Env:
     """The node, and the present time. Handlers read it; the controller keeps it up to date.
 
     config: the node's own configuration (`controller.config.node.NodeConfig`): its topic defaults count where the
-    cluster has none. settings: what the rules of brokers and topics take from it. random: for topic ids and placement.
+    cluster has none. release: of Kafka, whose levels and APIs the node supports. settings: what the rules of brokers
+    and topics take from the configuration. random: for topic ids and placement.
     now_ms: monotonic; wall_ms: since 1970. epoch: of this node's leadership, -1 on a standby. leader_id: of the active
     controller, -1 where unknown; last_leader_id: of the last one that was known, -1 before the first. next_offset: of
     the next record to be appended. sessions: None on a standby.
@@ -40,6 +43,7 @@ class Env:
     random: Random
     settings: Settings
     config: Any = None
+    release: Release = STOCK
     now_ms: int = 0
     wall_ms: int = 0
     epoch: int = -1

@@ -289,4 +289,5 @@ _FORMS: dict[int, Refuse] = {
     80: _code_and_stock_text,  # AddRaftVoter
     81: _code_and_stock_text,  # RemoveRaftVoter
     82: _code,  # UpdateRaftVoter
+    94: _code_and_whole_text,  # UnregisterController
 }

@@ -264,4 +264,5 @@ _RESOURCES: dict[int, Callable[[Any, Any], Iterator[Resource]]] = {
     80: _voter,  # AddRaftVoter
     81: _voter,  # RemoveRaftVoter
     82: _voter,  # UpdateRaftVoter
+    94: _controller,  # UnregisterController
 }

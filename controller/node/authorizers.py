@@ -31,7 +31,11 @@ def access_of(config: NodeConfig) -> Access | None:
         return None
     authorizer: Authorizer
     if name == STANDARD:
-        authorizer = StandardAuthorizer(super_users(config), allows_without_acls=allows_without_acls(config))
+        authorizer = StandardAuthorizer(
+            super_users(config),
+            allows_without_acls=allows_without_acls(config),
+            takes_cidr=config.release.is_preview,
+        )
     else:
         plugin = plugin_of(KEY, name)
         assert plugin is not None

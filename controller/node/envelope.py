@@ -10,7 +10,8 @@ from dataclasses import replace
 from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.core.apis import APIS
+from controller.core.apis import ALL_APIS, served_versions
+from controller.features.levels import STOCK
 from controller.interface.inputs import Forwarder, Principal
 from records.codec import decode_lenient, encode
 from records.data import DefaultPrincipalData
@@ -25,12 +26,13 @@ from records.wire import DecodeError
 
 if TYPE_CHECKING:
     from controller.core.apis import Api
+    from controller.features.levels import Release
     from controller.interface.inputs import RequestContext
     from records.messages.envelope import EnvelopeRequest
 
 PRINCIPAL_VERSION = 0
-# The greatest API key of Kafka 4.3; `records` has some of later releases.
-API_KEY_MAX = 92
+# The greatest API keys of Kafka 4.3 and 4.4; `records` has those of both.
+API_KEY_MAX, PREVIEW_API_KEY_MAX = 92, 94
 
 
 class Opened(NamedTuple):
@@ -42,18 +44,19 @@ class Opened(NamedTuple):
     api: Api
 
 
-def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
+def opened(envelope: EnvelopeRequest, context: RequestContext, release: Release = STOCK) -> Opened:
     """The client's request, with a context that has the client's principal and address.
 
     context: of the envelope, whose listener, connection and time of arrival stay; its sender becomes the forwarder.
+    release: whose APIs this node serves.
     Raises ApiError with the code that the envelope is answered with: PRINCIPAL_DESERIALIZATION_FAILURE, INVALID_REQUEST
     for an address or an API that cannot be, UNSUPPORTED_VERSION for a request that cannot be read.
     """
     principal = principal_of(envelope.request_principal)
     address = address_text(envelope.client_host_address)
-    header, position = header_of(envelope.request_data)
+    header, position = header_of(envelope.request_data, release)
     api_key, version = header.request_api_key, header.request_api_version
-    api = APIS.get(api_key)
+    api = ALL_APIS.get(api_key) if api_key in served_versions(release) else None
     if api is None or not api.forwardable:
         name = NAMES[api_key][0]
         raise ApiError(Error.INVALID_REQUEST, f"API {name} is not enabled or is not eligible for forwarding")
@@ -135,13 +138,14 @@ def host_text(peer: str) -> str:
         return host
 
 
-def header_of(data: bytes) -> tuple[RequestHeader, int]:
+def header_of(data: bytes, release: Release = STOCK) -> tuple[RequestHeader, int]:
     """The header of the client's request, and where the request begins."""
     if len(data) < 4:
         raise unreadable(f"{len(data)} bytes are no header")
     api_key = int.from_bytes(data[:2], "big", signed=True)
     version = int.from_bytes(data[2:4], "big", signed=True)
-    if api_key not in NAMES or api_key > API_KEY_MAX or schema_of(request_class(api_key)).served is None:
+    key_max = PREVIEW_API_KEY_MAX if release.is_preview else API_KEY_MAX
+    if api_key not in NAMES or api_key > key_max or schema_of(request_class(api_key)).served is None:
         raise unreadable(f"there is no API key {api_key}")
     try:
         return decode_lenient(RequestHeader, request_header_version(request_class(api_key), version), data, 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from controller.core.apis import APIS, Kind
+from controller.core.apis import ALL_APIS, Kind
 from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
@@ -172,7 +172,7 @@ class Node:
         if self.admission.must_wait(incoming):
             return
         source, request, version = incoming.source, incoming.message, incoming.version
-        api = APIS[incoming.api_key]
+        api = ALL_APIS[incoming.api_key]
         if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
             self.server.disconnect(source, reason)
             return
@@ -185,7 +185,7 @@ class Node:
             if self.admission.is_denied(api, context, request):
                 return
             try:
-                context, header, request, api = opened(request, context)
+                context, header, request, api = opened(request, context, self.controller.env.release)
             except ApiError as error:
                 self.server.reply(source, EnvelopeResponse(response_data=None, error_code=error.code))
                 return

@@ -48,13 +48,13 @@ class Format:
     """The options of a formatting.
 
     directories: sorted. release: a level of metadata.version, or None for the latest. levels: of features by name.
-    scram: makes the records of the credentials; called once the features are known. voters: the initial voters, None if
-    they are static or added later. static_voters: whether `controller.quorum.voters` is set. listener: the name of the
-    controllers' first listener.
+    known: the release of Kafka whose levels the node supports. scram: makes the records of the credentials; called once
+    the features are known. voters: the initial voters, None if they are static or added later. static_voters: whether
+    `controller.quorum.voters` is set. listener: the name of the controllers' first listener.
     """
 
     __slots__ = (
-        "cluster_id", "directories", "ignore_formatted", "levels", "listener", "metadata_directory", "node_id",
+        "cluster_id", "directories", "ignore_formatted", "known", "levels", "listener", "metadata_directory", "node_id",
         "release", "scram", "static_voters", "unstable", "voters",
     )  # fmt: skip
 
@@ -68,6 +68,7 @@ class Format:
         static_voters: bool,
         listener: str,
         unstable: bool = False,
+        known: features.Release = features.STOCK,
         ignore_formatted: bool = False,
     ) -> None:
         self.node_id = node_id
@@ -77,6 +78,7 @@ class Format:
         self.static_voters = static_voters
         self.listener = listener
         self.unstable = unstable
+        self.known = known
         self.ignore_formatted = ignore_formatted
         self.release: int | None = None
         self.levels: dict[str, int] = {}
@@ -92,19 +94,19 @@ def effective_release(wanted: Format) -> int:
             raise FormatError("Use --release-version instead of --feature metadata.version=X to avoid ambiguity.")
         release = wanted.levels[features.METADATA_VERSION]
         try:
-            features.metadata_version(release)
+            features.metadata_version(release, wanted.known)
         except ValueError as error:
             raise FormatError(str(error), ILLEGAL_ARGUMENT) from None
     if release is None:
-        return features.LATEST_TESTING if wanted.unstable else features.LATEST_PRODUCTION
-    if release > features.LATEST_PRODUCTION and not wanted.unstable:
-        raise FormatError(f"metadata.version {features.metadata_version(release).name} is not yet stable.")
+        return wanted.known.latest(wanted.unstable)
+    if release > wanted.known.latest(wanted.unstable):
+        raise FormatError(f"metadata.version {features.known_metadata_version(release).name} is not yet stable.")
     return release
 
 
 def effective_levels(wanted: Format, release: int) -> dict[str, int]:
     """The levels of all features, metadata.version among them, sorted by name; raises FormatError."""
-    known = {feature.name: feature for feature in features.FEATURES}
+    known = {feature.name: feature for feature in wanted.known.features}
     for name in wanted.levels:
         if name != features.METADATA_VERSION and name not in known:
             raise FormatError(f"Unsupported feature: {name}. Supported features are: {', '.join(sorted(known))}")
@@ -115,7 +117,7 @@ def effective_levels(wanted: Format, release: int) -> dict[str, int]:
     for name, level in levels.items():
         if name != features.METADATA_VERSION:
             try:
-                features.check_needs(name, level, levels)
+                features.check_needs(name, level, levels, wanted.known)
             except ValueError as error:
                 raise FormatError(str(error), ILLEGAL_ARGUMENT) from None
     return levels
@@ -193,7 +195,7 @@ def format_directories(wanted: Format, say: Callable[[str], object], draw: Calla
         marks[directory] = MetaProperties(1, wanted.cluster_id, wanted.node_id, directory_id)
     for directory in hash_order(empty):
         kind = directory_kind(wanted, directory)
-        version = features.metadata_version(release).name
+        version = features.known_metadata_version(release).name
         say(f"Formatting {kind} {directory} with metadata.version {version}.")
         voters = None
         if wanted.voters is not None and kind in (_VOTER, _NO_VOTER):

@@ -196,9 +196,9 @@ def _feature_level(image: Image, record: FeatureLevelRecord, _offset: int) -> No
     if record.name == "kraft.version":  # it has a control record; early releases put it here by mistake
         return
     if record.name == "metadata.version":
-        from controller.features.levels import metadata_version
+        from controller.features.levels import known_metadata_version
 
-        metadata_version(record.feature_level)
+        known_metadata_version(record.feature_level)
         image.features.put(record.name, record.feature_level)
     elif record.feature_level:
         image.features.put(record.name, record.feature_level)

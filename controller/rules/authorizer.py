@@ -4,7 +4,8 @@ In this order:
 
 1. A super user is allowed everything, also before the ACLs are loaded.
 2. The ACLs that count are those whose resource pattern covers the resource, whose principal is the sender or `User:*`,
-   whose host is the sender's or `*`, and whose operation is the one asked for or ALL.
+   whose host is the sender's or `*`, and whose operation is the one asked for or ALL. With the preview of Kafka 4.4 a
+   host in CIDR notation is that of each sender in its range (KIP-1276), at every metadata.version, as there.
 3. One of them that denies is enough; else one that allows is enough. It may also allow an operation that implies the
    one asked for: `_IMPLIED`. What is denied implies nothing.
 4. Where an ACL covers the resource, but none of them counts, the action is denied.
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.interface.access import Decision
+from controller.rules.cidr import covers
 from controller.state.tables.acl import WILDCARD, AclOperation, Permission
 from records.errors import ApiError, Error
 
@@ -42,13 +44,16 @@ _IMPLIED = {
 
 
 class StandardAuthorizer:
-    """Stock Kafka's authorizer. super_users: as `Type:Name`."""
+    """Stock Kafka's authorizer. super_users: as `Type:Name`. takes_cidr: whether hosts of ACLs may be ranges."""
 
-    __slots__ = ("allows_without_acls", "super_users")
+    __slots__ = ("allows_without_acls", "super_users", "takes_cidr")
 
-    def __init__(self, super_users: Iterable[str] = (), *, allows_without_acls: bool = False) -> None:
+    def __init__(
+        self, super_users: Iterable[str] = (), *, allows_without_acls: bool = False, takes_cidr: bool = False
+    ) -> None:
         self.super_users = frozenset(super_users)
         self.allows_without_acls = allows_without_acls
+        self.takes_cidr = takes_cidr
 
     def decide(self, action: Action, acls: AclIndex | None) -> Decision:
         """Raises ApiError(UNKNOWN_SERVER_ERROR) for anyone but a super user while the ACLs are not loaded, and for a
@@ -70,7 +75,7 @@ class StandardAuthorizer:
             is_covered = True
             for name in principals:
                 for acl in of_pattern.get(name, ()):
-                    if not matches(acl, action):
+                    if not matches(acl, action, self.takes_cidr):
                         continue
                     if acl.permission_type != Permission.ALLOW:
                         return Decision(allowed=False, rule=rule_text(acl))
@@ -80,9 +85,9 @@ class StandardAuthorizer:
         return DEFAULT_ALLOW if self.allows_without_acls and not is_covered else DEFAULT_DENY
 
 
-def matches(acl: Acl, action: Action) -> bool:
+def matches(acl: Acl, action: Action, takes_cidr: bool = False) -> bool:
     """Whether an ACL, of a pattern and a principal that fit, is for this host and this operation."""
-    if acl.host not in (WILDCARD, action.host):
+    if acl.host not in (WILDCARD, action.host) and not (takes_cidr and covers(acl.host, action.host)):
         return False
     if acl.operation in (AclOperation.ALL, action.operation):
         return True

@@ -16,7 +16,7 @@ from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
 from controller.config.resources import knows_config
 from controller.config.values.definition import ConfigError
-from controller.core.apis import SERVED_VERSIONS
+from controller.core.apis import served_versions
 from controller.core.controller import Controller
 from controller.core.own_registration import OwnRegistration
 from controller.features.levels import supported_features
@@ -211,13 +211,14 @@ def build(
         rng,
         settings_of(config),
         config,
+        config.release,
         now_ms=node.now_ms(),
         loggers=node.log.loggers,
         access=access_of(config),
         policies=policies_of(config, node.log),
         documentation=read_documentation,
     )
-    features = supported_features(config.flag("unstable.feature.versions.enable"))
+    features = supported_features(config.flag("unstable.feature.versions.enable"), config.release)
     registration = OwnRegistration(
         config.node_id, rng.randbytes(16), [(endpoint, 0) for endpoint in endpoints], features, rng
     )
@@ -315,7 +316,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     share = shares(raise_file_limit())
     server = Server(
         loop,
-        SERVED_VERSIONS,
+        served_versions(config.release),
         on_request=node.on_request,
         on_disconnected=node.on_disconnected,
         note=node.note,

@@ -54,11 +54,12 @@ def asked(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> F
         static_voters=bool(config.voters),
         listener=config.controller_listener_names[0],
         unstable=config.flag("unstable.feature.versions.enable"),
+        known=config.release,
         ignore_formatted=given.ignore_formatted,
     )
     if given.release_version is not None:
         try:
-            wanted.release = features.metadata_version_named(given.release_version, wanted.unstable).level
+            wanted.release = features.metadata_version_named(given.release_version, wanted.unstable, wanted.known).level
         except ValueError as error:
             raise FormatError(str(error)) from None
     wanted.levels = dict(name_and_level(text) for text in given.feature or ())

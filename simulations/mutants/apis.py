@@ -63,7 +63,7 @@ MUTANTS = (
     ),
     row(
         "Q76", "the level that another level depends on is not required", "features", "KIP-1022", ("C19",),
-        Edit("controller.handlers.features", "            check_needs(name, level, proposed)\n", "            pass\n"),
+        Edit("controller.handlers.features", "            check_needs(name, level, proposed, env.release)\n", "            pass\n"),
     ),
     row(
         "Q77", "the answer to an ISR change has the former leader epoch", "isr", "KIP-497", ("C08",),

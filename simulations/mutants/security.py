@@ -160,7 +160,7 @@ MUTANTS = (
     ),
     _row(
         "A23", "an ACL counts from every host", "authorizer", ("W10",),
-        Edit(AUTHORIZER, "    if acl.host not in (WILDCARD, action.host):\n", "    if False:\n"),
+        Edit(AUTHORIZER, "    if acl.host not in (WILDCARD, action.host) and not (takes_cidr and covers(acl.host, action.host)):\n", "    if False:\n"),
     ),
     _row(
         "A24", "a denied operation denies what it would imply", "authorizer", ("W10",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from controller.core.controller import Controller
 from controller.core.serving import write_result
 from controller.core.steps import deadline_ms, step
+from controller.features.levels import STOCK
 from controller.interface.effects import (
     Append,
     ConfirmLeadership,
@@ -41,6 +42,7 @@ from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.schema import default_of, replace, schema_of
 
 if TYPE_CHECKING:
+    from controller.features.levels import Release
     from controller.state.partitions.partition import Partition
 
 TopicData = AlterPartitionRequest.TopicData
@@ -76,9 +78,10 @@ class Rig:
         seed: int = 1,
         registration: Any = None,
         access: Any = None,
+        release: Release = STOCK,
         **settings: Any,
     ) -> None:
-        env = Env(CLUSTER, node_id, Random(seed), Settings(**settings), access=access)
+        env = Env(CLUSTER, node_id, Random(seed), Settings(**settings), access=access, release=release)
         self.controller = Controller(
             State(),
             env,

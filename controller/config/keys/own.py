@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from controller.config.values.addresses import Address
-from controller.config.values.definition import Definition, Importance, Key, Type
+from controller.config.values.definition import Check, Definition, Importance, Key, Type, Value, invalid
 from controller.config.values.valid import ListOf, OneOf, at_least, between
+from controller.features.levels import RELEASES
 
 PREFIX = "kraft."
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+
+
+class Preview(Check):
+    """The release of Kafka that is previewed; empty for none."""
+
+    __slots__ = ()
+
+    def __call__(self, name: str, value: Value) -> None:
+        if value not in RELEASES:
+            previews = ", ".join(filter(None, RELEASES))
+            raise invalid(name, value, f"A release of Kafka that can be previewed is expected ({previews}), or nothing")
+
+    def __str__(self) -> str:
+        return f"[{', '.join(filter(None, RELEASES))}]"
+
 
 # fmt: off
 KEYS = Definition(
@@ -15,6 +31,8 @@ KEYS = Definition(
     Key("kraft.pre.vote.on.lost.connection", Type.BOOLEAN, True, None, Importance.MEDIUM),
     # A voter that starts without a known leader waits once to twice this long before it requests pre-votes.
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
+    # A release of Kafka beyond 4.3 whose levels of features and APIs the node has too.
+    Key("kraft.preview.release", Type.STRING, "", Preview(), Importance.LOW),
     Key("kraft.log.format", Type.STRING, "console", OneOf("console", "json"), Importance.LOW),
     Key("kraft.log.level", Type.STRING, "INFO", OneOf(*LEVELS), Importance.LOW),
     # The file of the audit log; off if not set or empty. Its size, the number of rotated files, and what is in it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.keys import own, server
-from controller.features.levels import metadata_version
+from controller.features.levels import known_metadata_version
 from controller.server.http.probes import known_leader, ready, role_name
 from raft.roles import Follower, Leader
 from records.release import KAFKA_VERSION, VERSION
@@ -195,7 +195,7 @@ def _partitions(reading: Reading, rows: Rows) -> dict[str, Any]:
 def _level_name(level: int) -> str | None:
     """`4.3-IV0` for 30; None for a level that no release knows."""
     try:
-        return metadata_version(level).name
+        return known_metadata_version(level).name
     except ValueError:
         return None
 

@@ -109,14 +109,14 @@ def provenance(image: Image) -> str:
 
 
 def features(image: Image) -> Directory:
-    from controller.features.levels import METADATA_VERSION, metadata_version
+    from controller.features.levels import METADATA_VERSION, known_metadata_version
 
     finalized = {name: level for name, level in image.features.items() if name != METADATA_VERSION}
 
     def child(name: str) -> str | None:
         if name == "metadataVersion":
             level = image.features.get(METADATA_VERSION)
-            return "Optional.empty" if level is None else f"Optional[{metadata_version(level).name}]"
+            return "Optional.empty" if level is None else f"Optional[{known_metadata_version(level).name}]"
         return str(finalized.get(name.removeprefix(_FINALIZED), 0)) if name.startswith(_FINALIZED) else None
 
     return Directory(

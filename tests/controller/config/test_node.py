@@ -12,6 +12,7 @@ from controller.config.file import read_config
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
 from controller.config.values.definition import ConfigError
+from controller.features.levels import PREVIEW, STOCK
 
 if TYPE_CHECKING:
     from controller.config.values.listeners import Endpoint
@@ -130,6 +131,17 @@ def test_appends_do_not_linger_unless_configured() -> None:
 def test_our_own_keys_are_checked() -> None:
     with pytest.raises(ConfigError, match=r"Invalid value xml for configuration kraft\.log\.format"):
         node(kraft_log_format="xml")
+
+
+def test_one_release_can_be_previewed() -> None:
+    assert node().release is STOCK
+    assert node(kraft_preview_release="").release is STOCK
+    assert node(kraft_preview_release="4.4").release is PREVIEW
+    for other in ("4.5", "4.4.0", "4.3"):
+        with pytest.raises(
+            ConfigError, match=rf"^Invalid value {other} for configuration kraft\.preview\.release: .*4"
+        ):
+            node(kraft_preview_release=other)
 
 
 def test_a_plaintext_controller_configuration_is_accepted() -> None:

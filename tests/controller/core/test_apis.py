@@ -2,7 +2,8 @@
 
 import pytest
 
-from controller.core.apis import APIS, Kind
+from controller.core.apis import ALL_APIS, APIS, PREVIEW_APIS, SERVED_VERSIONS, Kind, served_versions
+from controller.features.levels import PREVIEW, STOCK
 from controller.interface.refusals import refused
 from controller.state.tables.acl import AclOperation
 from records.codec import decode, encode
@@ -22,8 +23,17 @@ def test_exactly_these_apis_are_announced():
     ]  # fmt: skip
 
 
+def test_the_preview_adds_unregister_controller_and_takes_nothing_away():
+    (api,) = PREVIEW_APIS.values()
+
+    assert served_versions(STOCK) is SERVED_VERSIONS
+    assert served_versions(PREVIEW) == SERVED_VERSIONS | {94: (0, 0)}
+    assert (api.kind, api.needs, api.forwardable) == (Kind.WRITE, AclOperation.ALTER, True)
+    assert {key: api for key, api in ALL_APIS.items() if key != 94} == APIS
+
+
 def test_each_announced_version_can_be_decoded_and_encoded():
-    for api in APIS.values():
+    for api in ALL_APIS.values():
         for cls in (api.request, response_class(api.api_key)):
             low, high = schema_of(cls).versions
             assert low <= api.versions[0] <= api.versions[1] <= high, api

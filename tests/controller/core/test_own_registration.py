@@ -5,11 +5,14 @@ from random import Random
 import pytest
 
 from controller.core.own_registration import OwnRegistration
+from controller.core.serving import write_result
 from controller.interface.effects import SendToActive
 from controller.interface.inputs import LeaderChanged, SendAnswered
+from controller.interface.results import Result
 from raft.config import Endpoint
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, ControllerRegistrationResponse
+from records.metadata.brokers import UnregisterControllerRecord
 from tests.controller.rig import Rig
 
 INCARNATION = bytes([5]) * 16
@@ -131,4 +134,17 @@ def test_a_registration_whose_record_is_lost_is_sent_again():
     r.tick(4999)
     assert len(r.sent()) == 1
     r.tick(1)
+    assert len(r.sent()) == 2
+
+
+def test_a_registration_that_was_removed_is_sent_again():
+    r = rig().lead()
+    r.step(SendAnswered(1, r.ask(r.sent()[0].request)))
+    r.tick(60_000)
+    assert len(r.sent()) == 1
+
+    # The active controller refuses its own id: the record is one of an earlier leader.
+    write_result(r.controller, Result(None, [(UnregisterControllerRecord(controller_id=3000), 0)]))
+    r.tick()
+
     assert len(r.sent()) == 2

@@ -1,4 +1,4 @@
-"""The tables of features, as Kafka 4.3.1 prints and checks them."""
+"""The tables of features, as Kafka 4.3.1 prints and checks them; those of the preview, as 4.4.0 does."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from controller.features.levels import (
     LATEST_PRODUCTION,
     METADATA_VERSIONS,
     MINIMUM,
+    PREVIEW,
+    RELEASES,
+    STOCK,
+    Release,
     changes_metadata_between,
     check_needs,
     feature_named,
+    known_metadata_version,
     metadata_version,
     metadata_version_named,
     range_text,
@@ -27,8 +32,10 @@ NAMES = (
 
 
 def test_levels_are_consecutive_and_have_the_names_that_stock_lists() -> None:
-    assert [version.level for version in METADATA_VERSIONS] == list(range(MINIMUM, 32))
-    assert ", ".join(version.name for version in METADATA_VERSIONS) == NAMES
+    assert [version.level for version in METADATA_VERSIONS] == list(range(MINIMUM, 35))
+    assert ", ".join(version.name for version in METADATA_VERSIONS if version.level <= 31) == NAMES
+    # What stock 4.4.0 lists behind them.
+    assert [version.name for version in METADATA_VERSIONS if version.level > 31] == ["4.4-IV1", "4.4-IV2", "4.5-IV0"]
 
 
 @pytest.mark.parametrize(
@@ -77,12 +84,13 @@ def test_a_release_sets_the_levels_of_the_other_features() -> None:
     }
 
 
-def test_no_default_level_depends_on_a_level_its_release_lacks() -> None:
+@pytest.mark.parametrize("release", [STOCK, PREVIEW])
+def test_no_default_level_depends_on_a_level_its_release_lacks(release: Release) -> None:
     for version in METADATA_VERSIONS:
         levels = {"metadata.version": version.level}
-        levels |= {feature.name: feature.default_level(version.level) for feature in FEATURES}
-        for feature in FEATURES:
-            check_needs(feature.name, levels[feature.name], levels)
+        levels |= {feature.name: feature.default_level(version.level) for feature in release.features}
+        for feature in release.features:
+            check_needs(feature.name, levels[feature.name], levels, release)
 
 
 def test_a_level_is_refused_without_its_dependencies() -> None:
@@ -102,6 +110,10 @@ def test_a_downgrade_loses_metadata_if_it_crosses_a_level_with_changed_metadata(
     assert changes_metadata_between(29, 22)
     assert not changes_metadata_between(22, 17)
     assert not changes_metadata_between(30, 30)
+    assert not changes_metadata_between(31, 30)
+    assert changes_metadata_between(32, 31)
+    assert changes_metadata_between(33, 32)
+    assert not changes_metadata_between(34, 33)
 
 
 def test_the_supported_levels_are_those_for_production() -> None:
@@ -115,6 +127,45 @@ def test_the_supported_levels_are_those_for_production() -> None:
         "streams.version": (0, 1),
     }
     assert supported_features(unstable=True)["metadata.version"] == (7, 31)
+
+
+def test_the_preview_supports_what_stock_4_4_0_supports() -> None:
+    found = supported_features(release=PREVIEW)
+
+    assert found == supported_features() | {"metadata.version": (7, 33), "share.version": (0, 2)}
+    assert supported_features(unstable=True, release=PREVIEW) == found | {"metadata.version": (7, 34)}
+    assert RELEASES == {"": STOCK, "4.4": PREVIEW}
+    assert (STOCK.is_preview, PREVIEW.is_preview) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "unstable", "level"),
+    [("4.4", False, 33), ("4.4-IV0", False, 31), ("4.4-IV2", False, 33), ("4.5-IV0", True, 34), ("4.3", True, 30)],
+)
+def test_the_preview_knows_the_names_of_4_4_0(text: str, unstable: bool, level: int) -> None:
+    assert metadata_version_named(text, unstable, PREVIEW).level == level
+
+
+def test_the_preview_refuses_what_4_4_0_refuses() -> None:
+    with pytest.raises(ValueError, match=r"Unknown metadata.version '4.5-IV0'. Supported .*, 4.4-IV1, 4.4-IV2$"):
+        metadata_version_named("4.5-IV0", release=PREVIEW)
+    with pytest.raises(ValueError, match=r"^No MetadataVersion with feature level 40\. Valid .* are from 7 to 34\.$"):
+        metadata_version(40, PREVIEW)
+
+
+def test_a_new_cluster_of_the_preview_has_share_version_2_from_31_on() -> None:
+    levels = [feature_named("share.version", PREVIEW).default_level(level) for level in (27, 28, 30, 31, 33)]
+
+    assert levels == [0, 1, 1, 2, 2]
+    check_needs("share.version", 2, {"metadata.version": 7}, PREVIEW)
+    with pytest.raises(ValueError, match=r"^No feature:share\.version with feature level 2$"):
+        check_needs("share.version", 2, {"metadata.version": 31})
+
+
+def test_metadata_is_read_at_the_levels_of_every_release() -> None:
+    assert [known_metadata_version(level).name for level in (7, 31, 33)] == ["3.3-IV3", "4.4-IV0", "4.4-IV2"]
+    with pytest.raises(ValueError, match=r"from 7 to 31\.$"):
+        known_metadata_version(40)
 
 
 @pytest.mark.parametrize(("levels", "text"), [((0, 1), "0-1"), ((3, 3), "3"), ((0, 32767), "0+")])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from controller.features.levels import PREVIEW
 from controller.handlers.acls import unreadable
 from controller.interface.access import Access
 from controller.rules.authorizer import StandardAuthorizer
@@ -290,3 +291,48 @@ def test_stock_reads_no_filter_with_the_code_0(field: str) -> None:
     assert unreadable(DeleteAclsRequest(filters=(one(**wanted()),))) is None
     assert unreadable(DescribeAclsRequest(**wanted())) is None
     assert unreadable(DeleteAclsRequest(filters=())) is None
+
+
+SLASHED = "CIDR-based ACL host patterns require metadata version 4.4-IV1 or higher."
+
+
+# Answers of Kafka 4.4.0.
+@pytest.mark.parametrize(
+    ("host", "error", "text"),
+    [
+        ("10.0.0.0/8", Error.NONE, ""),
+        ("2001:db8::/32", Error.NONE, ""),
+        ("host", Error.NONE, ""),
+        ("*", Error.NONE, ""),
+        ("", Error.INVALID_REQUEST, "Host pattern cannot be null or empty"),
+        (
+            "10.0.0.0/33",
+            Error.INVALID_REQUEST,
+            "Invalid CIDR notation '10.0.0.0/33': Value [33] not in range [0,32]",
+        ),
+        ("a/b/c", Error.INVALID_REQUEST, "Invalid CIDR notation 'a/b/c': Could not parse [a/b/c]"),
+    ],
+)
+def test_the_preview_checks_hosts_and_takes_cidr_notation_from_4_4_iv1_on(host: str, error: Error, text: str) -> None:
+    rig = secured(metadata_version=32, release=PREVIEW).lead()
+
+    response = create(rig, creation(host=host))
+
+    assert response.results == (Created(error_code=error, error_message=text),)
+
+
+def test_below_4_4_iv1_the_preview_refuses_every_slash_in_a_host() -> None:
+    rig = secured(metadata_version=31, release=PREVIEW).lead()
+
+    response = create(rig, creation(host="10.0.0.0/8"), creation(host="a/b"), creation(host="10.0.0.1"))
+
+    refused = Created(error_code=Error.UNSUPPORTED_VERSION, error_message=SLASHED)
+    assert response.results == (refused, refused, Created(error_code=Error.NONE, error_message=""))
+
+
+def test_without_the_preview_a_host_is_any_text_as_in_4_3() -> None:
+    rig = secured().lead()
+
+    response = create(rig, *(creation(host=host) for host in ("", "10.0.0.0/8", "a/b")))
+
+    assert {result.error_code for result in response.results} == {Error.NONE}

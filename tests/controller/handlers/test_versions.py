@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from controller.core.apis import APIS, SERVED_VERSIONS, api_versions
+from controller.features.levels import PREVIEW
 from controller.interface.results import NOTHING_PENDING
 from controller.state.state import State
 from raft.network.requests import unsupported_api_versions
@@ -14,6 +15,7 @@ from records.codec import encode
 from records.errors import Error
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from tests.controller.handlers.cluster_of_configs import context, env, level, replay, state
+from tests.controller.rig import Rig
 
 ASKED = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.3.1")
 
@@ -44,6 +46,17 @@ def test_the_announced_versions_are_those_of_stock() -> None:
 
     assert announced == STOCK
     assert set(announced) == set(APIS)
+
+
+def test_the_preview_announces_its_apis_and_levels() -> None:
+    request = ApiVersionsRequest(client_software_name="kafka-java", client_software_version="4.4.0")
+
+    response = Rig(release=PREVIEW).lead().ask(request, 4)
+
+    announced = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
+    assert announced == STOCK | {94: (0, 0)}
+    levels_ = {key.name: (key.min_version, key.max_version) for key in response.supported_features}
+    assert (levels_["metadata.version"], levels_["share.version"]) == ((7, 33), (0, 2))
 
 
 def test_supported_feature_levels_are_announced() -> None:

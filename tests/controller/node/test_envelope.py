@@ -2,6 +2,7 @@
 
 import pytest
 
+from controller.features.levels import PREVIEW
 from controller.interface.inputs import Forwarder, Principal, RequestContext
 from controller.interface.refusals import refused
 from controller.node.envelope import address_text, opened, sealed
@@ -12,6 +13,7 @@ from records.errors import ApiError, Error
 from records.headers import RequestHeader, ResponseHeader
 from records.messages.acls import CreateAclsRequest
 from records.messages.brokers import UnregisterBrokerRequest, UnregisterBrokerResponse
+from records.messages.controllers import UnregisterControllerRequest
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
@@ -84,6 +86,18 @@ def test_an_invalid_envelope_gets_an_error_of_its_own(given, error):
         opened(given, CONTEXT)
 
     assert refusal.value.code == error
+
+
+def test_the_preview_takes_a_forwarded_unregistration_and_still_none_of_the_next_key():
+    found = opened(envelope(inner(UnregisterControllerRequest(controller_id=7), 0)), CONTEXT, PREVIEW)
+    with pytest.raises(ApiError) as of_brokers:
+        opened(envelope(b"\0\x5d" + UNREGISTER[2:]), CONTEXT, PREVIEW)
+    with pytest.raises(ApiError) as unknown:
+        opened(envelope(b"\0\x5f" + UNREGISTER[2:]), CONTEXT, PREVIEW)
+
+    assert (found.context.api_key, found.request) == (94, UnregisterControllerRequest(controller_id=7))
+    assert of_brokers.value.code == Error.INVALID_REQUEST
+    assert unknown.value.code == Error.UNSUPPORTED_VERSION
 
 
 def test_bytes_after_the_forwarded_request_are_ignored_as_in_kafka():

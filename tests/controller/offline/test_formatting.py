@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controller.features.levels import PREVIEW, STOCK, Release
 from controller.offline import directory_files
-from controller.offline.formatting import Format, WriteError, format_directories
+from controller.offline.formatting import (
+    Format,
+    FormatError,
+    WriteError,
+    effective_levels,
+    effective_release,
+    format_directories,
+)
 from controller.offline.initial_voters import parse_voters
 from controller.offline.load import load_image
 from raft.storage.files import OsFiles
@@ -129,3 +137,32 @@ def test_the_bootstrap_records_are_read_back_as_an_image(tmp_path: Path) -> None
         "streams.version": 1,
         "transaction.version": 2,
     }
+
+
+def test_the_preview_formats_at_its_latest_level_for_production(tmp_path: Path) -> None:
+    wanted = asked(tmp_path, known=PREVIEW, static_voters=True)
+
+    said = formatted(wanted)
+
+    assert said[-1].endswith("with metadata.version 4.4-IV2.")
+    assert effective_levels(wanted, 33)["share.version"] == 2
+    assert effective_release(asked(tmp_path, known=PREVIEW, unstable=True)) == 34
+
+
+@pytest.mark.parametrize(
+    ("known", "level", "text"),
+    [
+        (STOCK, 32, "No MetadataVersion with feature level 32. Valid feature levels are from 7 to 31."),
+        (STOCK, 31, "metadata.version 4.4-IV0 is not yet stable."),
+        (PREVIEW, 34, "metadata.version 4.5-IV0 is not yet stable."),
+        (PREVIEW, 35, "No MetadataVersion with feature level 35. Valid feature levels are from 7 to 34."),
+    ],
+)
+def test_a_level_beyond_those_of_the_release_is_refused(tmp_path: Path, known: Release, level: int, text: str) -> None:
+    wanted = asked(tmp_path, known=known)
+    wanted.levels = {"metadata.version": level}
+
+    with pytest.raises(FormatError) as error:
+        effective_release(wanted)
+
+    assert str(error.value) == text

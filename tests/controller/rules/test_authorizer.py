@@ -150,6 +150,17 @@ def test_allow_acls_imply_other_operations_and_deny_acls_do_not(asked: AclOperat
     } == {asked, ALL}
 
 
+def test_a_host_in_cidr_notation_is_a_range_with_the_preview_alone() -> None:
+    rules = index(acl(host="10.0.0.0/8"), acl(host="10.1.0.0/16", permission=DENY), acl(host="2001:db8::/32"))
+    stock, preview = StandardAuthorizer(), StandardAuthorizer(takes_cidr=True)
+    hosts = ("10.0.0.1", "10.1.0.1", "11.0.0.1", "2001:db8:0:0:0:0:0:1", "2001:db9:0:0:0:0:0:1")
+
+    assert [preview.decide(action(host=host), rules).allowed for host in hosts] == [True, False, False, True, False]
+    assert not any(stock.decide(action(host=host), rules).allowed for host in hosts)
+    # The text itself is no address, but Kafka compares it too.
+    assert stock.decide(action(host="10.0.0.0/8"), rules).allowed
+
+
 def test_the_audit_log_names_the_rule() -> None:
     decide = StandardAuthorizer(allows_without_acls=True).decide
 

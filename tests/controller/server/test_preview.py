@@ -1,0 +1,131 @@
+"""A node with `kraft.preview.release`: Kafka 4.4's UnregisterController and levels, on a running node and its files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from controller.ctl.main import main
+from controller.offline.load import load_image
+from controller.tools.connection import Connection
+from records.errors import Error
+from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
+from records.messages.versions import ApiVersionsRequest
+from tests.controller.server.processes import free_port, running, write_properties
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+GHOST, WIDENED_GHOST = 77, 78
+TOOL = "import sys; from controller.tools.{} import main; sys.exit(main())"
+
+
+def registration(node_id: int, highest: int) -> ControllerRegistrationRequest:
+    feature = ControllerRegistrationRequest.Feature(
+        name="metadata.version", min_supported_version=0, max_supported_version=highest
+    )
+    return ControllerRegistrationRequest(
+        controller_id=node_id, incarnation_id=bytes(15) + bytes([node_id]), zk_migration_ready=False, listeners=(),
+        features=(feature,),
+    )  # fmt: skip
+
+
+def ask(port: int, request: Any) -> Any:
+    with Connection("127.0.0.1", port, "test") as connection:
+        return connection.ask(request)
+
+
+def tool(name: str, *arguments: str, given: str = "") -> str:
+    run = subprocess.run(
+        [sys.executable, "-c", TOOL.format(name), *arguments], capture_output=True, text=True, check=True, input=given
+    )
+    return run.stdout
+
+
+def test_a_controller_is_unregistered_and_the_files_say_so_after_a_restart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    where = ["-c", str(tmp_path / "controller.properties")]
+    with running(tmp_path, port, kraft_preview_release="4.4", kraft_audit_log=str(tmp_path / "audit.log")) as node:
+        codes = [main(["wait", *where, "--timeout", "20"])]
+        for node_id, highest in ((GHOST, 25), (WIDENED_GHOST, 32767), (79, 33)):
+            assert ask(port, registration(node_id, highest)).error_code == Error.NONE
+        itself = ask(port, UnregisterControllerRequest(controller_id=1))
+        unregister = ["controllers", "unregister", *where, "--id", "79"]
+        codes += [main([*unregister, "--dry-run"]), main([*unregister, "--yes"]), main([*unregister, "--yes"])]
+        codes += [main(["controllers", "prune", *where, "--yes", "--json"])]
+        node.terminate()
+        node.wait(20)
+    said = capsys.readouterr()
+    with running(tmp_path, port, kraft_preview_release="4.4"):
+        codes.append(main(["wait", *where, "--timeout", "20"]))
+        versions = ask(port, ApiVersionsRequest(client_software_name="test", client_software_version="1"))
+        again = ask(port, UnregisterControllerRequest(controller_id=GHOST))
+
+    assert codes == [0, 0, 0, 1, 0, 0]
+    assert (itself.error_code, itself.error_message) == (
+        Error.INVALID_REQUEST,
+        "Controller cannot unregister itself while it is active.",
+    )
+    assert "UnregisterController for 79 would be sent to the leader" in said.out
+    assert "controller 79: it is unregistered" in said.out
+    assert "UnregisterController is refused with CONTROLLER_ID_NOT_REGISTERED: Controller ID 79 is not" in said.err
+    done = json.loads(said.out.splitlines()[-1])["done"]
+    assert done == {str(GHOST): "unregistered", str(WIDENED_GHOST): "unregistered"}
+    finalized = {each.name: each.max_version_level for each in versions.finalized_features}
+    assert (finalized["metadata.version"], finalized["share.version"]) == (33, 2)
+    assert again.error_code == Error.CONTROLLER_ID_NOT_REGISTERED
+    log = tmp_path / "data" / "__cluster_metadata-0" / "00000000000000000000.log"
+    assert set(load_image(str(log)).controllers) == {1}
+    shown = tool("metadata_shell", "-s", str(log), "ls", "/image/cluster/controllers")
+    assert shown.split() == ["1"]
+    dumped = tool("dump_log", "--cluster-metadata-decoder", "--files", str(log))
+    for node_id in (GHOST, WIDENED_GHOST, 79):
+        record = f'{{"type":"UNREGISTER_CONTROLLER_RECORD","version":0,"data":{{"controllerId":{node_id}}}}}'
+        assert dumped.count(record) == 1
+    audited = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
+    lines = [line for line in audited if line["api"] == "UnregisterController"]
+    assert [(line["outcome"], line.get("error"), line["resources"]) for line in lines] == [
+        ("refused", "INVALID_REQUEST", [{"type": "controller", "name": "1"}]),
+        ("committed", None, [{"type": "controller", "name": "79"}]),
+        ("refused", "CONTROLLER_ID_NOT_REGISTERED", [{"type": "controller", "name": "79"}]),
+        ("committed", None, [{"type": "controller", "name": str(GHOST)}]),
+        ("committed", None, [{"type": "controller", "name": str(WIDENED_GHOST)}]),
+    ]
+
+
+def test_without_the_key_the_api_is_unknown_and_the_levels_are_those_of_4_3(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    where = ["-c", str(tmp_path / "controller.properties")]
+    with running(tmp_path, port):
+        assert main(["wait", *where, "--timeout", "20"]) == 0
+        code = main(["controllers", "unregister", *where, "--id", "77", "--yes"])
+        versions = ask(port, ApiVersionsRequest(client_software_name="test", client_software_version="1"))
+
+    assert code == 1
+    assert "has no UnregisterController: it needs Kafka 4.4" in capsys.readouterr().err
+    assert 94 not in {each.api_key for each in versions.api_keys}
+    assert {each.name: each.max_version for each in versions.supported_features}["metadata.version"] == 30
+
+
+def test_the_storage_tool_formats_at_levels_of_the_preview_with_the_key_alone(tmp_path: Path) -> None:
+    arguments = ["format", "-t", "4L6g3nShT-eMCtK--X86sw", "--release-version", "4.4-IV2", "-c"]
+    stock = write_properties(tmp_path, 9093)
+    command = [sys.executable, "-c", TOOL.format("storage"), *arguments]
+    refused = subprocess.run([*command, str(stock)], capture_output=True, text=True, check=False)
+    preview = write_properties(tmp_path, 9093, kraft_preview_release="4.4")
+
+    formatted = tool("storage", *arguments, str(preview))
+
+    assert refused.returncode == 1
+    assert "Unknown metadata.version '4.4-IV2'. Supported metadata.version are: 3.3-IV3" in (
+        refused.stdout + refused.stderr
+    )
+    assert "with metadata.version 4.4-IV2." in formatted
