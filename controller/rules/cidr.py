@@ -23,8 +23,8 @@ _GROUPS = 8
 # What stands before the IPv4 address in an IPv6 one: 80 bits of 0, 16 of 1.
 _MAPPED = 0xFFFF
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
-# Patterns whose networks are kept: an authorizer asks for the same few again and again.
-_KEPT = 4096
+# The networks of so many patterns of at most so many characters are kept: an authorizer asks for them again and again.
+_KEPT, _KEPT_CHARACTERS_MAX = 4096, 64
 
 
 class InvalidCidr(ValueError):
@@ -56,7 +56,9 @@ def covers(pattern: str, host: str) -> bool:
 
     host: the text of an IPv4 or IPv6 address. As in Kafka, 0.0.0.0 is in no range.
     """
-    network = _network_or_none(pattern) if "/" in pattern else None
+    if "/" not in pattern:
+        return False
+    network = (_kept_network if len(pattern) <= _KEPT_CHARACTERS_MAX else _network_or_none)(pattern)
     if network is None:
         return False
     if network.bits == IPV4_BITS:
@@ -66,12 +68,14 @@ def covers(pattern: str, host: str) -> bool:
     return number is not None and not is_mapped(number) and network.low <= number <= network.high
 
 
-@lru_cache(maxsize=_KEPT)
 def _network_or_none(pattern: str) -> Network | None:
     try:
         return network_of(pattern)
     except InvalidCidr:
         return None
+
+
+_kept_network = lru_cache(maxsize=_KEPT)(_network_or_none)
 
 
 def _ipv4_cidr(pattern: str) -> tuple[int, int]:

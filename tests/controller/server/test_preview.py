@@ -13,7 +13,7 @@ from controller.tools.connection import Connection
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.messages.versions import ApiVersionsRequest
-from tests.controller.server.processes import free_port, running, write_properties
+from tests.controller.server.processes import free_port, run_to_end, running, write_properties
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,6 +113,18 @@ def test_without_the_key_the_api_is_unknown_and_the_levels_are_those_of_4_3(
     assert "has no UnregisterController: it needs Kafka 4.4" in capsys.readouterr().err
     assert 94 not in {each.api_key for each in versions.api_keys}
     assert {each.name: each.max_version for each in versions.supported_features}["metadata.version"] == 30
+
+
+def test_without_the_key_a_node_stops_at_the_levels_of_the_preview(tmp_path: Path) -> None:
+    port = free_port()
+    with running(tmp_path, port, kraft_preview_release="4.4"):
+        assert main(["wait", "-c", str(tmp_path / "controller.properties"), "--timeout", "20"]) == 0
+
+    ended = run_to_end(write_properties(tmp_path, port))
+
+    assert ended.returncode != 0
+    assert "metadata.version" in ended.stderr
+    assert "33" in ended.stderr
 
 
 def test_the_storage_tool_formats_at_levels_of_the_preview_with_the_key_alone(tmp_path: Path) -> None:
