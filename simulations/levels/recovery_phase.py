@@ -215,13 +215,24 @@ class RecoveryPhase:
             raise Violation("L04", text)
 
     def _may_elect_another(self) -> bool:
-        """Whether an outsider is a candidate with a pre-vote of a core voter, which may grant it while leaderless."""
+        """Whether an outsider is a candidate with a pre-vote of a core voter, which may grant it while leaderless. The
+        answer may still be on its way.
+        """
         ids = {node.id for node in self._core}
         roles = [
-            node.process.replica.role for node in self._run.nodes.values()
+            (node.id, node.process.replica.role) for node in self._run.nodes.values()
             if node not in self._core and node.process is not None and node.process.is_listening
         ]  # fmt: skip
-        return any(isinstance(role, Prospective) and ids & set(role.tally.granting) for role in roles)
+        given = self._run.watch.elections.pre_votes_given
+        since = self._run.world.now - self._core[0].config.request_timeout_ms * MS
+        return any(
+            isinstance(role, Prospective)
+            and (
+                ids & set(role.tally.granting)
+                or any(given.get((node_id, role.epoch, voter_id), -1) >= max(since, 0) for voter_id in ids)
+            )
+            for node_id, role in roles
+        )
 
     def _is_answered(self) -> None:
         run = self._run

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 class Elections:
     """leaders: by epoch, the node ever named as its leader; votes: by (voter, times its disk was lost, epoch), the
-    candidate it was given to.
+    candidate it was given to; pre_votes_given: by (candidate, epoch, voter), when the last one left.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -33,6 +33,7 @@ class Elections:
         self.leaders: dict[int, int] = {}
         self.votes: dict[tuple[int, int, int], int] = {}
         self.votes_for: dict[tuple[int, int], set[int]] = {}  # by (epoch, candidate): the voters
+        self.pre_votes_given: dict[tuple[int, int, int], int] = {}
         self._logs: dict[tuple[int, int], tuple[int, int]] = {}  # (node, connection): log when a vote was asked
         self._before: tuple[Any, ...] = ()
         self._pre_votes: dict[int, set[int]] = {}  # node id: the voters that granted this Prospective's pre-votes
@@ -146,6 +147,7 @@ class Elections:
             )
             raise Violation("S13", text)
         if is_pre_vote:
+            self.pre_votes_given[candidate, epoch, node.id] = process.world.now
             return
         self._counts(process, epoch, candidate)
         durable = self._ledger.durable(node).election

@@ -16,6 +16,7 @@ from simulations.levels.table import load
         ("raft", 7567),
         ("raft", 7104),  # no disk is whole, so the calm has nobody to cut off
         ("raft", 7132),  # L01: forty syncs of a start on a slow disk
+        ("raft", 183),  # L04: a pre-vote given in time arrives when its voter follows a leader again
         ("raft", 7221),  # S28: an order waits while an election is saved
         ("raft-long", 1013),  # T01: a download is whole in the step in which its follower stands
         ("controller", 242),  # C21: directories that are cordoned are a list, of which some can be taken away
