@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
-from raft.roles import Candidate, Follower, Leader, Prospective
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned
 from records.messages.elections import VoteRequest
 from simulations.world.messages import NAMES, own_epoch, said_leader
 from simulations.world.violation import Violation
@@ -181,7 +181,9 @@ class Elections:
             return
         epoch, voted, role = self._before
         now = process.replica.role
-        if now is role or (isinstance(now, Candidate) and now.epoch == epoch + 1):
+        now_ms = process.clock.ms(process.world.now)
+        was_due = isinstance(role, Resigned) and role.election_deadline_ms <= now_ms
+        if now is role or ((was_due or isinstance(now, Candidate)) and now.epoch == epoch + 1):
             return  # its own election came due
         if now.epoch not in {epoch, frame.gist[0]} or (now.epoch == epoch and now.voted != voted):
             raise Violation("S21", f"a pre-vote of {frame.gist} turned {role} of node {process.node.id} into {now}")
