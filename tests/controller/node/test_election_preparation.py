@@ -71,8 +71,13 @@ def test_a_voter_connects_to_each_other_voter_again_and_again() -> None:
     assert channels.peers == 2 * [(2, endpoint(2)), (3, endpoint(3))]
 
 
-def test_an_observer_connects_to_nobody() -> None:
-    preparation, loop, channels = prepared(Bench(9, voters=dynamic_voters(1, 2, 3)))
+@pytest.mark.parametrize(
+    "make",
+    [lambda: Bench(9, voters=dynamic_voters(1, 2, 3)), lambda: Bench(voters=static_voters(1))],
+    ids=["observer", "the only voter"],
+)
+def test_without_other_voters_nothing_is_prepared(make: Callable[[], Bench]) -> None:
+    preparation, loop, channels = prepared(make())
 
     preparation.start()
 
