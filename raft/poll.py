@@ -63,6 +63,8 @@ def _is_shut_down(replica: Replica, now_ms: int) -> bool:
 
 
 def _unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
+    if replica.shutting_down:
+        return NEVER  # it has voted, and waits for the winner
     if not replica.may_stand:
         send_fetch(replica, role, now_ms)
         return NEVER

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # A connection attempt into a cut lasts for 10 s (socket.connection.setup.timeout.ms); then come elections.
 CONNECT_MS = 10_000
-COMMIT_MS = 5_000
+COMMIT_MS = CONNECT_MS + 5_000  # a follower may have to connect to the new leader first
 CATCH_UP_MS = 15_000
 LOOK_MS = 25
 

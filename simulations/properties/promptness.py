@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # A step may wait for the one before it, or for the disk; then it is looked at again.
 AT_ONCE_US = 5 * MS
+# How often a time that a node takes is waited for: it may have been paused, and clocks run at other speeds.
+WAITS = 3
 
 # The roles that send a request, where only these do.
 SENT_BY: dict[type, tuple[type[Role], ...]] = {
@@ -85,17 +87,17 @@ class Promptness:
     def _is_saving(self, process: Process) -> bool:
         return self._saving.get(process.node.id, (0, 0))[0] == process.life
 
-    def _look(self, process: Process, role: Role, was_quiet: bool = False) -> None:
-        """Whether all requests of the present role were sent. was_quiet: its quiet time is over."""
+    def _look(self, process: Process, role: Role, waits: int = 0) -> None:
+        """Whether all requests of the present role were sent. waits: how often its quiet time was waited for."""
         if process.is_dead or process.has_failed or process.replica.role is not role:
             return
         if not process.is_awake or process.clock.frozen or self._is_saving(process):
-            self._world.after(AT_ONCE_US, self._look, process, role, was_quiet)
+            self._world.after(AT_ONCE_US, self._look, process, role, waits)
             return
         quiet_ms = process.replica.config.election_quiet_ms
-        if isinstance(role, Unattached) and quiet_ms and not was_quiet:
-            # A voter that gave its vote does not look for the leader meanwhile. Clocks may run at other speeds.
-            self._world.after(2 * quiet_ms * MS + AT_ONCE_US, self._look, process, role, True)
+        if isinstance(role, Unattached) and quiet_ms and waits < WAITS:
+            # A voter that gave its vote does not look for the leader meanwhile.
+            self._world.after(2 * quiet_ms * MS + AT_ONCE_US, self._look, process, role, waits + 1)
             return
         self._has_asked(process, role)
         self._check_notified(process, role)
@@ -104,7 +106,14 @@ class Promptness:
         sent = self._sent[process.node.id]
         if isinstance(role, Unattached):
             log = process.replica.log
-            if not sent and log.is_flushed and process.replica.freezing is None and process.replica.peers.bootstrap:
+            is_leaving = process.replica.handover is not None
+            if (
+                not sent
+                and not is_leaving
+                and log.is_flushed
+                and process.replica.freezing is None
+                and process.replica.peers.bootstrap
+            ):
                 raise Violation("L15", f"node {process.node.id} is {role}, and sends no request to find the leader")
         elif not isinstance(role, Follower) and (
             left := [each for each in self._due(process, role) if each not in sent]
@@ -165,17 +174,20 @@ class Promptness:
         if not (isinstance(role, Resigned) or is_done or self._is_saving(process) or _saves(effects)):
             raise Violation("L16", f"node {process.node.id} is {role}, has nothing to hand over, and does not stop")
         if not is_done:
-            wait_us = 2 * process.replica.config.handover_ms * MS + AT_ONCE_US
-            self._world.after(wait_us, self._ends, process)
+            self._ends(process)
 
-    def _ends(self, process: Process) -> None:
+    def _ends(self, process: Process, waits: int = 0) -> None:
         """Whether a leader that shut down has ended: all voters know it, and the time for an election is over."""
         role = process.replica.role
         if process.is_dead or process.has_failed or process.replica.stopped:
             return
         must_notify = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))
         if must_notify or not process.is_awake or process.clock.frozen or self._is_saving(process):
-            self._world.after(AT_ONCE_US, self._ends, process)
+            self._world.after(AT_ONCE_US, self._ends, process, waits)
+            return
+        if waits < WAITS:
+            wait_us = process.replica.config.handover_ms * MS + AT_ONCE_US
+            self._world.after(wait_us, self._ends, process, waits + 1)
             return
         raise Violation("L16", f"node {process.node.id} is {role}, has notified its peers, and does not stop")
 

@@ -43,6 +43,18 @@ def test_it_votes_and_stops_when_another_voter_leads() -> None:
     assert bench.replica.stopped
 
 
+def test_it_does_not_stand_itself() -> None:
+    bench = active(epoch=4, election_timeout_ms=100)
+    for send in bench.sends(bench.tell(ShutDown()), EndQuorumEpochRequest):
+        bench.answer(send, end_response(4, leader=1))
+    bench.ask(vote_request(5, 3, last_epoch=4, last_offset=1))
+    assert isinstance(bench.role, Unattached)
+
+    assert bench.sends(bench.wait(HANDOVER_MS - 1)) == []
+    assert bench.sends(bench.wait(1)) == []
+    assert bench.replica.stopped
+
+
 def test_it_stops_when_the_time_is_over() -> None:
     bench = acknowledged()
 
