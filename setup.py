@@ -9,6 +9,7 @@ imported by a computed name is named relative to `__package__`. An editable inst
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -67,11 +68,15 @@ class BuildInstalledNames(build_py):
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))  # a build front end may run this file without it
+    from records.release import project_urls
+
     names = find_packages(include=[ABOVE, "pyspark_kraft", *MOVED, *(f"{name}.*" for name in MOVED)])
     setup(
         packages=[installed_name(name) for name in names],
         package_dir={installed_name(name): name for name in MOVED},
         cmdclass={"build_py": BuildInstalledNames},
+        project_urls=project_urls(),
         # An editable installation puts this directory on the path, and so has the names of the repository.
         options={"editable_wheel": {"mode": "compat"}},
     )

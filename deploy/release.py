@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from records.release import VERSION
+from records.release import VERSION, project_urls
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,6 +24,11 @@ def obstacles() -> list[str]:
         found.append(f"CHANGELOG.md has no section for {VERSION}")
     elif not re.fullmatch(r"\d{4}-\d{2}-\d{2}", changes[1]):
         found.append(f"CHANGELOG.md: the section of {VERSION} says {changes[1]!r}; the date of the release is expected")
+    try:
+        if not project_urls():
+            found.append("PROJECT_URL in records/release.py is empty: the distributions name no home page")
+    except ValueError as error:
+        found.append(str(error))
     if _git("status", "--porcelain"):
         found.append("the working tree has changes that are not committed")
     if _git("tag", "--list", f"v{VERSION}"):

@@ -1,9 +1,38 @@
-"""The version of kraft-quorum, and the release of Kafka that its protocol and tools equal."""
+"""The version and the address of kraft-quorum, and the release of Kafka that its protocol and tools equal."""
 
 VERSION = "0.1.0"
 KAFKA_VERSION = "4.3.1"
 # The commit of that release, which stock's tools print with the version.
 KAFKA_COMMIT_ID = "26b251a451ce941d"
+
+# The https address of the public repository, without a slash at the end. Empty as long as there is none.
+PROJECT_URL = ""
+
+
+def project_urls(url: str = PROJECT_URL) -> dict[str, str]:
+    """Label -> address, for the metadata of the distributions; empty without a public repository.
+
+    The pages are where GitHub has them. Raises ValueError for what is no address of a repository.
+    """
+    if not url:
+        return {}
+    scheme, _, rest = url.partition("https://")
+    host, _, path = rest.partition("/")
+    if (
+        scheme
+        or "." not in host
+        or not path
+        or path.endswith("/")
+        or any(each in "@?#\\" or each <= " " for each in url)
+    ):
+        raise ValueError(f"PROJECT_URL: https://HOST/PATH is expected, not {url!r}")
+    return {
+        "Homepage": url,
+        "Documentation": f"{url}/blob/v{VERSION}/docs/README.md",
+        "Source": url,
+        "Changelog": f"{url}/blob/v{VERSION}/CHANGELOG.md",
+        "Issues": f"{url}/issues",
+    }
 
 
 def version_text(command: str) -> str:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from records.release import VERSION
+from records.release import VERSION, project_urls
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -31,7 +31,9 @@ def write_sources(folder: Path) -> None:
     package = folder / NAME
     package.mkdir(parents=True)
     text = (HERE / "pyproject.toml").read_text("utf-8")
-    (folder / "pyproject.toml").write_text(text.replace('version = "0"', f'version = "{VERSION}"'), "utf-8")
+    urls = "".join(f'{label} = "{url}"\n' for label, url in project_urls().items())
+    text = text.replace('version = "0"', f'version = "{VERSION}"') + (f"\n[project.urls]\n{urls}" if urls else "")
+    (folder / "pyproject.toml").write_text(text, "utf-8")
     shutil.copy(HERE / "README.md", folder)
     shutil.copy(ROOT / "LICENSE", folder)
     (package / "py.typed").touch()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from records.release import KAFKA_VERSION, VERSION, version_text
+from records.release import KAFKA_VERSION, VERSION, project_urls, version_text
 
 ROOT = Path(__file__).parents[2]
 TEXT = f"(kraft-quorum {VERSION}, Apache Kafka {KAFKA_VERSION})"
@@ -19,6 +19,34 @@ TEXT = f"(kraft-quorum {VERSION}, Apache Kafka {KAFKA_VERSION})"
 def test_the_distribution_has_this_version_and_the_changelog_describes_it() -> None:
     assert version("kraft-quorum") == VERSION
     assert re.search(rf"(?m)^## {re.escape(VERSION)} ", (ROOT / "CHANGELOG.md").read_text())
+
+
+def test_the_addresses_are_below_the_one_of_the_repository() -> None:
+    found = project_urls("https://git.example.org/kraft/quorum")
+
+    assert found == {
+        "Homepage": "https://git.example.org/kraft/quorum",
+        "Documentation": f"https://git.example.org/kraft/quorum/blob/v{VERSION}/docs/README.md",
+        "Source": "https://git.example.org/kraft/quorum",
+        "Changelog": f"https://git.example.org/kraft/quorum/blob/v{VERSION}/CHANGELOG.md",
+        "Issues": "https://git.example.org/kraft/quorum/issues",
+    }
+    assert (ROOT / "docs/README.md").exists()
+
+
+def test_without_a_public_repository_there_are_no_addresses() -> None:
+    assert project_urls("") == {}
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.org/a", "https://example.org", "https://example.org/", "https://example.org/a/", "https://host/a",
+     "https://user@example.org/a", "https://example.org/a?b", "https://example.org/a#b", "https://example.org/a b",
+     "a"],
+)  # fmt: skip
+def test_what_is_no_address_of_a_repository_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="https://HOST/PATH is expected"):
+        project_urls(url)
 
 
 def test_the_text_names_the_command_and_both_versions() -> None:

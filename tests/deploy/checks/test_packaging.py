@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from records.release import project_urls
 
 ROOT = Path(__file__).parents[3]
 # Directory of the repository -> where its files are in the wheel.
@@ -58,6 +62,27 @@ def test_both_pass_the_indexs_own_checks(dist: dict[str, Path]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout
+
+
+def test_both_distributions_name_the_addresses_of_the_public_repository(source: Path, tmp_path: Path) -> None:
+    url = "https://git.example.org/kraft/quorum"
+    copy = tmp_path / "source"
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("dist"))
+    release = copy / "records" / "release.py"
+    release.write_text(re.sub(r'(?m)^PROJECT_URL = ".*"$', f'PROJECT_URL = "{url}"', release.read_text()))
+    code = "import setuptools.build_meta as b; b.build_wheel('dist')"
+    subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, check=True)
+    subprocess.run([sys.executable, "-m", "deploy.client.build", "dist"], cwd=copy, capture_output=True, check=True)
+
+    wheels = sorted((copy / "dist").glob("*.whl"))
+    assert len(wheels) == 2
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as opened:
+            name = next(name for name in opened.namelist() if name.endswith("/METADATA"))
+            lines = opened.read(name).decode().splitlines()
+        assert {line for line in lines if line.startswith("Project-URL: ")} == {
+            f"Project-URL: {label}, {address}" for label, address in project_urls(url).items()
+        }
 
 
 def test_the_wheel_holds_every_file_of_the_packages_and_no_test(source: Path, dist: dict[str, Path]) -> None:
