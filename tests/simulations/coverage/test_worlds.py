@@ -20,7 +20,7 @@ def test_the_counts_of_a_world_are_correct() -> None:
     seen = outcome.seen
     assert (found.count, found.mixed, dict(found.struck), found.seen) == (1, 0, {"kill": 1}, seen)
     assert seen["roles: Prospective, Candidate, Leader"] == 2 == outcome.epochs
-    assert seen["cell: Leader, Fetch, records"] > seen["cell: Follower, Begin, taken"] > 0
+    assert seen["cell: Leader, Fetch, records"] > seen["cell: Unattached, Begin, taken"] > 0
     assert seen["cell: Follower, FetchAnswer, records"] > 20
     assert seen["actions: BecomeLeader, HandleClientRequest"] == 2
     assert seen["moment: a leader starts as one that resigned"] == 1
