@@ -11,8 +11,10 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+from records.errors import Error
+from records.messages.cluster import DescribeClusterRequest
 from records.uuids import uuid_text
-from tests.interop.ask import describe_quorum
+from tests.interop.ask import ask, describe_quorum
 from tests.interop.cluster import OURS, STOCK, Cluster, cluster, eventually, free_ports
 from tests.interop.dynamic import Dynamic, directory_id, format_node
 from tests.interop.writer import SESSION, Writer
@@ -108,6 +110,8 @@ class Quorum:
         format_node(self.found, 3, "--no-initial-controllers")
         self.transcript.name(directory_id(node), "DIRECTORY-3-NEW")
         node.start()
+        # Until it has the metadata, a stock controller refuses the tools: it knows no metadata.version.
+        eventually(lambda: serves_tools(node.port), "controller 3 has the metadata")
         self.tool("the old directory is in the way", "add-controller", config=3)
         self.remove("remove the directory that is not a voter", 3, directory_id(node))
         self.remove("dry run of removal", 3, lost, "--dry-run")
@@ -123,6 +127,15 @@ class Quorum:
         eventually(lambda: self.found.voters_now() == [2, 3], "two voters")
         self.remove("remove it again", 1, led)
         self.remove("not a directory id", 1, "none")
+
+
+def serves_tools(port: int) -> bool:
+    """Whether a controller answers DescribeCluster, which each tool begins with."""
+    try:
+        found = ask(port, DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2), 1)
+    except OSError:
+        return False
+    return bool(found.error_code == Error.NONE)
 
 
 def changed(found: Dynamic) -> Transcript:
