@@ -69,6 +69,7 @@ class BuildInstalledNames(build_py):
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))  # a build front end may run this file without it
+    sys.dont_write_bytecode = True  # what is beside the sources may get into the wheel
     from records.release import project_urls
 
     names = find_packages(include=[ABOVE, "pyspark_kraft", *MOVED, *(f"{name}.*" for name in MOVED)])
