@@ -16,15 +16,10 @@ def project_urls(url: str = PROJECT_URL) -> dict[str, str]:
     """
     if not url:
         return {}
-    scheme, _, rest = url.partition("https://")
-    host, _, path = rest.partition("/")
-    if (
-        scheme
-        or "." not in host
-        or not path
-        or path.endswith("/")
-        or any(each in "@?#\\" or each <= " " for each in url)
-    ):
+    import re  # only a build asks
+
+    host, path = r"[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]{1,5})?", r"(/[A-Za-z0-9._~-]+)+"
+    if not re.fullmatch(f"https://{host}{path}", url) or url.endswith(".git"):
         raise ValueError(f"PROJECT_URL: https://HOST/PATH is expected, not {url!r}")
     return {
         "Homepage": url,

@@ -58,7 +58,7 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
     addresses = controllers(config, own)
     reached = [address for address in addresses if not _unresolved(address, findings)]
     peers = ask_all(reached, security, timeout_s)
-    findings += list(_peers(peers, config, own))
+    findings += list(peer_findings(peers, config, own))
     if not reached:
         return findings
     try:
@@ -120,7 +120,8 @@ def _ask(address: Address, security: ClientSecurity | None, timeout_s: float) ->
     return Peer(address, answer.cluster_id, tuple(node.broker_id for node in answer.brokers))
 
 
-def _peers(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[Finding]:
+def peer_findings(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[Finding]:
+    """What the answers of the other controllers say of each."""
     mine = None if own.mark is None else own.mark.cluster_id
     for peer in peers:
         where = f"{peer.address[0]}:{peer.address[1]}"
@@ -133,8 +134,12 @@ def _peers(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[Finding]
                 f"{config.metadata_log_dir}/{META_PROPERTIES}",
                 "mount the disk of this cluster, or correct the address; do not edit the id",
             )  # fmt: skip
+        elif not peer.cluster_id:
+            text = "it answers, and cannot name its cluster.id yet: it has no metadata"
+            remedy = "compare cluster.id in its meta.properties; start a majority of the voters, and run this again"
+            yield Finding(WARNING, where, text, remedy)
         else:
-            yield Finding(OK, where, f"it answers, cluster.id={peer.cluster_id or 'not known yet'}")
+            yield Finding(OK, where, f"it answers, cluster.id={peer.cluster_id}")
 
 
 def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own, now_ms: int) -> Iterator[Finding]:

@@ -42,7 +42,7 @@ def test_without_a_public_repository_there_are_no_addresses() -> None:
     "url",
     ["http://example.org/a", "https://example.org", "https://example.org/", "https://example.org/a/", "https://host/a",
      "https://user@example.org/a", "https://example.org/a?b", "https://example.org/a#b", "https://example.org/a b",
-     "a"],
+     "a", "https://example.org/a.git", 'https://example.org/a"b', "https://example.org:x/a", "https://./a"],
 )  # fmt: skip
 def test_what_is_no_address_of_a_repository_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="https://HOST/PATH is expected"):

@@ -7,7 +7,8 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +16,7 @@ from controller.config.edges import HTTP
 from controller.config.file import read_config
 from controller.ctl.doctor import run
 from controller.ctl.doctor_directories import Own, lock_holder
-from controller.ctl.doctor_network import edges, live_voters, until
+from controller.ctl.doctor_network import Peer, edges, live_voters, peer_findings, until
 from controller.ctl.findings import ERROR, OK, WARNING
 from controller.ctl.quorum import Member, View
 from controller.ctl.wait import run as wait
@@ -221,6 +222,17 @@ def test_a_name_that_is_not_resolved_and_a_quorum_of_another_cluster(
     assert any(text.startswith("the name is not resolved: ") for text in texts)
     assert f"its cluster.id is {CLUSTER_ID}, and another-cluster-of-kfk in {other}/data/meta.properties" in texts
     assert "it has nodes 1, 2, 3, the quorum has voters 1" in texts
+
+
+def test_a_controller_that_cannot_name_its_cluster_yet_is_not_well() -> None:
+    own: Any = SimpleNamespace(mark=None)
+
+    (found,) = peer_findings([Peer(("c2", 9093))], cast("Any", None), own)
+
+    assert (found.level, found.text) == (
+        WARNING, "it answers, and cannot name its cluster.id yet: it has no metadata"
+    )  # fmt: skip
+    assert found.remedy.startswith("compare cluster.id in its meta.properties")
 
 
 def test_a_ghost_a_missing_voter_and_a_clock_are_found_in_what_the_leader_says(tmp_path: Path) -> None:
