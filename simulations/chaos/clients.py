@@ -54,6 +54,43 @@ class History:
             self.last_answer = time.monotonic()
 
 
+class Reads:
+    """Decides which reads on one connection count: those that an active controller answered.
+
+    Every node answers reads from its own metadata, which may be older than what other nodes have answered. A new leader
+    does too until the first record of its epoch is committed, because it does not know before which records are. So a
+    read counts if the node answered a write before it in the same epoch, and still leads in that epoch after it.
+
+    may_count: whether the node has answered a write on this connection.
+    """
+
+    def __init__(self, quorum: Quorum) -> None:
+        self._quorum = quorum
+        self._node = 0
+        self._epoch = -1
+        self.may_count = False
+
+    def connected(self, node: int) -> None:
+        """A connection to a node was made."""
+        self._node = node
+        self._epoch = self._quorum.leading_epoch(node)
+        self.may_count = False
+
+    def admit(self, asked: Any, answer: Any) -> Any:
+        """The answer to record: UNKNOWN for a read that does not count."""
+        if answer is UNKNOWN:
+            return answer
+        if not is_read(asked):
+            self.may_count = True
+            return answer
+        counts = self.may_count and 0 <= self._epoch == self._quorum.leading_epoch(self._node)
+        return answer if counts else UNKNOWN
+
+
+def is_read(asked: Any) -> bool:
+    return str(asked[0]).startswith("read")
+
+
 class Client:
     """A thread with one connection at a time. number: from 0 on."""
 
@@ -65,8 +102,8 @@ class Client:
         self._history = history
         self._begin = time.monotonic()
         self._ids: dict[str, Any] = {}  # of topics that this client made, by name
-        self._node = 0  # where the connection goes
         self._connection: Connection | None = None
+        self._reads = Reads(quorum)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"client {number}", daemon=True)
         self._thread.start()
@@ -81,6 +118,8 @@ class Client:
                 self._ending.wait(BACKOFF_S)
                 continue
             asked = self._draw()
+            if is_read(asked) and not self._reads.may_count:
+                continue
             operation = self._history.ask(self._number, asked)
             answer = self._ask(asked)
             self._history.answer(operation, answer)
@@ -95,11 +134,9 @@ class Client:
         assert self._connection is not None
         try:
             answer = answer_of(asked, self._connection.ask(request_of(asked)))
-            # A standby answers reads too, from its own state, which may be older than what other nodes answer.
-            is_read = str(asked[0]).startswith("read")
-            return answer if not is_read or self._quorum.leads(self._node) else UNKNOWN
         except (OSError, DecodeError, ApiError):
             return UNKNOWN
+        return self._reads.admit(asked, answer)
 
     def _draw(self) -> Any:
         rng = self._rng
@@ -126,8 +163,9 @@ class Client:
         """Find the leader. A request to another node leaves its operation open, because the reason of a refusal is
         unknown.
         """
-        node = self._node = self._quorum.leader()
+        node = self._quorum.leader()
         if node:
+            self._reads.connected(node)
             with suppress(OSError, DecodeError, ApiError):
                 self._connection = Connection("127.0.0.1", self._quorum.ports[node], f"client-{self._number}", ASK_S)
         return self._connection is not None
