@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PIECE_BYTES = 8 << 10
 # The pause between two pieces while this node knows no leader: replay must not delay the election.
 ELECTION_PAUSE_S = 0.005
+# The pause before this node looks again whether its leader has answered.
+ANSWER_PAUSE_S = 0.1
 
 
 class StateFeed:
@@ -48,7 +50,6 @@ class StateFeed:
         self._snapshot: SnapshotId | None = None
         self._batches: Iterator[tuple[bytes, Batch]] | None = None
         self._is_going = False
-        self._has_high_watermark = False
 
     @property
     def is_level(self) -> bool:
@@ -57,7 +58,6 @@ class StateFeed:
 
     def high_watermark(self, offset: int) -> None:
         """All records below `offset` are committed."""
-        self._has_high_watermark = True
         self._high_watermark = max(self._high_watermark, offset)
         if self._controller.is_active:
             self._step(inputs.HighWatermark(offset))
@@ -113,9 +113,25 @@ class StateFeed:
         if claim is not None:
             self._claim = None
             self._step(claim)
-        elif self._has_high_watermark and self._controller.is_catching_up and self.is_level:
-            self._step(inputs.CaughtUp())
+        elif self._controller.is_catching_up and self.is_level:
+            self._take_leader_end()
         return False
+
+    def _take_leader_end(self) -> None:
+        """Notify a standby that has all records which the leader had committed at its last answer.
+
+        The first answers to a replica that lacks much hold only a part of them, and the high watermark that it knows
+        ends with its own log.
+        """
+        role = self._replica.role
+        if not isinstance(role, Follower):
+            return
+        known = role.state.leader_high_watermark
+        if known < 0:
+            # Its answer need not raise the high watermark, which would call this again.
+            self._later(self._feed_next, ANSWER_PAUSE_S)
+        elif known <= self._replica.log.end:
+            self._step(inputs.CaughtUp())
 
     def _open_snapshot(self) -> None:
         assert self._snapshot is not None

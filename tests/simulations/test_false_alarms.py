@@ -24,6 +24,8 @@ from simulations.levels.table import load
         ("controller", 10023),  # S24: a node whose disk has failed takes in nothing more
         ("controller", 856),  # C21: a dynamic config takes the place of a static one that means the same
         ("controller", 329),  # C05: a fuzz client replaced what admin clients had set for all brokers
+        ("controller", 123),  # C21: UpdateFeatures raises kraft.version, if the voters have reported the level
+        ("controller", 211),  # C21: topics grow in the order of Kafka's hash map, not of the request
         ("members", 1782),  # L01: two inputs of one moment came to raft in the wrong order
         ("members", 2267),  # L06: a paused process takes a request when it is awake
         ("members", 2516),  # L13: a voter was removed and added between two checks

@@ -215,8 +215,14 @@ def features_set(case: Case) -> Read:
     wrong = [name for name, each in asked.items() if _is_wrong_level(case, each, after)]
     written = {each.name: each.feature_level for each in of(case, FeatureLevelRecord)}
     wanted = {name: each.max_version_level for name, each in asked.items() if name != KRAFT_VERSION}
-    case.same("the records", written, {} if wrong or request.validate_only else wanted)
-    codes = {Error.INVALID_UPDATE_VERSION} if wrong else set()
+    kept = {} if wrong or request.validate_only else wanted
+    codes: set[int] = {Error.INVALID_UPDATE_VERSION} if wrong else set()
+    update = asked.get(KRAFT_VERSION)
+    if not wrong and update is not None and update.max_version_level > case.kraft_version:
+        # Only the leader knows which levels the voters have reported to it in this epoch.
+        codes = {Error.NONE, Error.INVALID_UPDATE_VERSION}
+        kept = kept if written else {}
+    case.same("the records", written, kept)
     return lambda response: case.expect("it", response.error_code, codes)
 
 
@@ -230,7 +236,7 @@ def _is_wrong_level(case: Case, update: Any, after: Mapping[str, int]) -> bool:
     if not supports(case.levels, name, level) or forbids_level(case.image, name, level, after.get(METADATA_VERSION, 0)):
         return True
     if name == KRAFT_VERSION:
-        return bool(level != case.kraft_version)  # it is the quorum's, and cannot be changed here
+        return bool(level < case.kraft_version or (level != case.kraft_version and kind != UPGRADE))
     now = case.image.features.get(name, 0)
     if level != now and (level > now) != (kind == UPGRADE):
         return True

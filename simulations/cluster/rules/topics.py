@@ -262,7 +262,8 @@ def grown(case: Case) -> Callable[[Any], None]:
     if request.validate_only or is_too_much:
         case.same("the records", written, [])
     elif not is_cut:
-        for topic in request.topics:
+        asked = {topic.name: topic for topic in request.topics}
+        for topic in map(asked.__getitem__, hash_order(asked)):
             if Error.NONE in allowed[topic.name]:
                 is_made = bool(written) and bytes(written[0].topic_id) == image.names[topic.name]
                 allowed[topic.name] = set() if is_made else {Error.INVALID_REPLICATION_FACTOR}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from controller.interface.inputs import CaughtUp, Committed, SnapshotClosed, SnapshotOpened
+from controller.interface.inputs import LeaderChanged as NewLeader
 from controller.node.feed import StateFeed
 from raft.config import SnapshotId
+from raft.effects import LeaderChanged
+from raft.follower_state import FollowerState
+from raft.roles import Follower, Unattached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,9 +23,12 @@ class Standby:
     def __init__(self) -> None:
         self.state = self
         self.is_active = False
+        self.env = SimpleNamespace(node_id=1)
         self.end_offset = 0
         self.is_catching_up = True
-        self.role = None
+        self.log = self
+        self.end = 0  # of the log
+        self.role: Any = Follower(1, 2, (), None, FollowerState(0))
         self.taken: list[Any] = []
 
     def step(self, event: Any) -> None:
@@ -38,6 +46,12 @@ class Standby:
     def snapshot_batches(self, _id: SnapshotId) -> Iterator[Any]:
         return iter(())
 
+    def fetched(self, end: int, leader_high_watermark: int) -> int:
+        """An answer to a Fetch: the log ends at `end`. Returns the high watermark of this replica."""
+        self.end = end
+        self.role.state.leader_high_watermark = leader_high_watermark
+        return min(end, leader_high_watermark)
+
 
 class Iterations:
     """The later iterations of a loop."""
@@ -45,12 +59,19 @@ class Iterations:
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
 
-    def later(self, action: Callable[[], None], _wait_s: float) -> None:
-        self.waiting.append(action)
+        self.paused: list[Callable[[], None]] = []
+
+    def later(self, action: Callable[[], None], wait_s: float) -> None:
+        (self.paused if wait_s else self.waiting).append(action)
 
     def run(self) -> None:
         while self.waiting:
             self.waiting.pop(0)()
+
+    def pass_pauses(self) -> None:
+        self.waiting += self.paused
+        self.paused.clear()
+        self.run()
 
 
 def fed() -> tuple[Standby, StateFeed, Iterations]:
@@ -75,9 +96,49 @@ def test_catching_up_to_the_high_watermark_is_notified_once() -> None:
     standby, feed, iterations = fed()
     feed.load(SnapshotId(3, 1))
 
-    feed.high_watermark(6)
+    feed.high_watermark(standby.fetched(6, 6))
     iterations.run()
-    feed.high_watermark(7)
+    feed.high_watermark(standby.fetched(7, 7))
     iterations.run()
 
     assert standby.taken == [SnapshotOpened, SnapshotClosed, Committed, Committed, CaughtUp, Committed]
+
+
+def test_the_first_part_of_a_long_log_does_not_mean_caught_up() -> None:
+    standby, feed, iterations = fed()
+
+    for end in (2, 4):
+        feed.high_watermark(standby.fetched(end, 6))
+        iterations.run()
+    assert CaughtUp not in standby.taken
+
+    feed.high_watermark(standby.fetched(6, 6))
+    iterations.run()
+    assert standby.taken == [Committed, Committed, Committed, CaughtUp]
+
+
+def test_a_new_leader_first_names_its_high_watermark() -> None:
+    standby, feed, iterations = fed()
+    feed.high_watermark(standby.fetched(2, 6))
+    iterations.run()
+
+    standby.role = Follower(2, 3, (), None, FollowerState(0))
+    feed.leader_changed(LeaderChanged(2, 3, 0))
+    iterations.run()
+    iterations.pass_pauses()
+    assert CaughtUp not in standby.taken
+
+    standby.fetched(2, 2)
+    iterations.pass_pauses()
+    assert standby.taken == [Committed, NewLeader, CaughtUp]
+
+
+def test_a_replica_without_a_leader_is_not_caught_up() -> None:
+    standby, feed, iterations = fed()
+    standby.role = Unattached(1, None, None, 0)
+
+    feed.high_watermark(2)
+    iterations.pass_pauses()
+    iterations.pass_pauses()
+
+    assert standby.taken == [Committed]

@@ -27,7 +27,7 @@ from simulations.world.violation import Violation
 
 TOPIC = b"t" * 16
 LEVEL = {"metadata.version": 12}
-LEVELS = {"metadata.version": (7, 30), "group.version": (0, 1)}
+LEVELS = {"metadata.version": (7, 30), "group.version": (0, 1), "kraft.version": (0, 1)}
 
 
 def image(partition: Partition) -> Image:
@@ -210,6 +210,19 @@ def test_a_level_that_all_nodes_support_is_set() -> None:
         updated("group.version", 1, is_written=True)(refused)
     with pytest.raises(Violation, match="the records: "):
         updated("group.version", 1)
+
+
+def test_kraft_version_is_raised_if_the_voters_have_reported_the_level() -> None:
+    refused = UpdateFeaturesResponse(throttle_time_ms=0, error_code=Error.INVALID_UPDATE_VERSION, error_message=None)
+    done = changed(refused, error_code=Error.NONE)
+
+    read = updated("kraft.version", 1)
+    read(refused)
+    read(done)
+
+    for wrong in (("kraft.version", 1, 2), ("kraft.version", -1)):
+        with pytest.raises(Violation, match="is answered by NONE, not INVALID_UPDATE_VERSION"):
+            updated(*wrong)(done)
 
 
 def test_api_versions_must_name_the_client_software() -> None:
