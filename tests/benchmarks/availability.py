@@ -102,6 +102,11 @@ class Quorum(Dynamic):
         return [node_id for node_id in self.controllers if node_id != leader]
 
 
+def change_nothing(_found: Quorum) -> None:
+    """The longest of the usual times between two commits, beside which the other figures are to be read."""
+    time.sleep(AFTER)
+
+
 def replace_a_follower(found: Quorum) -> None:
     """SIGKILL of a follower, whose disk is lost: its voter is removed, and one with an empty directory is added."""
     node = found.controllers[found.followers()[0]]
@@ -164,6 +169,7 @@ def measure(kind: str, changes: dict[str, Callable[[Quorum], None]], rounds: int
 
 
 CHANGES = {
+    "none": change_nothing,
     "a follower loses its disk and is replaced": replace_a_follower,
     "the leader is removed": remove_the_leader,
     "rolling restart, the leader last": roll(None),
