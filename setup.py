@@ -72,12 +72,16 @@ if __name__ == "__main__":
     sys.dont_write_bytecode = True  # what is beside the sources may get into the wheel
     from records.release import project_urls
 
+    try:
+        urls = project_urls()
+    except ValueError as error:
+        sys.exit(f"records/release.py: {error}")
     names = find_packages(include=[ABOVE, "pyspark_kraft", *MOVED, *(f"{name}.*" for name in MOVED)])
     setup(
         packages=[installed_name(name) for name in names],
         package_dir={installed_name(name): name for name in MOVED},
         cmdclass={"build_py": BuildInstalledNames},
-        project_urls=project_urls(),
+        project_urls=urls,
         # An editable installation puts this directory on the path, and so has the names of the repository.
         options={"editable_wheel": {"mode": "compat"}},
     )

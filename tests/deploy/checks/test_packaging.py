@@ -43,8 +43,7 @@ def _source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return into
 
 
-@pytest.fixture(name="dist", scope="module")
-def _dist(source: Path) -> dict[str, Path]:
+def build(source: Path) -> dict[str, Path]:
     """`wheel` and `sdist`, the wheel built from the source distribution, as an index would."""
     made = source / "dist"
     code = "import setuptools.build_meta as b; print(b.build_sdist('dist'))"
@@ -57,6 +56,19 @@ def _dist(source: Path) -> dict[str, Path]:
     return {"sdist": sdist, "wheel": next(made.glob("*.whl"))}
 
 
+@pytest.fixture(name="dist", scope="module")
+def _dist(source: Path) -> dict[str, Path]:
+    return build(source)
+
+
+def with_address(source: Path, copy: Path, url: str) -> Path:
+    """A copy of the sources with this address of the public repository."""
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("dist"))
+    release = copy / "records" / "release.py"
+    release.write_text(re.sub(r'(?m)^PROJECT_URL = ".*"$', f'PROJECT_URL = "{url}"', release.read_text()))
+    return copy
+
+
 def test_both_pass_the_indexs_own_checks(dist: dict[str, Path]) -> None:
     command = ["twine", "check", "--strict", *(str(path) for path in dist.values())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -64,25 +76,37 @@ def test_both_pass_the_indexs_own_checks(dist: dict[str, Path]) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_both_distributions_name_the_addresses_of_the_public_repository(source: Path, tmp_path: Path) -> None:
-    url = "https://git.example.org/kraft/quorum"
-    copy = tmp_path / "source"
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("dist"))
-    release = copy / "records" / "release.py"
-    release.write_text(re.sub(r'(?m)^PROJECT_URL = ".*"$', f'PROJECT_URL = "{url}"', release.read_text()))
-    code = "import setuptools.build_meta as b; b.build_wheel('dist')"
-    subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, check=True)
-    subprocess.run([sys.executable, "-m", "deploy.client.build", "dist"], cwd=copy, capture_output=True, check=True)
+def addresses(metadata: bytes) -> set[str]:
+    return {line for line in metadata.decode().splitlines() if line.startswith("Project-URL: ")}
 
-    wheels = sorted((copy / "dist").glob("*.whl"))
-    assert len(wheels) == 2
-    for wheel in wheels:
+
+def test_all_distributions_name_the_addresses_of_the_public_repository(source: Path, tmp_path: Path) -> None:
+    url = "https://git.example.org/kraft/quorum"
+    copy = with_address(source, tmp_path / "source", url)
+    sdists = [build(copy)["sdist"]]
+    subprocess.run([sys.executable, "-m", "deploy.client.build", "client"], cwd=copy, capture_output=True, check=True)
+    sdists += (copy / "client").glob("*.tar.gz")
+
+    found = []
+    for wheel in (*(copy / "dist").glob("*.whl"), *(copy / "client").glob("*.whl")):
         with zipfile.ZipFile(wheel) as opened:
-            name = next(name for name in opened.namelist() if name.endswith("/METADATA"))
-            lines = opened.read(name).decode().splitlines()
-        assert {line for line in lines if line.startswith("Project-URL: ")} == {
-            f"Project-URL: {label}, {address}" for label, address in project_urls(url).items()
-        }
+            found += [addresses(opened.read(name)) for name in opened.namelist() if name.endswith("/METADATA")]
+    for sdist in sdists:
+        with tarfile.open(sdist) as unpacked:
+            names = [name for name in unpacked.getnames() if re.fullmatch(r"[^/]+/PKG-INFO", name)]
+            found += [addresses(part.read()) for part in map(unpacked.extractfile, names) if part is not None]
+    assert found == [{f"Project-URL: {label}, {address}" for label, address in project_urls(url).items()}] * 4
+
+
+def test_a_build_with_what_is_no_address_says_what_is_expected(source: Path, tmp_path: Path) -> None:
+    copy = with_address(source, tmp_path / "source", "git@example.org:kraft/quorum")
+    code = "import setuptools.build_meta as b; b.build_wheel('dist')"
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    expected = "PROJECT_URL: https://HOST/PATH is expected, not 'git@example.org:kraft/quorum'"
+    assert done.stderr == f"records/release.py: {expected}\n"
 
 
 def test_the_wheel_holds_every_file_of_the_packages_and_no_test(source: Path, dist: dict[str, Path]) -> None:
