@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -28,3 +29,23 @@ def test_a_seed_is_shrunk_to_a_plan_that_breaks_the_same_property(tmp_path: Path
     tree = json.loads(small.read_text())
     assert (tree["noise_ms"], "faults" in tree, tree["chaos_ms"] < 1000) == ([0, 0], False, True)
     assert "As it was found" in page.read_text()
+
+
+def test_a_plan_that_breaks_without_the_mutant_too_is_passed_over(tmp_path: Path) -> None:
+    small = tmp_path / "small.json"
+    # The plan of the first seed, and the smaller one of the second, break without the mutant.
+    code = (
+        "import sys\n"
+        "from simulations.commands import main, shrink\n"
+        "answers = iter([True, False, True, False, False])\n"
+        "shrink._breaks_without_mutant = lambda plan, args: next(answers)\n"
+        "sys.exit(main.main())\n"
+    )
+    argv = ["shrink", "--seed", "1-9", "--mutant", "R02", "--runs", "1", "--out", str(small)]
+
+    done = subprocess.run([sys.executable, "-c", code, *argv], capture_output=True, text=True, check=False)
+
+    lines = done.stdout.splitlines()
+    assert lines[0] == "seed 1 breaks a property without R02 too", done.stderr
+    assert re.fullmatch(r"the smaller plan of seed \d breaks a property without R02 too", lines[2])
+    assert (done.returncode, small.exists()) == (0, True)
