@@ -17,8 +17,9 @@ from controller.ctl.http_page import ANYWHERE
 from controller.ctl.quorum import CONTROLLERS, NoQuorum, look_in_parallel, node_security
 from controller.tools.connection import Connection
 from raft.storage.meta_properties import META_PROPERTIES
-from records.errors import ApiError
+from records.errors import ApiError, Error
 from records.messages.cluster import DescribeClusterRequest
+from records.messages.fetch import FetchRequest
 from records.uuids import uuid_text
 from records.wire import DecodeError, EncodeError
 
@@ -39,12 +40,16 @@ NAME_ERRORS = {62, 64}
 
 
 class Peer(NamedTuple):
-    """What a controller answered. controllers: the ids of the registered ones. error: why there is no answer."""
+    """What a controller answered. controllers: the ids of the registered ones. error: why there is no answer.
+
+    is_of_ours: whether it accepts the cluster id of this node; None where it was not asked, or does not say.
+    """
 
     address: Address
     cluster_id: str = ""
     controllers: tuple[int, ...] = ()
     error: str = ""
+    is_of_ours: bool | None = None
 
 
 def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float) -> list[Finding]:
@@ -57,7 +62,7 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
         return [*findings, Finding(ERROR, "security", str(error), "correct the keys and files of the listener")]
     addresses = controllers(config, own)
     reached = [address for address in addresses if not _unresolved(address, findings)]
-    peers = ask_all(reached, security, timeout_s)
+    peers = ask_all(reached, security, timeout_s, own.mark.cluster_id if own.mark is not None else None)
     findings += list(peer_findings(peers, config, own))
     if not reached:
         return findings
@@ -100,24 +105,37 @@ def _unresolved(address: Address, findings: list[Finding]) -> bool:
     return False
 
 
-def ask_all(addresses: list[Address], security: ClientSecurity | None, timeout_s: float) -> list[Peer]:
-    """What each controller answers, asked at the same time."""
+def ask_all(
+    addresses: list[Address], security: ClientSecurity | None, timeout_s: float, cluster_id: str | None = None
+) -> list[Peer]:
+    """What each controller answers, asked at the same time. cluster_id: of this node; None where it has none."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max(1, len(addresses))) as threads:
-        return list(threads.map(lambda address: _ask(address, security, timeout_s), addresses))
+        return list(threads.map(lambda address: _ask(address, security, timeout_s, cluster_id), addresses))
 
 
-def _ask(address: Address, security: ClientSecurity | None, timeout_s: float) -> Peer:
+def _ask(address: Address, security: ClientSecurity | None, timeout_s: float, cluster_id: str | None) -> Peer:
     request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
     try:
         with Connection(*address, CLIENT_ID, timeout_s, security) as connection:
             answer = connection.ask(request)
+            if answer.error_code:
+                # No leader yet: the quorum says why.
+                return Peer(address, is_of_ours=_accepts(connection, cluster_id) if cluster_id else None)
     except (OSError, ApiError, DecodeError, EncodeError) as error:
         return Peer(address, error=str(error) or type(error).__name__)
-    if answer.error_code:
-        return Peer(address)  # no leader yet: the quorum says why
     return Peer(address, answer.cluster_id, tuple(node.broker_id for node in answer.brokers))
+
+
+def _accepts(connection: Connection, cluster_id: str) -> bool | None:
+    """Whether a controller without metadata has this cluster id; None where it does not say.
+
+    It checks the id of each Fetch first. This Fetch names no partition, so it has no other effect than an answer.
+    """
+    request = FetchRequest(cluster_id=cluster_id, max_wait_ms=0, min_bytes=0, topics=())
+    code = connection.ask(request).error_code
+    return {Error.INCONSISTENT_CLUSTER_ID: False, Error.INVALID_REQUEST: True}.get(code)
 
 
 def peer_findings(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[Finding]:
@@ -134,6 +152,15 @@ def peer_findings(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[F
                 f"{config.metadata_log_dir}/{META_PROPERTIES}",
                 "mount the disk of this cluster, or correct the address; do not edit the id",
             )  # fmt: skip
+        elif peer.is_of_ours is False:
+            text = (
+                f"it refuses {mine}, the cluster.id in {config.metadata_log_dir}/{META_PROPERTIES}: its own is another"
+            )
+            yield Finding(
+                ERROR, where, text, "mount the disk of this cluster, or correct the address; do not edit the id"
+            )
+        elif peer.is_of_ours:
+            yield Finding(OK, where, f"it answers, and has no metadata yet; cluster.id={mine}")
         elif not peer.cluster_id:
             text = "it answers, and cannot name its cluster.id yet: it has no metadata"
             remedy = "compare cluster.id in its meta.properties; start a majority of the voters, and run this again"

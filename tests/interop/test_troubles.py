@@ -183,3 +183,34 @@ def test_a_stock_node_whose_disk_was_lost_starts_without_its_metadata(tmp_path: 
         assert names_in(node.directory) == {"write-0", "write-1"}
     finally:
         found.close()
+
+
+def test_the_doctor_finds_a_stock_controller_of_another_cluster_that_has_no_leader(
+    tmp_path: Path, stock: Stock
+) -> None:
+    found = Cluster(tmp_path, stock)
+
+    def doctor() -> dict[str, tuple[str, str]]:
+        command = [str(BIN / "kraftctl"), "doctor", "-c", str(ours.properties), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2, done.stderr
+        return {each["where"]: (each["level"], each["text"]) for each in json.loads(done.stdout)["findings"]}
+
+    try:
+        found.plan([STOCK, STOCK, OURS], 0)
+        found.format()
+        one, _, ours = found.controllers.values()
+        one.start()
+        eventually(lambda: answers(one), "the controller answers")
+
+        address = f"127.0.0.1:{one.port}"
+        assert doctor()[address] == ("ok", f"it answers, and has no metadata yet; cluster.id={CLUSTER_ID}")
+
+        mark = ours.directory / "meta.properties"
+        mark.write_text(mark.read_text().replace(CLUSTER_ID, OTHER_ID))
+        text = f"it refuses {OTHER_ID}, the cluster.id in {mark}: its own is another"
+        assert doctor()[address] == ("error", text)
+        assert one.process is not None
+        assert one.process.poll() is None
+    finally:
+        found.end()

@@ -235,6 +235,21 @@ def test_a_controller_that_cannot_name_its_cluster_yet_is_not_well() -> None:
     assert found.remedy.startswith("compare cluster.id in its meta.properties")
 
 
+@pytest.mark.parametrize(("accepts", "level", "text"), [
+    (True, OK, "it answers, and has no metadata yet; cluster.id=mine"),
+    (False, ERROR, "it refuses mine, the cluster.id in /data/meta.properties: its own is another"),
+])  # fmt: skip
+def test_a_controller_without_metadata_is_asked_whether_it_accepts_our_cluster_id(
+    accepts: bool, level: str, text: str
+) -> None:
+    own: Any = SimpleNamespace(mark=SimpleNamespace(cluster_id="mine"))
+    config: Any = SimpleNamespace(metadata_log_dir="/data")
+
+    (found,) = peer_findings([Peer(("c2", 9093), is_of_ours=accepts)], config, own)
+
+    assert (found.level, found.text) == (level, text)
+
+
 def test_a_ghost_a_missing_voter_and_a_clock_are_found_in_what_the_leader_says(tmp_path: Path) -> None:
     config = read_config(str(write_properties(tmp_path, 9093)))
     members = {node: Member(node, "", 10, 1_000_000, 1_000_000) for node in (1, 2)}
