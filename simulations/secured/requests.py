@@ -155,7 +155,8 @@ def _heartbeat(_rng: Random) -> Any:
 QUESTIONS: tuple[Callable[[Random], Any], ...] = (
     _vote, _begin, _describe_quorum, create, delete, grow, configure, _describe_configs, _allow_all, _describe_acls,
     _update_features, _heartbeat,
-    lambda _rng: UnregisterBrokerRequest(broker_id=102),
+    # No broker has this id. The history of registrations does not record what rogue clients do.
+    lambda _rng: UnregisterBrokerRequest(broker_id=199),
     lambda _rng: AllocateProducerIdsRequest(broker_id=101, broker_epoch=1),
     lambda _rng: DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2),
     lambda _rng: ListPartitionReassignmentsRequest(topics=None, timeout_ms=SECOND_MS),
