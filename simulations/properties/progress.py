@@ -99,6 +99,7 @@ class Progress:
         position = following.download.position if following is not None and following.download is not None else -1
         asks = (
             effect.peer, type(effect.request), id(replica.role), replica.log.end, replica.high_watermark, position,
+            self._confirmations(process),
         )  # fmt: skip
         before, count = self._asks.get(process.node.id, ((), 0))
         self._asks[process.node.id] = asks, count + 1 if asks == before else 1
@@ -109,6 +110,17 @@ class Progress:
         leadership = self._leaderships.get(process.node.id)
         if leadership is not None and type(effect.request) is BeginQuorumEpochRequest:
             leadership.known.add(effect.peer)
+
+    def _confirmations(self, process: Process) -> int:
+        """How many of its own leader's reads a follower has helped to confirm: each takes a Fetch of its own."""
+        following = process.replica.role
+        if not isinstance(following, Follower):
+            return 0
+        for other in self._ledger.running():
+            role = other.replica.role
+            if other.node.id == following.leader_id and isinstance(role, Leader) and role.epoch == following.epoch:
+                return role.state.rounds.asked
+        return 0
 
     def _appends(self, process: Process, _effect: do.Append) -> None:
         """A voter that joins the only one has as long as any to fetch."""
