@@ -92,7 +92,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "kraftctl backup restore /backup/today -c controller.properties --as-of 4711",
     )  # fmt: skip
     restore.add_argument("-c", "--config", metavar="FILE", required=True, help="the node's controller.properties")
-    restore.add_argument("--as-of", metavar="OFFSET|TIME", help="end before this offset, or after this time (ISO 8601)")
+    restore.add_argument("--as-of", metavar="OFFSET|TIME", help="end there: as in `kraftctl at`")
     restore.add_argument("--address", metavar="HOST:PORT", help="of the voter (default: as advertised)")
     export = add_verb(
         verbs, "export", "print topics, configs, ACLs and quotas as a script",
@@ -245,19 +245,16 @@ def _restore(options: argparse.Namespace) -> int:
 def _offset(text: str, found: Any) -> int:
     """The offset that --as-of means. Raises ConfigError."""
     from controller.config.values.definition import ConfigError
+    from controller.ctl.points import NoPoint, parse_point
     from controller.offline.backups import offset_at
 
-    if text.isascii() and text.isdigit() and len(text) < 19:
-        return int(text)
-    from datetime import UTC, datetime
-
     try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(f"--as-of {text}: an offset, or a time such as 2026-11-22T16:00:00Z, is expected") from None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
-    return offset_at(found, int(at.timestamp() * 1000))
+        point = parse_point(text, int(time.time() * 1000))
+    except NoPoint as error:
+        raise ConfigError(f"--as-of {error}") from None
+    if point.time_ms is not None:
+        return offset_at(found, point.time_ms)
+    return int(found.end_offset if point.offset is None else point.offset)
 
 
 def _export(options: argparse.Namespace) -> int:

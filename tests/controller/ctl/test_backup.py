@@ -41,6 +41,28 @@ def test_a_directory_is_saved_verified_and_restored(tmp_path: Path, capsys: pyte
     assert (said["end_offset"], said["lost"], said["done"]) == (580, 459, True)
 
 
+@pytest.mark.parametrize(("as_of", "end_offset"), [("end", 1039), ("0s", 1039), ("580", 580)])
+def test_a_restore_takes_the_points_of_the_other_verbs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], as_of: str, end_offset: int
+) -> None:
+    backup = str(tmp_path / "backup")
+    run(["save", "--directory", str(stock_directory(tmp_path)), backup])
+    capsys.readouterr()
+
+    assert run(["restore", backup, "-c", properties(tmp_path), "--as-of", as_of, "--dry-run", "--json"]) == 0
+
+    assert json.loads(capsys.readouterr().out)["end_offset"] == end_offset
+
+
+def test_what_is_no_point_is_refused_with_what_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    backup = str(tmp_path / "backup")
+    run(["save", "--directory", str(stock_directory(tmp_path)), backup])
+
+    assert run(["restore", backup, "-c", properties(tmp_path), "--as-of", "yesterday"]) == 1
+
+    assert "--as-of 'yesterday' is no point; give an offset, a time such as " in capsys.readouterr().err
+
+
 def test_a_backup_that_is_not_whole_has_exit_code_2_and_is_not_restored(tmp_path: Path) -> None:
     backup = tmp_path / "backup"
     run(["save", "--directory", str(stock_directory(tmp_path)), str(backup)])
