@@ -50,6 +50,7 @@ class StateFeed:
         self._snapshot: SnapshotId | None = None
         self._batches: Iterator[tuple[bytes, Batch]] | None = None
         self._is_going = False
+        self._awaits_answer = False
 
     @property
     def is_level(self) -> bool:
@@ -127,11 +128,16 @@ class StateFeed:
         if not isinstance(role, Follower):
             return
         known = role.state.leader_high_watermark
-        if known < 0:
+        if known < 0 and not self._awaits_answer:
             # Its answer need not raise the high watermark, which would call this again.
-            self._later(self._feed_next, ANSWER_PAUSE_S)
-        elif known <= self._replica.log.end:
+            self._awaits_answer = True
+            self._later(self._look_again, ANSWER_PAUSE_S)
+        elif 0 <= known <= self._replica.log.end:
             self._step(inputs.CaughtUp())
+
+    def _look_again(self) -> None:
+        self._awaits_answer = False
+        self._go()
 
     def _open_snapshot(self) -> None:
         assert self._snapshot is not None

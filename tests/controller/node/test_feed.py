@@ -123,14 +123,17 @@ def test_a_new_leader_first_names_its_high_watermark() -> None:
     iterations.run()
 
     standby.role = Follower(2, 3, (), None, FollowerState(0))
-    feed.leader_changed(LeaderChanged(2, 3, 0))
-    iterations.run()
-    iterations.pass_pauses()
+    for _ in range(3):
+        feed.leader_changed(LeaderChanged(2, 3, 0))
+        iterations.run()
+        iterations.pass_pauses()
     assert CaughtUp not in standby.taken
+    assert len(iterations.paused) == 1
 
     standby.fetched(2, 2)
     iterations.pass_pauses()
-    assert standby.taken == [Committed, NewLeader, CaughtUp]
+    assert standby.taken == [Committed, *[NewLeader] * 3, CaughtUp]
+    assert not iterations.paused
 
 
 def test_a_replica_without_a_leader_is_not_caught_up() -> None:
