@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raft.voters import endpoint_of
 from records.codec import prepare
 from records.messages.elections import (
     BeginQuorumEpochRequest,
@@ -19,6 +20,7 @@ from records.schema import schema_of
 if TYPE_CHECKING:
     import asyncio
 
+    from raft.config import Endpoint
     from raft.network.channels import Channels
     from raft.replica import Replica
 
@@ -56,12 +58,21 @@ class ElectionPreparation:
         replica = self._replica
         if replica.is_voter and not replica.voters.is_only(replica.key):
             for voter_id in replica.voters.ids:
-                endpoint = replica.endpoint_of(voter_id)
+                endpoint = self._endpoint_of(voter_id)
                 if voter_id != replica.key.id and endpoint is not None:
                     self._channels.open(voter_id, endpoint)
             if self._unprepared:
                 self._loop.call_soon(self._prepare_next)
         self._timer = self._loop.call_later(INTERVAL_S, self.start)
+
+    def _endpoint_of(self, voter_id: int) -> Endpoint | None:
+        """The address to which the next request to a voter goes. A leader is fetched from where it says that it is,
+        which the voter set need not know; a refusal at another address would end this node's trust in it.
+        """
+        replica, role = self._replica, self._replica.role
+        if voter_id == role.leader_id and role.endpoints:
+            return endpoint_of(role.endpoints, replica.config.listener)
+        return replica.endpoint_of(voter_id)
 
     def close(self) -> None:
         if self._timer is not None:

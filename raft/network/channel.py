@@ -122,10 +122,15 @@ class Channel:
             self._connect()
 
     def open(self, endpoint: Endpoint) -> None:
-        """Connect to the peer if no connection exists, so that the next request need not wait for one."""
+        """Connect to the peer if no connection exists, so that the next request need not wait for one.
+
+        A connection to another of the peer's addresses is left as it is: requests may use that address.
+        """
+        if self._link is not None or self._connecting is not None:
+            return
         if self._asked is None and endpoint != self._endpoint:
             self._move(endpoint)
-        if self._link is None and self._connecting is None and self._timer is None:
+        if self._timer is None:
             self._connect()
 
     def close(self) -> None:

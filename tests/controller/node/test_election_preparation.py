@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from controller.node.election_preparation import INTERVAL_S, MESSAGES, ElectionPreparation
+from raft.config import Endpoint
 from records.schema import schema_of
-from tests.raft.building import Bench, dynamic_voters, endpoint, static_voters
+from tests.raft.building import Bench, dynamic_voters, endpoint, follower, static_voters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from raft.config import Endpoint
 
 
 class Loop:
@@ -69,6 +69,17 @@ def test_a_voter_connects_to_each_other_voter_again_and_again() -> None:
 
     assert wait_s == INTERVAL_S
     assert channels.peers == 2 * [(2, endpoint(2)), (3, endpoint(3))]
+
+
+def test_the_leader_is_where_it_says_that_it_is() -> None:
+    bench = follower(leader=2)
+    advertised = Endpoint("CONTROLLER", "advertised", 9)
+    bench.replica.role = replace(bench.role, endpoints=(advertised,))
+    preparation, _, channels = prepared(bench)
+
+    preparation.start()
+
+    assert channels.peers == [(2, advertised), (3, endpoint(3))]
 
 
 @pytest.mark.parametrize(

@@ -153,11 +153,29 @@ def test_a_connection_is_opened_before_the_first_request(loop: Loop) -> None:
 
 
 @each_loop
-def test_an_opened_connection_follows_the_peer_to_another_address(loop: Loop) -> None:
+def test_an_open_connection_stays_at_the_address_that_requests_use(loop: Loop) -> None:
     async def test() -> None:
-        async with Serving() as old, Serving() as new, sending() as node:
-            node.channels.open(2, old.endpoint)
-            await until(lambda: node.channels._channels[2].is_ready)
+        async with Serving() as used, Serving() as other, sending() as node:
+            await node.ask(used.endpoint)
+            for _ in range(3):
+                node.channels.open(2, other.endpoint)
+                await asyncio.sleep(0)
+            await node.ask(used.endpoint)
+
+            assert [incoming.api_key for incoming in used.requests] == [18, 55, 55]
+            assert other.requests == []
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_connection_that_is_lost_is_opened_at_the_other_address(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as new, sending() as node:
+            async with Serving() as old:
+                node.channels.open(2, old.endpoint)
+                await until(lambda: node.channels._channels[2].is_ready)
+            await until(lambda: not node.channels._channels[2].is_ready)
             node.channels.open(2, new.endpoint)
             await until(lambda: [incoming.api_key for incoming in new.requests] == [18])
 
