@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from records.batch import batches
+from records.batch import batches, is_intact, read_header
 from records.control_batch import KRAFT_VERSION, KRAFT_VOTERS, control_records_of
 from records.uuids import ZERO_UUID
 from simulations.world.chains import EMPTY
@@ -105,7 +105,7 @@ class VoterSets:
         sets, level = self._found.get(number, ((self.first,), 0))
         for later in reversed(unread):
             batch = self._chains.batches[later][1]
-            if is_control(batch):
+            if is_control(batch) and is_whole(batch):
                 voters, level = read_control(batch, sets[-1], level)
                 if voters is not sets[-1]:
                     self.all.append(voters)
@@ -117,6 +117,12 @@ class VoterSets:
 def is_control(batch: bytes | memoryview) -> bool:
     """Whether a batch has control records."""
     return bool(batch[_ATTRIBUTES_AT] & _CONTROL)
+
+
+def is_whole(data: bytes | memoryview) -> bool:
+    """Whether a batch is as it was written. One on a disk may be torn; a node that starts there deletes it."""
+    batch = read_header(data)
+    return batch is not None and is_intact(data, batch)
 
 
 def read_control(data: bytes, voters: Voters, level: int = 0) -> tuple[Voters, int]:

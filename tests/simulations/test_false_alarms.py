@@ -37,6 +37,7 @@ from simulations.levels.table import load
         ("members", 7335),  # S19: a new voter is forgotten while its record waits for an offset
         ("members", 7435),  # S17: a process died before it could report its snapshot
         ("members", 7449),  # S25: a pre-vote at a voter whose removal is not committed
+        ("members", 3079),  # the newest voter set on a failed disk is torn
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
     ],
 )
