@@ -23,8 +23,9 @@ _GROUPS = 8
 # What stands before the IPv4 address in an IPv6 one: 80 bits of 0, 16 of 1.
 _MAPPED = 0xFFFF
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
+_INT_DIGITS, _PIECE_DIGITS = 10, 400
 # The networks of so many patterns of at most so many characters are kept: an authorizer asks for them again and again.
-_KEPT, _KEPT_CHARACTERS_MAX = 4096, 64
+_KEPT, _KEPT_CHARACTERS_MAX = 16384, 64
 
 
 class InvalidCidr(ValueError):
@@ -123,14 +124,14 @@ def is_mapped(number: int) -> bool:
 def _java_int(text: str) -> int | None:
     """An int as `Integer.parseInt` reads it: a sign, and decimal digits of any script; None for other text."""
     digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits or not all(digit.isdecimal() and digit <= "\uffff" for digit in digits):
+    if not digits.isdecimal() or not (digits.isascii() or max(digits) <= "\uffff"):
         return None
-    value, sign = 0, -1 if text[0] == "-" else 1
-    for digit in digits:
-        value = value * 10 + int(digit)
-        if not _INT_MIN <= sign * value <= _INT_MAX:
-            return None
-    return sign * value
+    # Pieces, since Python limits the digits of one number, and a pattern may have 32 KiB of zeros in front.
+    zeros, digits = digits[:-_INT_DIGITS].lstrip("0"), digits[-_INT_DIGITS:]
+    if any(int(zeros[at : at + _PIECE_DIGITS]) for at in range(0, len(zeros), _PIECE_DIGITS)):
+        return None
+    value = int(digits) * (-1 if text[0] == "-" else 1)
+    return value if _INT_MIN <= value <= _INT_MAX else None
 
 
 def ipv6_number(text: str) -> int | None:

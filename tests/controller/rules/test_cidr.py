@@ -102,3 +102,9 @@ def test_a_host_is_in_the_range_or_not(pattern: str, host: str, expected: bool) 
 def test_a_long_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidCidr, match="Could not parse"):
         network_of(pattern)
+
+
+@pytest.mark.parametrize("zero", ["0", "\u0660"])  # of ASCII, and the Arabic one
+def test_a_prefix_length_may_have_any_number_of_zeros_in_front(zero: str) -> None:
+    assert network_of(f"2001:db8::/{zero * 32000}32") == network_of("2001:db8::/32")
+    assert not covers(f"2001:db8::/1{zero * 32000}", "2001:db8::1")
