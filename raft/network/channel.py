@@ -194,7 +194,9 @@ class Channel:
         self._back_off()
 
     def _note_misbehaved(self, reason: str) -> None:
-        self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
+        if reason != self._last_reason:  # once, not at each of many attempts
+            self._last_reason, self._failing_since_s = reason, self._loop.time()
+            self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
 
     # Opening, closing and reopening.
 
