@@ -17,10 +17,8 @@ from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, coloured, pars
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
     from typing import Any
 
-    from controller.ctl.entries import Entry
     from controller.ctl.noting_image import NotingImage
     from raft.network.security import ClientSecurity
 
@@ -64,7 +62,8 @@ def _show(options: argparse.Namespace) -> int:
     place, point = _operand(options.one, default, security, now_ms)
     one = _read(place, point)
     other = _read(*_operand(options.other, default or place, security, now_ms))
-    changes = compare(_entries(one, options), _entries(other, options), wanted_of(options))
+    before, after = (image.value_tables(by_name=options.by_name) for image in (one, other))
+    changes = compare(before, after, wanted_of(options))
     if options.json:
         said = {"before": _json(one), "after": _json(other), "changes": [json_of(change) for change in changes]}
         print(json.dumps(said))
@@ -121,14 +120,6 @@ def _addresses(text: str, security: ClientSecurity | None) -> Place | None:
 def _read(place: Place, point: Point) -> NotingImage:
     with Progress(f"reading {place}", size_of(place)) as note:
         return read(place, Reading(point, note=note), "kraftctl-diff")
-
-
-def _entries(image: NotingImage, options: argparse.Namespace) -> Iterator[Entry]:
-    for entry in image.entries():
-        if options.by_name and entry.topic_id:
-            yield entry._replace(topic_id="")
-        else:
-            yield entry
 
 
 def _json(image: NotingImage) -> dict[str, Any]:

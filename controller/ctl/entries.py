@@ -8,7 +8,7 @@ from records.uuids import uuid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from controller.offline.image import Topic
@@ -60,10 +60,31 @@ class Entry(NamedTuple):
     topic_id: str
     fields: Fields
 
+
+class Table(NamedTuple):
+    """Values of one kind by key: a topic by its name, its partitions by their numbers, or a table of the image.
+
+    topic, topic_id: of a topic and its partitions, else empty.
+    """
+
+    kind: str
+    topic: str
+    topic_id: str
+    values: Mapping[Any, Any]
+
     @property
     def identity(self) -> tuple[str, str, str]:
         """The same before and after a change; a topic that was deleted and created anew has another."""
-        return (self.kind, self.name, self.topic_id)
+        return (self.kind, self.topic, self.topic_id)
+
+    def name_of(self, key: Any) -> str:
+        """The name of the entry with this key."""
+        return f"{self.topic}-{key}" if self.kind == PARTITION else name_of(self.kind, key)
+
+
+def key_order(key: Any) -> Any:
+    """What the keys of one table are sorted by."""
+    return key if isinstance(key, int | str | bytes) else repr(key)
 
 
 def fields_of(kind: str, key: Any, value: Any) -> Fields:

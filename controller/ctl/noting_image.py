@@ -20,7 +20,9 @@ from controller.ctl.entries import (
     TOPIC,
     VOTER,
     Entry,
+    Table,
     fields_of,
+    key_order,
     name_of,
 )
 from controller.offline.image import Image, Values
@@ -130,14 +132,19 @@ class NotingImage(Image):
 
     def entries(self) -> Iterator[Entry]:
         """All entries in a fixed order: topics with their partitions, then the other tables."""
+        for table in self.value_tables():
+            for key in sorted(table.values, key=key_order):
+                fields = fields_of(table.kind, key, table.values[key])
+                yield Entry(table.kind, table.name_of(key), table.topic_id, fields)
+
+    def value_tables(self, *, by_name: bool = False) -> Iterator[Table]:
+        """All values in the order of the entries. by_name: without topic ids, for a comparison of topics by name."""
         for name, topic_id in sorted(self.topic_ids.items()):
-            topic, text = self.topics[topic_id], uuid_text(topic_id)
-            yield Entry(TOPIC, name, text, fields_of(TOPIC, topic_id, topic))
-            for number, partition in sorted(topic.partitions.items()):
-                yield Entry(PARTITION, f"{name}-{number}", text, fields_of(PARTITION, number, partition))
-        for kind, table in self.tables():
-            for key in sorted(table, key=_order):
-                yield Entry(kind, name_of(kind, key), "", fields_of(kind, key, table[key]))
+            topic, text = self.topics[topic_id], "" if by_name else uuid_text(topic_id)
+            yield Table(TOPIC, name, text, {name: topic})
+            yield Table(PARTITION, name, text, topic.partitions)
+        for kind, values in self.tables():
+            yield Table(kind, "", "", values)
 
     def take_batch(self, records: list[tuple[Any, int]], last_offset: int, epoch: int, time_ms: int) -> None:
         self._at = (-1, time_ms, epoch, "")
@@ -197,10 +204,6 @@ class NotingImage(Image):
     def _add(self, change: Change) -> None:
         if self.notes and change.before != change.after and self.wanted(change):
             self.changes.append(Committed(*self._at, change))
-
-
-def _order(key: Any) -> Any:
-    return key if isinstance(key, int | str | bytes) else repr(key)
 
 
 def _voter(voter: Any) -> Fields:

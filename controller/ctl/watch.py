@@ -135,4 +135,4 @@ def _updated(quorum: PastQuorum) -> NotingImage:
 def between(image: NotingImage, newer: NotingImage, wanted: Callable[[Change], bool]) -> Iterator[Committed]:
     """What a snapshot has that was loaded because the log no longer had the next offset."""
     at = (newer.last_offset, newer.last_time_ms, newer.last_epoch, "")
-    return (Committed(*at, change) for change in compare(image.entries(), newer.entries(), wanted))
+    return (Committed(*at, change) for change in compare(image.value_tables(), newer.value_tables(), wanted))

@@ -101,7 +101,7 @@ def test_the_changes_between_two_points_add_up_to_their_difference(name: str) ->
         one, other = (read(place, Reading(Point(offset=point)), "test") for point in (since, until))
 
         net = {key: tuple(pair) for key, pair in noted.items() if pair[0] != pair[1]}
-        found = compare(one.entries(), other.entries(), lambda _change: True)
+        found = compare(one.value_tables(), other.value_tables(), lambda _change: True)
         assert net == {change[:3]: (change.before, change.after) for change in found}
 
 
@@ -154,6 +154,8 @@ def test_two_clusters_are_compared_by_name(capsys: pytest.CaptureFixture[str]) -
 
     run_diff([NODE, other, "--topic", "orders", "--type", "topic", "--json"])
     by_id = json.loads(capsys.readouterr().out)["changes"]
+    run_diff([NODE, f"{other}@0", "--topic", "orders", "--type", "topic", "--by-name"])
+    assert capsys.readouterr().out.splitlines()[2:] == ["topic orders deleted", "1 differences"]
     run_diff([NODE, other, "--topic", "orders", "--type", "topic", "--by-name", "--json"])
 
     assert [each["change"] for each in by_id] == ["deleted", "created"]

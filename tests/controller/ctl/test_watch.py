@@ -176,7 +176,7 @@ def test_a_snapshot_that_replaces_the_state_is_shown_as_its_difference() -> None
 
     changes = list(between(image, newer, lambda change: change.kind == "topic"))
 
-    expected = compare(image.entries(), newer.entries(), lambda change: change.kind == "topic")
+    expected = compare(image.value_tables(), newer.value_tables(), lambda change: change.kind == "topic")
     assert [(each.offset, each.change) for each in changes] == [(532, change) for change in expected]
     assert expected
 
