@@ -75,7 +75,9 @@ def arguments_parser() -> argparse.ArgumentParser:
     where.add_argument("-c", "--config", metavar="FILE", help="a controller.properties that names the controllers")
     where.add_argument("--directory", metavar="DIR", help="the log directory of a stopped node")
     save.add_argument("--command-config", metavar="FILE", help="properties of the client, as for Kafka's tools")
-    save.add_argument("--every", metavar="TIME", help="such as 90s, 5m, 1h: run until stopped")
+    save.add_argument(
+        "--every", metavar="TIME", help="save again after each TIME, such as 90s, 5m or 1h, until stopped"
+    )
     save.add_argument("--keep", type=int, metavar="N", help="with --every: remove all but the newest N of its backups")
     save.add_argument("target", metavar="TARGET", help="a new directory; with --every, the directory around them")
     verify = add_verb(
@@ -92,8 +94,14 @@ def arguments_parser() -> argparse.ArgumentParser:
         "kraftctl backup restore /backup/today -c controller.properties --as-of 4711",
     )  # fmt: skip
     restore.add_argument("-c", "--config", metavar="FILE", required=True, help="the node's controller.properties")
-    restore.add_argument("--as-of", metavar="OFFSET|TIME", help="end there: as in `kraftctl at`")
-    restore.add_argument("--address", metavar="HOST:PORT", help="of the voter (default: as advertised)")
+    restore.add_argument(
+        "--as-of",
+        metavar="OFFSET|TIME",
+        help="restore the metadata as of this point; its forms are those of `kraftctl at` (default: the end)",
+    )
+    restore.add_argument(
+        "--address", metavar="HOST:PORT", help="the address of the restored voter (default: the one that it advertises)"
+    )
     export = add_verb(
         verbs, "export", "print topics, configs, ACLs and quotas as a script",
         "Print topics, configs, ACLs and quotas as a script of Kafka's tools, for a partial return.\n"
@@ -102,7 +110,9 @@ def arguments_parser() -> argparse.ArgumentParser:
         "kraftctl backup export /backup/today --only topics,acls > again.sh",
         "kraftctl backup export /var/lib/kafka/metadata",
     )  # fmt: skip
-    export.add_argument("--only", metavar="PART,…", help="of topics, configs, acls, quotas, users (default: all)")
+    export.add_argument(
+        "--only", metavar="PART,…", help="print only these: topics, configs, acls, quotas, users (default: all)"
+    )
     for verb in (verify, restore, export):
         verb.add_argument("backup", metavar="BACKUP", help="a directory that `save` made")
     restore.add_argument("--dry-run", action="store_true", help="check everything and print the plan; write nothing")
@@ -229,7 +239,11 @@ def _restore(options: argparse.Namespace) -> int:
         print(f"restore cluster {plan.cluster_id} as of offset {plan.end_offset} for node {plan.node_id}")
         print(f"left out: {plan.lost} offsets of the backup; new epoch: {plan.new_epoch}")
         print(f"directories: {', '.join(plan.directories)}")
-        print(coloured("every broker must drop what it knows: stop it, and remove its __cluster_metadata-0", YELLOW))
+        print(
+            coloured(
+                "stop each broker, and remove its __cluster_metadata-0, which has records of the former log", YELLOW
+            )
+        )
         print("topics made after the backup are strays on the brokers; topics deleted since return without their data")
     if not options.dry_run:
         restore(plan, random_bits, int(time.time() * 1000))

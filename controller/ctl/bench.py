@@ -64,11 +64,11 @@ def arguments_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--connections", type=_number(1, CONNECTIONS_MAX), default=4, metavar="N",
-        help=f"for the rate, 1 to {CONNECTIONS_MAX} (default: 4)",
+        help=f"how many connections send requests while the rate is measured, 1 to {CONNECTIONS_MAX} (default: 4)",
     )  # fmt: skip
     made.add_argument(
         "--limit", type=_number(1, 10_000), default=100.0, metavar="MS",
-        help="stop when the median of 20 answers is above it (default: 100)",
+        help="stop when the median latency of 20 responses is above it (default: 100)",
     )  # fmt: skip
     made.add_argument("--scratch-topic", metavar="NAME", help="create and delete this topic, which must not exist")
     made.add_argument("--json", action="store_true", help="one JSON object")
@@ -152,7 +152,9 @@ def _measure(options: argparse.Namespace) -> Measured:
     if after.epoch != view.epoch:
         from controller.ctl.bench_measures import NotMeasured
 
-        raise NotMeasured(f"the epoch changed from {view.epoch} to {after.epoch} meanwhile; measure again")
+        raise NotMeasured(
+            f"the leader epoch changed from {view.epoch} to {after.epoch} during the measurement; measure again"
+        )
     early = tuple(text for text in (many.stopped, stopped) if text)
     return Measured(after, trips, commits, single, many, connections, settings, made, early)
 

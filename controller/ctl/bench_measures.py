@@ -183,7 +183,7 @@ def _partition(answer: Any) -> Any:
     partitions = [partition for topic in answer.topics for partition in topic.partitions]
     code = answer.error_code or (partitions[0].error_code if partitions else Error.UNKNOWN_SERVER_ERROR)
     if code:
-        raise NotMeasured(f"the leader changed meanwhile ({error_name(code)}); measure again")
+        raise NotMeasured(f"DescribeQuorum failed with {error_name(code)}; if the leader changed, measure again")
     return partitions[0]
 
 
@@ -252,7 +252,7 @@ def create_topic(name: str, *, validate_only: bool) -> CreateTopicsRequest:
 def check_served(code: int) -> None:
     """Raises NotMeasured if the request was not served at all: what the time is of would be a refusal."""
     if code == Error.NOT_CONTROLLER:
-        raise NotMeasured("the active controller changed meanwhile; measure again")
+        raise NotMeasured("the active controller changed during the measurement; measure again")
     if code in (Error.TOPIC_AUTHORIZATION_FAILED, Error.CLUSTER_AUTHORIZATION_FAILED):
         raise NotMeasured(
             f"CreateTopics is refused with {error_name(code)}: --command-config needs a user who may CREATE on the "

@@ -73,7 +73,9 @@ class Scratch:
             return
         check_served(result.error_code)
         if result.error_code == Error.TOPIC_ALREADY_EXISTS:
-            raise NotMeasured(f"topic {self.name} exists; the scratch topic is deleted, so give another name")
+            raise NotMeasured(
+                f"topic {self.name} exists already, and kraftctl bench would delete it; give another name"
+            )
         text = getattr(result, "error_message", None) or "no message"
         hint = ""
         if result.error_code == Error.INVALID_REPLICATION_FACTOR:

@@ -97,7 +97,9 @@ def _operand(text: str, default: Place | None, security: ClientSecurity | None, 
             raise NoPoint(f"{text}: neither a point, a directory, a file nor HOST:PORT,…; give {POINT_HELP}") from None
         return place, END
     if default is None:
-        raise NoPoint(f"{text} is a point of what? Give --directory, --file, --bootstrap-controller or -c")
+        raise NoPoint(
+            f"{text} is a point, but no source is named: give --directory, --file, --bootstrap-controller or -c"
+        )
     return default, found
 
 

@@ -105,7 +105,7 @@ def _preflight(options: argparse.Namespace) -> int:
         for each in unreadable:
             print(f"{each.release}: {each.number} {each.what}")
         if not unreadable:
-            print("nothing in this metadata needs these levels, but Kafka does not look at that")
+            print("no record needs these levels, but Kafka refuses the downgrade without reading the records")
     for node in found:
         print(coloured(_line(node, name), RED))
     if found:

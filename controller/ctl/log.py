@@ -72,7 +72,9 @@ def arguments_parser() -> argparse.ArgumentParser:
     for verb in (verify, replay, truncate):
         verb.add_argument("directory", metavar="DIR", help=DIRECTORY_HELP)
         verb.add_argument("--json", action="store_true", help="print one JSON object")
-    truncate.add_argument("--to", type=int, metavar="OFFSET", help="default: that of the first fault `replay` finds")
+    truncate.add_argument(
+        "--to", type=int, metavar="OFFSET", help="the new end of the log (default: the first fault that `replay` finds)"
+    )
     truncate.add_argument("--backup", metavar="NEW_DIR", help="where the copy is made (default: DIR.backup-TIME)")
     truncate.add_argument("--lose-committed", action="store_true", help="remove records although they are committed")
     truncate.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")

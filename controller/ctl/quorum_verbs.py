@@ -64,11 +64,11 @@ def _add_replace(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_quorum_options(replace)
     replace.add_argument(
         "--listener", action="append", default=[], metavar="NAME://HOST:PORT",
-        help="where the new voter listens (repeatable; default: its registration, as DescribeCluster names it)",
+        help="an endpoint of the new voter (repeatable; default: the registered one, as in DescribeCluster)",
     )  # fmt: skip
     replace.add_argument(
         "--timeout", type=float, default=REPLACE_S, metavar="SECONDS",
-        help="for the new directory to start and catch up; default: %(default)s",
+        help="how long to wait until the new directory has started and caught up; default: %(default)s",
     )  # fmt: skip
     add_writing_options(replace)
 
@@ -85,7 +85,7 @@ def _add_migrate(verbs: argparse._SubParsersAction[Parser]) -> None:
         "kraftctl quorum migrate --to dynamic --bootstrap-controller c1:9093,c2:9093,c3:9093 --dry-run",
         "kraftctl quorum migrate --to dynamic -c /etc/kafka/controller.properties --verify",
     )  # fmt: skip
-    migrate.add_argument("--to", choices=("dynamic",), required=True, help="what the voters become")
+    migrate.add_argument("--to", choices=("dynamic",), required=True, help="the kind of voter set to change to")
     add_quorum_options(migrate)
     migrate.add_argument(
         "--check", action="append", default=[], metavar="FILE",
@@ -94,6 +94,6 @@ def _add_migrate(verbs: argparse._SubParsersAction[Parser]) -> None:
     migrate.add_argument("--verify", action="store_true", help="check the nodes after their restart; write nothing")
     migrate.add_argument(
         "--timeout", type=float, default=LEADER_S, metavar="SECONDS",
-        help="for the leader to know the directory ids; default: %(default)s",
+        help="how long to wait until the leader has the directory ids; default: %(default)s",
     )  # fmt: skip
     add_writing_options(migrate)

@@ -216,7 +216,7 @@ def _apply(options: argparse.Namespace) -> int:
     try:
         text = read_whole(OsFiles(), options.plan, PLAN_BYTES_MAX).decode()
     except UnicodeDecodeError:
-        raise CannotRecover(f"{options.plan} is no text") from None
+        raise CannotRecover(f"{options.plan} is not a text file in UTF-8") from None
     plan = parse_plan(text)
     if options.directory is not None:
         plan = plan._replace(directory=partition_of(options.directory)[0])

@@ -36,7 +36,7 @@ def test_a_downgrade_that_kafka_refuses_names_what_older_releases_cannot_read(
     assert run(["preflight", "4.0", "--directory", directory]) == 2
     assert capsys.readouterr().out.splitlines() == [
         "Kafka refuses a downgrade from 30 to 25, also with --unsafe: 4.3-IV0 changed records",
-        "nothing in this metadata needs these levels, but Kafka does not look at that",
+        "no record needs these levels, but Kafka refuses the downgrade without reading the records",
     ]
 
 

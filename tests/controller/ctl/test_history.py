@@ -165,7 +165,7 @@ def test_two_clusters_are_compared_by_name(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["5"], "5 is a point of what? Give --directory, --file, --bootstrap-controller or -c"),
+        (["5"], "5 is a point, but no source is named: give --directory, --file, --bootstrap-controller or -c"),
         (["nothing"], "nothing: neither a point, a directory, a file nor HOST:PORT,…"),
         (["nothing@5"], "nothing@5: nothing is no directory, no file and no HOST:PORT,…"),
         (["0", "2000", "--directory", NODE], f"{NODE} ends at offset 1039, before offset 2000"),
