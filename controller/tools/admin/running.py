@@ -48,22 +48,15 @@ def run_options(
 
     options: those of stock, which help lists. work: raises Exit, OptionError, Uncaught.
     """
-    from controller.tools.command_line.option_tools import BOOTSTRAP_CONTROLLER, Exit, check_help
-    from controller.tools.command_line.options import OptionError, read
+    from controller.tools.command_line.option_tools import BOOTSTRAP_CONTROLLER, check_help
+    from controller.tools.command_line.options import read
 
-    try:
+    def run() -> None:
         given = read((*options, BOOTSTRAP_CONTROLLER), arguments)
         check_help(given, arguments, options, description)
         work(given)
-    except Exit as end:
-        return end.code
-    except OptionError as error:
-        complain(f"{error.message}\n{error}\n\n")
-        return 1
-    except Uncaught as error:
-        complain(message_and_trace(error))
-        return 1
-    return 0
+
+    return _reported(run, complain)
 
 
 def run_reporting(work: Callable[[], None], prefix: str) -> int:
@@ -71,6 +64,11 @@ def run_reporting(work: Callable[[], None], prefix: str) -> int:
 
     work: raises Exit, OptionError, Uncaught. prefix: of the report.
     """
+    return _reported(work, lambda text: sys.stdout.write(prefix + text))
+
+
+def _reported(work: Callable[[], None], report: Callable[[str], object]) -> int:
+    """The exit code of the work. report: prints what ended it, unless that is an Exit."""
     from controller.tools.command_line.option_tools import Exit
     from controller.tools.command_line.options import OptionError
 
@@ -79,9 +77,9 @@ def run_reporting(work: Callable[[], None], prefix: str) -> int:
     except Exit as end:
         return end.code
     except OptionError as error:
-        sys.stdout.write(f"{prefix}{error.message}\n{error}\n\n")
+        report(f"{error.message}\n{error}\n\n")
         return 1
     except Uncaught as error:
-        sys.stdout.write(prefix + message_and_trace(error))
+        report(message_and_trace(error))
         return 1
     return 0
