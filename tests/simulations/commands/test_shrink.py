@@ -6,7 +6,13 @@ import json
 import re
 import subprocess
 import sys
+from argparse import Namespace
 from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.commands import shrink
+from simulations.corpus import find
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,3 +55,23 @@ def test_a_plan_that_breaks_without_the_mutant_too_is_passed_over(tmp_path: Path
     assert lines[0] == "seed 1 breaks a property without R02 too", done.stderr
     assert re.fullmatch(r"the smaller plan of seed \d breaks a property without R02 too", lines[2])
     assert (done.returncode, small.exists()) == (0, True)
+
+
+def test_a_plan_is_run_without_the_mutant_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = find("R35")
+    args = Namespace(level=entry.level, mutant=entry.mutant_id)
+    # The code as it would be if it broke the property by itself.
+    broken = (
+        "import sys\n"
+        "from simulations.commands import main\n"
+        f"sys.argv += ['--mutant', '{entry.mutant_id}']\n"
+        "sys.exit(main.main())\n"
+    )
+
+    as_it_is = shrink._breaks_without_mutant(entry.plan, args)
+    monkeypatch.setattr(shrink, "AGAIN", (sys.executable, "-c", broken))
+    as_broken = shrink._breaks_without_mutant(entry.plan, args)
+
+    assert (as_it_is, as_broken) == (False, True)
+    with pytest.raises(ValueError, match=f"the plan cannot be run without {entry.mutant_id}: exit code 2"):
+        shrink._breaks_without_mutant("no plan", args)
