@@ -74,7 +74,7 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
         )
         return findings
     registered = {node for peer in peers for node in peer.controllers}
-    return [*findings, *live_voters(view, registered, config, own, int(time.time() * 1000))]
+    return [*findings, *live_voters(view, registered, config, own)]
 
 
 def controllers(config: NodeConfig, own: Own) -> list[Address]:
@@ -118,9 +118,14 @@ def ask_all(
 def _ask(address: Address, security: ClientSecurity | None, timeout_s: float, cluster_id: str | None) -> Peer:
     request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
     try:
-        with Connection(*address, CLIENT_ID, timeout_s, security) as connection:
-            answer = connection.ask(request)
-            if answer.error_code:
+        try:
+            with Connection(*address, CLIENT_ID, timeout_s, security) as connection:
+                answer = connection.ask(request)
+        except TimeoutError:
+            # One of ours answers when it knows a leader; whether it has our cluster id it says at once.
+            answer = None
+        if answer is None or answer.error_code:
+            with Connection(*address, CLIENT_ID, timeout_s, security) as connection:
                 # No leader yet: the quorum says why.
                 return Peer(address, is_of_ours=_accepts(connection, cluster_id) if cluster_id else None)
     except (OSError, ApiError, DecodeError, EncodeError) as error:
@@ -129,7 +134,7 @@ def _ask(address: Address, security: ClientSecurity | None, timeout_s: float, cl
 
 
 def _accepts(connection: Connection, cluster_id: str) -> bool | None:
-    """Whether a controller without metadata has this cluster id; None where it does not say.
+    """Whether a controller that knows no leader has this cluster id; None where it does not say.
 
     It checks the id of each Fetch first. This Fetch names no partition, so it has no other effect than an answer.
     """
@@ -160,16 +165,16 @@ def peer_findings(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[F
                 ERROR, where, text, "mount the disk of this cluster, or correct the address; do not edit the id"
             )
         elif peer.is_of_ours:
-            yield Finding(OK, where, f"it answers, and has no metadata yet; cluster.id={mine}")
+            yield Finding(OK, where, f"it answers, and knows no leader; cluster.id={mine}")
         elif not peer.cluster_id:
-            text = "it answers, and cannot name its cluster.id yet: it has no metadata"
+            text = "it answers, and cannot name its cluster.id: it knows no leader, or has no metadata yet"
             remedy = "compare cluster.id in its meta.properties; start a majority of the voters, and run this again"
             yield Finding(WARNING, where, text, remedy)
         else:
             yield Finding(OK, where, f"it answers, cluster.id={peer.cluster_id}")
 
 
-def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own, now_ms: int) -> Iterator[Finding]:
+def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own) -> Iterator[Finding]:
     """What the leader says, against the configuration and this disk. registered: ids of the registered controllers."""
     voters = ", ".join(map(str, sorted(view.voters)))
     yield Finding(OK, "quorum", f"node {view.leader_id} leads epoch {view.epoch}, voters {voters}")
@@ -199,8 +204,8 @@ def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own, 
             f"if it is gone: kraftctl controllers prune --id {ghost}",
         )  # fmt: skip
     fetched = view.voters[view.leader_id].last_fetch_ms if view.leader_id in view.voters else -1
-    if fetched >= 0 and abs(fetched - now_ms) > CLOCK_MS:
-        text = f"it differs by {abs(fetched - now_ms) / 1000:.1f} s from that of the leader"
+    if fetched >= 0 and abs(fetched - view.taken_ms) > CLOCK_MS:
+        text = f"it differs by {abs(fetched - view.taken_ms) / 1000:.1f} s from that of the leader"
         yield Finding(WARNING, "clock", text, "synchronise the clocks of all nodes: chrony or ntp")
 
 

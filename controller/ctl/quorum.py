@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import NamedTuple
 
 from controller.config.file import read_config
@@ -48,7 +49,8 @@ class View(NamedTuple):
     """A quorum as its leader sees it. voters, observers: by id; address: where the leader was found.
 
     all_observers: also those that share an id, as a replaced disk and its successor do; `observers` has the one that
-    fetched last. listeners: of each voter, by name; empty before DescribeQuorum 2 (Kafka 3.9).
+    fetched last. listeners: of each voter, by name; empty before DescribeQuorum 2 (Kafka 3.9). taken_ms: when its
+    answer arrived, by the wall clock of this machine.
     """
 
     cluster_id: str
@@ -60,6 +62,7 @@ class View(NamedTuple):
     address: Address
     all_observers: tuple[Member, ...] = ()
     listeners: dict[int, dict[str, Address]] = {}  # noqa: RUF012 - never changed
+    taken_ms: int = 0
 
     @property
     def end_offset(self) -> int:
@@ -159,7 +162,7 @@ def look(
             said[address] = str(error) or type(error).__name__
             continue
         if isinstance(found, View):
-            return found._replace(cluster_id=cluster_id, address=address)
+            return found._replace(cluster_id=cluster_id, address=address, taken_ms=int(time.time() * 1000))
         said[address] = found
         waiting += others[:ADDRESSES_MAX]
     raise NoQuorum("; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items()))

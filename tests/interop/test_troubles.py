@@ -204,7 +204,7 @@ def test_the_doctor_finds_a_stock_controller_of_another_cluster_that_has_no_lead
         eventually(lambda: answers(one), "the controller answers")
 
         address = f"127.0.0.1:{one.port}"
-        assert doctor()[address] == ("ok", f"it answers, and has no metadata yet; cluster.id={CLUSTER_ID}")
+        assert doctor()[address] == ("ok", f"it answers, and knows no leader; cluster.id={CLUSTER_ID}")
 
         mark = ours.directory / "meta.properties"
         mark.write_text(mark.read_text().replace(CLUSTER_ID, OTHER_ID))

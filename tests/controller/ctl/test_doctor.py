@@ -224,19 +224,42 @@ def test_a_name_that_is_not_resolved_and_a_quorum_of_another_cluster(
     assert "it has nodes 1, 2, 3, the quorum has voters 1" in texts
 
 
+@pytest.mark.parametrize(("cluster_id", "level", "part"), [
+    (CLUSTER_ID, OK, "it answers, and knows no leader; cluster.id="),
+    ("another-cluster-of-kfk", ERROR, "it refuses another-cluster-of-kfk, the cluster.id in "),
+])  # fmt: skip
+def test_a_controller_that_knows_no_leader_says_whether_it_has_the_cluster_id(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cluster_id: str, level: str, part: str
+) -> None:
+    port, own = free_port(), free_port()
+    voters = f"1@127.0.0.1:{own},2@127.0.0.1:{port},3@127.0.0.1:{free_port()}"
+    with running(tmp_path, port, node_id="2", controller_quorum_voters=voters):
+        other = tmp_path / "other"
+        other.mkdir()
+        path = write_properties(other, own, controller_quorum_voters=voters)
+        format_directory(path)
+        mark = other / "data/meta.properties"
+        mark.write_text(mark.read_text().replace(CLUSTER_ID, cluster_id))
+        run(["-c", str(path), "--json", "--timeout", "1"])
+
+    found = json.loads(capsys.readouterr().out)["findings"]
+    (said,) = [each for each in found if each["where"] == f"127.0.0.1:{port}"]
+    assert (said["level"], said["text"][: len(part)]) == (level, part)
+
+
 def test_a_controller_that_cannot_name_its_cluster_yet_is_not_well() -> None:
     own: Any = SimpleNamespace(mark=None)
 
     (found,) = peer_findings([Peer(("c2", 9093))], cast("Any", None), own)
 
     assert (found.level, found.text) == (
-        WARNING, "it answers, and cannot name its cluster.id yet: it has no metadata"
+        WARNING, "it answers, and cannot name its cluster.id: it knows no leader, or has no metadata yet"
     )  # fmt: skip
     assert found.remedy.startswith("compare cluster.id in its meta.properties")
 
 
 @pytest.mark.parametrize(("accepts", "level", "text"), [
-    (True, OK, "it answers, and has no metadata yet; cluster.id=mine"),
+    (True, OK, "it answers, and knows no leader; cluster.id=mine"),
     (False, ERROR, "it refuses mine, the cluster.id in /data/meta.properties: its own is another"),
 ])  # fmt: skip
 def test_a_controller_without_metadata_is_asked_whether_it_accepts_our_cluster_id(
@@ -253,9 +276,9 @@ def test_a_controller_without_metadata_is_asked_whether_it_accepts_our_cluster_i
 def test_a_ghost_a_missing_voter_and_a_clock_are_found_in_what_the_leader_says(tmp_path: Path) -> None:
     config = read_config(str(write_properties(tmp_path, 9093)))
     members = {node: Member(node, "", 10, 1_000_000, 1_000_000) for node in (1, 2)}
-    view = View(CLUSTER_ID, 2, 5, 10, members, {}, ("a", 1))
+    view = View(CLUSTER_ID, 2, 5, 10, members, {}, ("a", 1), taken_ms=1_005_000)
 
-    found = list(live_voters(view, {1, 2, 7}, config, Own([], None, None, False), 1_005_000))
+    found = list(live_voters(view, {1, 2, 7}, config, Own([], None, None, False)))
 
     assert [(each.level, each.where) for each in found] == [
         (OK, "quorum"),
