@@ -91,7 +91,7 @@ def _number(low: float, high: float) -> Callable[[str], float]:
 
 
 class _Clock:
-    """Shows how much of the time has gone, whatever is measured."""
+    """Shows the time since the start of the measurement."""
 
     def __init__(self, progress: Progress) -> None:
         import time

@@ -134,7 +134,10 @@ def _apart(found: Measured) -> Figure:
 
 
 def majority_trip(found: Measured) -> float:
-    """The round trip between the leader and the followers that make a majority, at most: both by way of here."""
+    """An upper bound of the round trip from the leader to the followers of its majority, in ms.
+
+    It is the sum of the round trips from this machine to the leader and to the slowest of these followers.
+    """
     others = sorted(
         _median(times)
         for node, times in found.trips.items()

@@ -68,7 +68,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def configs(target: Target, node_id: int, names: tuple[str, ...]) -> dict[str, str]:
-    """The values of a node's configuration that are set; what has its default, or is not told, is missing."""
+    """The configs that are set on a node. One with its default, or that the node does not describe, is missing."""
     resource = DescribeConfigsRequest.DescribeConfigsResource(
         resource_type=BROKER, resource_name=str(node_id), configuration_keys=names
     )
@@ -102,7 +102,10 @@ class Commits(NamedTuple):
 
 
 class _Watch:
-    """Takes the leader's answers. An append has no time of its own: it was made after the request before was sent."""
+    """Takes the leader's responses.
+
+    They do not say when a record was appended: it was after the request before the one that shows it was sent.
+    """
 
     def __init__(self, leader_id: int) -> None:
         self.leader_id = leader_id
@@ -152,7 +155,7 @@ class _Watch:
 
 
 def watch_commits(target: Target, leader_id: int, seconds: float, progress: Callable[[], None]) -> Commits:
-    """Ask the leader for the state of the quorum, again and again, while it commits what it commits anyway.
+    """Send DescribeQuorum to the leader again and again; nothing is written for the measurement.
 
     A leader without work writes a NoOpRecord each `metadata.max.idle.interval.ms` (KIP-835). Each append is seen in the
     leader's end offset, then in the voters' offsets and the high watermark; the times are upper bounds, with an error
@@ -179,7 +182,7 @@ def _closer(known: tuple[float, float] | None, theirs_ms: int, asked_ms: float, 
 
 
 def _partition(answer: Any) -> Any:
-    """Raises NotMeasured if this is no answer of a leader."""
+    """The metadata partition of a response to DescribeQuorum. Raises NotMeasured if the response has an error."""
     partitions = [partition for topic in answer.topics for partition in topic.partitions]
     code = answer.error_code or (partitions[0].error_code if partitions else Error.UNKNOWN_SERVER_ERROR)
     if code:
@@ -250,7 +253,7 @@ def create_topic(name: str, *, validate_only: bool) -> CreateTopicsRequest:
 
 
 def check_served(code: int) -> None:
-    """Raises NotMeasured if the request was not served at all: what the time is of would be a refusal."""
+    """Raises NotMeasured if the request was refused before it was validated: its time says nothing of CreateTopics."""
     if code == Error.NOT_CONTROLLER:
         raise NotMeasured("the active controller changed during the measurement; measure again")
     if code in (Error.TOPIC_AUTHORIZATION_FAILED, Error.CLUSTER_AUTHORIZATION_FAILED):

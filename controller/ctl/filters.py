@@ -18,7 +18,11 @@ def add_filter_options(parser: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME|ID", help="the topic, its partitions, configs and ACLs"
     )
     parser.add_argument(
-        "--partition", action="append", default=[], metavar="TOPIC-N", help="the partition, and the end of its topic"
+        "--partition",
+        action="append",
+        default=[],
+        metavar="TOPIC-N",
+        help="the partition, and its topic's creation and deletion",
     )
     parser.add_argument("--broker", action="append", default=[], metavar="ID", help="the broker and its configs")
     parser.add_argument(
@@ -70,7 +74,7 @@ def of_topics(change: Change, topics: set[str]) -> bool:
 
 
 def of_partitions(change: Change, partitions: set[str]) -> bool:
-    """Whether a change concerns one of the partitions: also one of its topic as a whole."""
+    """Whether a change is one of these partitions, or the creation or deletion of their topics."""
     if change.kind == PARTITION:
         return change.name in partitions
     return change.kind == TOPIC and any(change.name == each.rpartition("-")[0] for each in partitions)

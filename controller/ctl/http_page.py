@@ -78,7 +78,7 @@ class Caller(NamedTuple):
 
 def add_caller_options(parser: argparse.ArgumentParser, port: str) -> None:
     """The files for TLS and the token. port: what the help calls the HTTP port."""
-    parser.add_argument("--ca", metavar="FILE", help=f"PEM: {port}'s authority (default: its own certificate)")
+    parser.add_argument("--ca", metavar="FILE", help=f"PEM: the CA of {port}'s certificate (default: that certificate)")
     parser.add_argument("--certificate", metavar="FILE", help=f"PEM: a client certificate (default: {port}'s own)")
     parser.add_argument("--key", metavar="FILE", help="PEM: its private key, if it is not in the same file")
     parser.add_argument("--token", metavar="FILE", help=f"a file with a bearer token (default: {port}'s own)")

@@ -87,9 +87,9 @@ def add_writing_options(verb: argparse.ArgumentParser, dry_run: str = "print the
 
 
 def is_confirmed(question: str, *, is_given: bool, can_ask: bool = True) -> bool:
-    """Whether the change is wanted: by an option, or by `y` on the terminal. Raises OSError where nobody can be asked.
+    """Whether the change is wanted: by an option, or by `y` on the terminal. Raises OSError if it cannot ask.
 
-    can_ask: whether the plan was shown.
+    can_ask: whether the plan was shown; it must be, and stdin must be a terminal, before a question is asked.
     """
     if is_given:
         return True
