@@ -75,7 +75,8 @@ class ClusterWatch(Watch):
         self._steps: dict[int, int] = {}
         self._owed: dict[tuple[int, int, Source], int] = {}
         self.answering = Answering(ledger, self.history, self.log_rules, LOOKS)
-        self._asked: dict[tuple[int, int, Source], Any] = {}
+        self._asked: dict[tuple[int, int, Source], tuple[Any, int]] = {}  # the request, and when it arrived
+        self._asked_us = 0  # of the request that is answered now
         self._from_standby: dict[int, int] = {}  # by client's machine: the number of what it asked
         # (node, epoch, broker): (when, broker epoch)
         self._last_heartbeats: dict[tuple[int, int, int], tuple[int, int]] = {}
@@ -84,7 +85,8 @@ class ClusterWatch(Watch):
 
     def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
         if frame.name not in RAFT:
-            request = self._asked[process.node.id, process.life, requested.source] = requested.request
+            request = requested.request
+            self._asked[process.node.id, process.life, requested.source] = request, self.world.now
             self.answering.asked(process, requested.source)  # type: ignore[arg-type]
             wish = _passed_on(request) if type(request) is EnvelopeRequest else request
             if type(wish) in NOTED_REQUESTS:
@@ -130,7 +132,7 @@ class ClusterWatch(Watch):
         """A controller sends a response: check its contents."""
         key = (process.node.id, process.life, source)
         owed = self._owed.pop(key, None)
-        request = self._asked.pop(key, None)
+        request, self._asked_us = self._asked.pop(key, (None, 0))
         is_active = process.controller.is_active
         if owed is not None and (is_active or Error.NOT_CONTROLLER not in answers.errors_of(response)):
             self._is_committed(process, owed, response)
@@ -190,7 +192,8 @@ class ClusterWatch(Watch):
                 f"node {process.node.id} takes a heartbeat of broker {request.broker_id}, epoch {request.broker_epoch}"
             )
             raise Violation("C10", f"{text}; its epoch is {broker.epoch}")
-        moment = self.world.now, request.broker_epoch
+        # The contact was when it arrived; the answer may have waited for a commit, and for a pause of the process.
+        moment = self._asked_us, request.broker_epoch
         self._last_heartbeats[process.node.id, process.controller.env.epoch, request.broker_id] = moment
 
     def _asked_since(self, process: ControllerProcess, offset: int) -> bool:

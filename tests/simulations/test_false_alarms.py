@@ -27,6 +27,7 @@ from simulations.levels.table import load
         ("controller", 123),  # C21: UpdateFeatures raises kraft.version, if the voters have reported the level
         ("controller", 211),  # C21: topics grow in the order of Kafka's hash map, not of the request
         ("node", 52),  # L11: each read of a client asks the followers to confirm the leader
+        ("node", 865),  # C09: the answer to a heartbeat left long after its arrival
         ("secured", 296),  # C05: a rogue client that may unregisters a broker, which no history records
         ("members", 1782),  # L01: two inputs of one moment came to raft in the wrong order
         ("members", 2267),  # L06: a paused process takes a request when it is awake
