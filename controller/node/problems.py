@@ -31,11 +31,12 @@ TEXTS = {
     "peer_answered_error": "node {peer} refuses requests of this node with {error}",
     "peer_answered_error INCONSISTENT_CLUSTER_ID": (
         "node {peer} refuses this node: the two were formatted with different cluster ids. Compare cluster.id in "
-        "meta.properties of both, and format the wrong one again, or correct controller.quorum.voters"
+        "meta.properties of both: mount the disk of this cluster where it is another, or correct "
+        "controller.quorum.voters. Format a directory again only if it holds nothing to keep"
     ),
     "peer_in_other_cluster": (
-        "a node with the cluster id {found} sends requests to this node, whose cluster id is {expected}. Format the "
-        "wrong one again, or correct controller.quorum.voters"
+        "a node with the cluster id {found} sends requests to this node, whose cluster id is {expected}. Mount the "
+        "disk of this cluster there, or correct controller.quorum.voters"
     ),
     "peer_has_other_key": (
         "node {peer} has another directory id than the voter set says: its disk was replaced, or its address leads to "

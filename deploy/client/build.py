@@ -58,4 +58,7 @@ def main(target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    try:
+        main(Path(sys.argv[1]))
+    except ValueError as error:
+        sys.exit(f"records/release.py: {error}")

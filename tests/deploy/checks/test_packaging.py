@@ -100,13 +100,14 @@ def test_all_distributions_name_the_addresses_of_the_public_repository(source: P
 
 def test_a_build_with_what_is_no_address_says_what_is_expected(source: Path, tmp_path: Path) -> None:
     copy = with_address(source, tmp_path / "source", "git@example.org:kraft/quorum")
-    code = "import setuptools.build_meta as b; b.build_wheel('dist')"
-
-    done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=False)
-
-    assert done.returncode == 1
+    wheel = ["-c", "import setuptools.build_meta as b; b.build_wheel('dist')"]
     expected = "PROJECT_URL: https://HOST/PATH is expected, not 'git@example.org:kraft/quorum'"
-    assert done.stderr == f"records/release.py: {expected}\n"
+
+    for build_one in (wheel, ["-m", "deploy.client.build", "dist"]):
+        done = subprocess.run([sys.executable, *build_one], cwd=copy, capture_output=True, text=True, check=False)
+
+        assert done.returncode == 1
+        assert done.stderr == f"records/release.py: {expected}\n"
 
 
 def test_the_wheel_holds_every_file_of_the_packages_and_no_test(source: Path, dist: dict[str, Path]) -> None:
