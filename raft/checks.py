@@ -39,9 +39,7 @@ def refusal_of_non_leader(replica: Replica, epoch: int) -> Error:
         return Error.FENCED_LEADER_EPOCH
     if epoch > role.epoch:
         return Error.UNKNOWN_LEADER_EPOCH
-    if not isinstance(role, Leader):
-        return Error.NOT_LEADER_OR_FOLLOWER
-    return Error.BROKER_NOT_AVAILABLE if replica.shutting_down else Error.NONE
+    return Error.NONE if isinstance(role, Leader) else Error.NOT_LEADER_OR_FOLLOWER
 
 
 def refusal_of_voter_request(replica: Replica, sender_id: int, epoch: int) -> Error:

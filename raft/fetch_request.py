@@ -105,7 +105,8 @@ def _count(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, now_
         return
     state = role.state
     progress = state.replica(key, replica.config.observer_session_ms, now_ms)
-    progress.fetched(parked.partition.fetch_offset, replica.log.end, now_ms)
+    connection = parked.requested.source.connection
+    progress.fetched(parked.partition.fetch_offset, replica.log.end, connection, now_ms)
     state.record_contact(key, quorum_timeout(replica), now_ms)
 
 

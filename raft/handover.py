@@ -1,20 +1,29 @@
-"""The end of a leader that is shut down: it stays until the other voters have elected another one."""
+"""The end of a leader that is shut down: it stays until the other voters have elected another one.
+
+It resigns when the voters that fetch have its whole log, votes, follows the new leader, and stops when that one has
+committed a record.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raft.limits import NEVER
 from raft.roles import Follower, Handover, Leader, Resigned
 
 if TYPE_CHECKING:
     from raft.replica import Replica
+
+# The part of handover_ms for which a leader waits, at most, before it resigns.
+PART_TO_COPY = 5
 
 
 def begin(replica: Replica, now_ms: int) -> None:
     """The replica shuts down. Only one that leads, or has just resigned, has something to hand over."""
     replica.shutting_down = True
     if replica.handover is None and isinstance(replica.role, (Leader, Resigned)):
-        replica.handover = Handover(now_ms + replica.config.handover_ms)
+        wait_ms = replica.config.handover_ms
+        replica.handover = Handover(now_ms + wait_ms // PART_TO_COPY, now_ms + wait_ms)
 
 
 def peer_gone(replica: Replica, peer: int) -> None:
@@ -27,11 +36,33 @@ def peer_gone(replica: Replica, peer: int) -> None:
         role.unacked.remove(peer)
 
 
+def may_resign(replica: Replica, role: Leader, now_ms: int) -> bool:
+    """Whether a leader that shuts down may resign: no voter that fetches lacks a record of its log.
+
+    Otherwise its own vote, and that of each voter with a longer log, would be refused to the first successor.
+    """
+    handover, state = replica.handover, role.state
+    if handover is None or now_ms >= handover.resign_ms:
+        return True
+    end_offset = replica.log.end
+    fetching = (progress for progress in state.voters.values() if progress.connection is not None)
+    return not state.proposals.waiting and all(progress.end_offset >= end_offset for progress in fetching)
+
+
+def next_ms(replica: Replica, now_ms: int) -> int:
+    """When the next wait of a handover is over; NEVER where there is none."""
+    handover = replica.handover
+    if handover is None:
+        return NEVER
+    return min((due for due in (handover.resign_ms, handover.deadline_ms) if due > now_ms), default=NEVER)
+
+
 def is_over(replica: Replica, now_ms: int) -> bool:
     """Whether a replica that shuts down may stop.
 
-    A leader first resigns, and informs all other voters. Until the deadline it then stays to vote: another voter may be
-    down or slow. It stops as soon as it follows the new leader, or no other voter is there to elect one.
+    A leader first resigns, and informs all other voters. Until the deadline it then stays to vote, and to acknowledge
+    the first record of the new leader: another voter may be down or slow. It stops as soon as it knows that this record
+    is committed, or no other voter is there to elect a leader.
     """
     handover, role = replica.handover, replica.role
     if handover is None or not replica.is_voter or replica.voters.is_only(replica.key):
@@ -39,4 +70,11 @@ def is_over(replica: Replica, now_ms: int) -> bool:
     if isinstance(role, Leader) or (isinstance(role, Resigned) and role.unacked):
         return False
     others = [voter_id for voter_id in replica.voters.ids if voter_id != replica.key.id]
-    return isinstance(role, Follower) or now_ms >= handover.deadline_ms or handover.gone.issuperset(others)
+    has_successor = isinstance(role, Follower) and _has_committed(replica, role.epoch)
+    return has_successor or now_ms >= handover.deadline_ms or handover.gone.issuperset(others)
+
+
+def _has_committed(replica: Replica, epoch: int) -> bool:
+    """Whether this replica knows that a record of the epoch, its last one, is committed."""
+    last, start_offset = replica.log.epochs[-1] if replica.log.epochs else (0, 0)
+    return last == epoch and replica.log.committed > start_offset

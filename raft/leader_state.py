@@ -19,22 +19,28 @@ OBSERVERS_MAX = 10_000
 
 
 class Progress:
-    """The progress of a replica, from its fetches. key: as in the voter set, or as the observer sent it.
+    """The progress of a replica, from its fetches. key: as in the voter set, or as the observer sent it. connection: on
+    which it fetches, None after its end; since_ms: of its first Fetch there.
 
     end_offset: its durable log end, UNKNOWN before its first Fetch; it may decrease. fetched_ms, caught_up_ms: when it
     last fetched, and when it was last caught up with the leader; UNKNOWN for never. leader_end: the leader's log end
     at its last Fetch. endpoints: of a voter.
     """
 
-    __slots__ = ("caught_up_ms", "end_offset", "endpoints", "fetched_ms", "key", "leader_end")
+    __slots__ = (
+        "caught_up_ms", "connection", "end_offset", "endpoints", "fetched_ms", "key", "leader_end", "since_ms",
+    )  # fmt: skip
 
     def __init__(self, key: ReplicaKey, endpoints: tuple[Endpoint, ...] = ()) -> None:
         self.key = key
         self.endpoints = endpoints
-        self.end_offset = self.fetched_ms = self.caught_up_ms = self.leader_end = UNKNOWN
+        self.end_offset = self.fetched_ms = self.caught_up_ms = self.leader_end = self.since_ms = UNKNOWN
+        self.connection: int | None = None
 
-    def fetched(self, offset: int, leader_end: int, now_ms: int) -> None:
+    def fetched(self, offset: int, leader_end: int, connection: int, now_ms: int) -> None:
         """It fetches from `offset` on: all records below are durable there."""
+        if connection != self.connection:
+            self.connection, self.since_ms = connection, now_ms
         if offset >= leader_end:
             self.caught_up_ms = now_ms
         elif self.leader_end > 0 and offset >= self.leader_end:
@@ -155,6 +161,18 @@ class LeaderState:
         ]
 
     def successors(self) -> tuple[ReplicaKey, ...]:
-        """The other voters, the longest logs first."""
+        """The other voters, the longest logs first; of equal ones that which has been connected for longest.
+
+        One that has just started may still replay its log, and would not serve as soon as it is elected.
+        """
         others = [progress for progress in self.voters.values() if progress.key.id != self.own_id]
-        return tuple(other.key for other in sorted(others, key=lambda other: (-other.end_offset, other.key)))
+        others.sort(key=lambda other: (-other.end_offset, other.since_ms, other.key))
+        return tuple(other.key for other in others)
+
+    def disconnected(self, connection: int) -> None:
+        """The connection is closed."""
+        self.parked.pop(connection, None)
+        self.rounds.forget(connection)
+        for progress in self.voters.values():
+            if progress.connection == connection:
+                progress.connection = None

@@ -11,7 +11,7 @@ from raft.effects import ShutdownComplete
 from raft.epoch import send_begin_requests
 from raft.fetch_request import expire_parked
 from raft.fetch_response import send_fetch
-from raft.handover import is_over
+from raft.handover import is_over, may_resign, next_ms
 from raft.limits import NEVER
 from raft.resignation import send_end_requests
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
@@ -43,10 +43,9 @@ def poll(replica: Replica, now_ms: int) -> None:
         raise AssertionError(f"the role changed {CHANGES_MAX} times and is {replica.role}")
     if now_ms >= replica.clean_deadline_ms:
         clean(replica, now_ms)
-    handover_ms = NEVER if replica.handover is None else replica.handover.deadline_ms
-    replica.deadline_ms = min(deadline_ms, replica.clean_deadline_ms, replica.peers.next_ms(now_ms))
-    if handover_ms > now_ms:
-        replica.deadline_ms = min(replica.deadline_ms, handover_ms)
+    replica.deadline_ms = min(
+        deadline_ms, replica.clean_deadline_ms, replica.peers.next_ms(now_ms), next_ms(replica, now_ms)
+    )
 
 
 def _is_shut_down(replica: Replica, now_ms: int) -> bool:
@@ -120,7 +119,7 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     # A leader that removed itself may wait for a single other voter.
     needs_others = not replica.voters.is_only(replica.key)
     is_cut_off = needs_others and now_ms >= state.quorum_deadline_ms
-    if is_cut_off or replica.shutting_down or state.is_removed:
+    if is_cut_off or (replica.shutting_down and may_resign(replica, role, now_ms)) or state.is_removed:
         if is_cut_off:
             replica.note("quorum_lost", fetched_by=sorted(state.fetched_voters), voters=list(state.voters))
         to_resigned(replica, now_ms)
@@ -135,7 +134,8 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
 
 def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
     state = role.state
-    may_stand = replica.may_stand
+    # One that shuts down was the leader before this one: it only acknowledges records.
+    may_stand = replica.may_stand and not replica.shutting_down
     if may_stand and now_ms >= state.fetch_deadline_ms:
         replica.note("leader_silent", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)

@@ -88,13 +88,14 @@ class Resigned:
 
 
 class Handover:
-    """The end of a leader that is shut down. deadline_ms: until when it stays to vote; gone: the ids of voters whose
-    processes are not running.
+    """The end of a leader that is shut down. resign_ms: when it resigns at the latest; deadline_ms: until when it stays
+    to vote; gone: the ids of voters whose processes are not running.
     """
 
-    __slots__ = ("deadline_ms", "gone")
+    __slots__ = ("deadline_ms", "gone", "resign_ms")
 
-    def __init__(self, deadline_ms: int) -> None:
+    def __init__(self, resign_ms: int, deadline_ms: int) -> None:
+        self.resign_ms = resign_ms
         self.deadline_ms = deadline_ms
         self.gone: set[int] = set()
 

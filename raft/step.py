@@ -121,8 +121,7 @@ def _on_requested(replica: Replica, event: Requested, now_ms: int) -> None:
 def _on_disconnected(replica: Replica, event: Disconnected, _now_ms: int) -> None:
     role = replica.role
     if isinstance(role, Leader):
-        role.state.parked.pop(event.connection, None)
-        role.state.rounds.forget(event.connection)
+        role.state.disconnected(event.connection)
 
 
 def _on_answered(replica: Replica, event: Answered, now_ms: int) -> None:

@@ -34,6 +34,8 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         reply(replica, requested, Error.INCONSISTENT_CLUSTER_ID)
         return
     error = refusal_of_non_leader(replica, request.current_leader_epoch)
+    if error == Error.NONE and replica.shutting_down:
+        error = Error.BROKER_NOT_AVAILABLE
     if error != Error.NONE:
         reply(replica, requested, error)
         return

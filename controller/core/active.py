@@ -166,6 +166,5 @@ def commit(controller: Controller, end_offset: int) -> None:
 def on_shut_down(controller: Controller, _event: ShutDown) -> None:
     """Answer the waiting requests with NOT_CONTROLLER, and write nothing more."""
     if controller.is_active:
-        controller.effects.append(Resign(controller.env.epoch, "shutting down"))
         renounce(controller, "shutting down")
     controller.is_shut_down = True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from simulations.properties.answers import Answers
 from simulations.properties.commits import Commits
 from simulations.properties.elections import Elections
+from simulations.properties.handovers import Handovers
 from simulations.properties.identity import Identity
 from simulations.properties.logs import Logs
 from simulations.properties.periodic_work import PeriodicWork
@@ -59,7 +60,7 @@ class Watch:
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
-            periodic_work, Promptness(ledger, world, periodic_work), self.changes,
+            periodic_work, Promptness(ledger, world, periodic_work), Handovers(world), self.changes,
         )  # fmt: skip
         self.on_detail: OnDetail | None = None
         self.seen: Seen | None = None

@@ -245,6 +245,21 @@ MUTANTS = (
         (Edit("raft.handover", " or now_ms >= handover.deadline_ms or ", " or "),),
     ),
     Mutant(
+        "X19", "a leader that shuts down resigns before the voters have its log", "progress", "own", ("L16",),
+        (Edit("raft.handover", "    return not state.proposals.waiting and all(", "    return not state.proposals.waiting or all("),),
+    ),
+    Mutant(
+        "X20", "a leader that shuts down waits without end for a voter that lacks records", "progress", "own", ("L16",),
+        (Edit("raft.handover", "    if handover is None or now_ms >= handover.resign_ms:", "    if handover is None:"),),
+    ),
+    Mutant(
+        "X21", "a leader that shuts down ends before another one has committed a record", "progress", "own", ("L16",),
+        (Edit(
+            "raft.handover", "isinstance(role, Follower) and _has_committed(replica, role.epoch)",
+            "isinstance(role, Follower)",
+        ),),
+    ),
+    Mutant(
         "X18", "a voter that gave its vote never looks for the leader again", "progress", "own", ("L15",),
         (Edit(
             "raft.vote", "        replica.peers.quiet_until_ms = now_ms + replica.config.election_quiet_ms",

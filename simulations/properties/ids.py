@@ -85,6 +85,6 @@ PROPERTIES: dict[str, str] = {
     "L13": "a leader notifies every voter",
     "L14": "failed requests are repeated after a pause",
     "L15": "a role sends its requests at once",
-    "L16": "a node without leadership to hand over, or denied by a peer, ends at once",
+    "L16": "a leader that shuts down hands over; a node without leadership, or denied by a peer, ends at once",
     "ASSERT": "the product raises no exception",
 }

@@ -171,7 +171,8 @@ class Promptness:
         self._leaving[process.node.id] = process.life
         role = process.replica.role
         is_done = any(type(effect) is do.ShutdownComplete for effect in effects)
-        if not (isinstance(role, Resigned) or is_done or self._is_saving(process) or _saves(effects)):
+        is_handing_over = isinstance(role, (Leader, Resigned))
+        if not (is_handing_over or is_done or self._is_saving(process) or _saves(effects)):
             raise Violation("L16", f"node {process.node.id} is {role}, has nothing to hand over, and does not stop")
         if not is_done:
             self._ends(process)
@@ -181,7 +182,7 @@ class Promptness:
         role = process.replica.role
         if process.is_dead or process.has_failed or process.replica.stopped:
             return
-        must_notify = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))
+        must_notify = isinstance(role, Resigned) and bool(role.unacked)
         if must_notify or not process.is_awake or process.clock.frozen or self._is_saving(process):
             self._world.after(AT_ONCE_US, self._ends, process, waits)
             return

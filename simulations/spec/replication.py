@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from simulations.spec.elections import FENCED, INVALID, NOT_LEADER, UNAVAILABLE, UNKNOWN_EPOCH, need
+from simulations.spec.elections import FENCED, INVALID, NOT_LEADER, UNKNOWN_EPOCH, need
 from simulations.spec.membership import truncated
 from simulations.spec.values import LEADER, UNKNOWN, Leading, Node, NotAllowed
 
@@ -61,9 +61,7 @@ def refusal(node: Node, epoch: int) -> int:
         return FENCED
     if epoch > node.epoch:
         return UNKNOWN_EPOCH
-    if node.role != LEADER:
-        return NOT_LEADER
-    return UNAVAILABLE if node.leaving else 0
+    return 0 if node.role == LEADER else NOT_LEADER
 
 
 def malformed(asked: Fetched) -> int:

@@ -169,6 +169,7 @@ def _update_voter(track: Track, requested: Requested, now_ms: int) -> tuple[str,
     key, voters = (request.voter_id, request.voter_directory_id), node.voters
     error = OTHER_CLUSTER if request.cluster_id not in {None, track.process.node.config.cluster_id} else 0
     error = error or replication.refusal(node, request.current_leader_epoch)
+    error = error or (UNAVAILABLE if node.leaving else 0)
     if not error and (node.watermark == UNKNOWN or (voters.is_dynamic and voters.offset >= node.watermark)):
         error = TIMED_OUT
     may_wait = voters.is_dynamic and not error

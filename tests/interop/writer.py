@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 # The broker that the topics are placed on. It sends one heartbeat: the session lasts longer than the test.
 BROKER = 901
+# For so many pauses without a created topic, controllers that were not active are not asked again.
+SILENT_PAUSES = 4
 SESSION = {"broker.session.timeout.ms": "1800000"}
 
 
 class Writer:
-    """One connection to each controller; each asks its own one. A controller that is not active refuses at once.
+    """One connection to each controller; each asks its own one. A controller that is not active refuses at once, and is
+    not asked again while another one creates topics.
 
     acknowledged: the names of created topics. times: of their responses (s, of time.perf_counter). pause: between two
     requests of a connection (s). Use it as a context: it has written before the block begins, and writes after it.
@@ -103,15 +106,24 @@ class Writer:
         number = 0
         while not self._ending.wait(self.pause):
             with contextlib.suppress(OSError), self._connected(node) as connection:
+                is_active = False
                 while not self._ending.wait(self.pause):
-                    number += 1
-                    self._create(connection, f"w-{node.id}-{number}")
+                    if is_active or self._is_silent():
+                        number += 1
+                        is_active = self._create(connection, f"w-{node.id}-{number}")
 
-    def _create(self, connection: Connection, name: str) -> None:
+    def _is_silent(self) -> bool:
+        """Whether no topic was created for a few pauses: another controller may be active now."""
+        return not self.times or time.perf_counter() - self.times[-1] >= SILENT_PAUSES * self.pause
+
+    def _create(self, connection: Connection, name: str) -> bool:
+        """Ask for a topic; returns whether it was created."""
         answer: Any = connection.ask(create_topics([name]), 7)
-        if answer.topics[0].error_code == Error.NONE:
-            self.times.append(time.perf_counter())
-            self.acknowledged.append(name)
+        if answer.topics[0].error_code != Error.NONE:
+            return False
+        self.times.append(time.perf_counter())
+        self.acknowledged.append(name)
+        return True
 
 
 __all__ = ["SESSION", "Writer"]

@@ -59,13 +59,8 @@ def test_a_replica_that_is_not_the_leader_refuses_by_epoch(epoch: int, error: Er
     assert refusal_of_non_leader(follower(epoch=2).replica, epoch) == error
 
 
-def test_a_leader_refuses_only_while_it_shuts_down() -> None:
-    bench = active(epoch=2)
-    before = refusal_of_non_leader(bench.replica, 2)
-
-    bench.replica.shutting_down = True
-
-    assert (before, refusal_of_non_leader(bench.replica, 2)) == (Error.NONE, Error.BROKER_NOT_AVAILABLE)
+def test_a_leader_does_not_refuse() -> None:
+    assert refusal_of_non_leader(active(epoch=2).replica, 2) == Error.NONE
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,48 @@
-"""A leader that shuts down stays to vote, until another one is elected or a short time is over."""
+"""A leader that shuts down resigns when the other voters have its log, and stays to vote until another leader has
+committed a record, or a short time is over.
+"""
 
 from __future__ import annotations
 
 from raft.effects import ShutdownComplete
-from raft.inputs import Refused, Resign, ShutDown
-from raft.roles import Resigned, Unattached
+from raft.inputs import Disconnected, Propose, Refused, Resign, ShutDown
+from raft.roles import Follower, Leader, Resigned, Unattached
+from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest
+from records.messages.fetch import FetchRequest
+from records.messages.voters import UpdateRaftVoterRequest
 from tests.raft.building import (
     Bench,
     active,
+    batch,
     begin_request,
+    directory,
+    end_request,
     end_response,
+    fetch_request,
+    fetch_response,
     follower,
     vote_request,
     vote_response,
 )  # fmt: skip
 
 HANDOVER_MS = 500
+RESIGN_MS = 100
+
+
+def behind(**options: int) -> Bench:
+    """A leader of epoch 4 that has appended a record which the other voters lack, and is to shut down. They fetch on
+    the connections 2 and 3.
+    """
+    bench = active(epoch=4, **options)
+    bench.tell(Propose(4, 1, 1, batch(1, 4)))
+    assert bench.sends(bench.tell(ShutDown()), EndQuorumEpochRequest) == []
+    return bench
+
+
+def fetch(bench: Bench, voter: int) -> None:
+    """The voter has all records."""
+    bench.ask(fetch_request(4, voter, bench.replica.log.end, 4), connection=voter)
 
 
 def acknowledged() -> Bench:
@@ -28,7 +54,112 @@ def acknowledged() -> Bench:
     return bench
 
 
-def test_it_votes_and_stops_when_another_voter_leads() -> None:
+def test_it_resigns_when_all_voters_that_fetch_have_its_log() -> None:
+    bench = behind()
+
+    fetch(bench, 2)
+    before = bench.role
+    fetch(bench, 3)
+
+    assert isinstance(before, Leader)
+    assert isinstance(bench.role, Resigned)
+    assert [send.peer for send in bench.sends(kind=EndQuorumEpochRequest)] == [2, 3]
+
+
+def test_it_does_not_wait_for_a_voter_that_has_disconnected() -> None:
+    bench = behind()
+
+    bench.tell(Disconnected(3))
+    fetch(bench, 2)
+
+    assert isinstance(bench.role, Resigned)
+
+
+def test_it_does_not_wait_for_a_voter_that_never_fetched() -> None:
+    bench = active(epoch=4)
+    bench.tell(Disconnected(2))
+    bench.tell(Disconnected(3))
+
+    bench.tell(ShutDown())
+
+    assert isinstance(bench.role, Resigned)
+
+
+def test_it_resigns_at_the_latest_after_a_fifth_of_the_time() -> None:
+    bench = behind()
+
+    bench.wait(RESIGN_MS - 1)
+    before = bench.role
+    bench.wait(1)
+
+    assert isinstance(before, Leader)
+    assert isinstance(bench.role, Resigned)
+
+
+def test_before_it_resigns_it_appends_what_was_proposed_and_accepts_no_more() -> None:
+    bench = active(epoch=4, append_linger_ms=20)
+    bench.tell(Propose(4, 1, 1, batch(1, 4)))
+    bench.tell(ShutDown())
+
+    bench.wait(20)
+    end_offset = bench.replica.log.end
+    bench.tell(Propose(4, 2, 2, batch(2, 4)))
+    bench.wait(30)
+
+    assert isinstance(bench.role, Leader)
+    assert (end_offset, bench.replica.log.end) == (2, 2)
+
+
+def test_before_it_resigns_it_refuses_the_update_of_a_voter() -> None:
+    bench = behind()
+    request = UpdateRaftVoterRequest(
+        cluster_id=bench.replica.config.cluster_id, current_leader_epoch=4, voter_id=2, voter_directory_id=directory(2),
+        listeners=(), kraft_version_feature=UpdateRaftVoterRequest.KRaftVersionFeature(
+            min_supported_version=0, max_supported_version=1
+        ),
+    )  # fmt: skip
+
+    assert bench.ask(request).error_code == Error.BROKER_NOT_AVAILABLE
+
+
+def test_it_follows_another_leader_until_that_has_committed_a_record() -> None:
+    bench = acknowledged()
+    bench.ask(vote_request(5, 3, last_epoch=4, last_offset=1))
+    bench.ask(begin_request(5, 3))
+    first = bench.sends(kind=FetchRequest)[-1]
+
+    bench.answer(first, fetch_response(5, 3, records=batch(1, 5), high_watermark=1))
+    before = bench.role, bench.replica.stopped
+    second = bench.sends(kind=FetchRequest)[-1]
+    bench.answer(second, fetch_response(5, 3, high_watermark=2))
+
+    assert isinstance(before[0], Follower)
+    assert second.request.topics[0].partitions[0].fetch_offset == 2
+    assert (before[1], bench.replica.stopped) == (False, True)
+
+
+def test_it_follows_another_leader_no_longer_than_it_votes() -> None:
+    bench = acknowledged()
+    bench.ask(begin_request(5, 3))
+
+    before = bench.wait(HANDOVER_MS - 1)
+    after = bench.wait(1)
+
+    assert ShutdownComplete() not in before
+    assert ShutdownComplete() in after
+
+
+def test_it_does_not_stand_when_the_other_leader_resigns() -> None:
+    bench = acknowledged()
+    bench.ask(begin_request(5, 3))
+
+    bench.ask(end_request(5, 3, (bench.replica.key,)))
+    bench.wait(HANDOVER_MS - 1)
+
+    assert isinstance(bench.role, Follower)
+
+
+def test_it_votes_and_does_not_stop_when_another_voter_leads() -> None:
     bench = acknowledged()
 
     pre_vote = bench.ask(vote_request(4, 3, last_epoch=4, last_offset=1, pre_vote=True))
@@ -40,7 +171,8 @@ def test_it_votes_and_stops_when_another_voter_leads() -> None:
 
     bench.ask(begin_request(5, 3))
 
-    assert bench.replica.stopped
+    assert isinstance(bench.role, Follower)
+    assert not bench.replica.stopped
 
 
 def test_it_does_not_stand_itself() -> None:

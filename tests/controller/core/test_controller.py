@@ -410,7 +410,7 @@ def test_a_controller_that_shut_down_writes_nothing():
     rig.step(Ticked())
     rig.step(LeaderChanged(5, 3000, 99))
 
-    assert kinds(effects) == [Resign, Noted, Reply]
+    assert kinds(effects) == [Noted, Reply]
     assert rig.replies[waiting].topics[0].error_code == Error.NOT_CONTROLLER
     assert (rig.end_offset, rig.controller.is_active, rig.deadline_ms) == (end_offset, False, None)
 
