@@ -10,6 +10,9 @@ from raft.config import SnapshotId
 if TYPE_CHECKING:
     from controller.interface.settings import Settings
 
+# The bytes of records since the last snapshot from which on a node that stops takes one.
+STOP_BYTES_MIN = 1 << 20
+
 
 class Appended(NamedTuple):
     """A record batch that is in the log. end_offset: after its last record; size: bytes."""
@@ -74,10 +77,19 @@ class SnapshotSchedule:
 
     def due(self, stable_end_offset: int, now_ms: int) -> SnapshotId | None:
         """The snapshot to take now; None where none is due, or cannot be: in a batch, or within a transaction."""
-        if self.writing is not None or self.bytes == 0 or self.last.end_offset != stable_end_offset:
-            return None
         settings = self.settings
         interval_ms = settings.metadata_log_max_snapshot_interval_ms
         is_large = self.bytes >= settings.metadata_log_max_record_bytes_between_snapshots
         is_old = 0 < interval_ms <= now_ms - self.since_ms
-        return SnapshotId(stable_end_offset, self.last.epoch) if is_large or is_old else None
+        return self._possible(stable_end_offset) if is_large or is_old else None
+
+    def due_at_stop(self, stable_end_offset: int) -> SnapshotId | None:
+        """The snapshot to take before the node stops; None where a restart has little to replay, or in a batch
+        or transaction.
+        """
+        return self._possible(stable_end_offset) if self.bytes >= STOP_BYTES_MIN else None
+
+    def _possible(self, stable_end_offset: int) -> SnapshotId | None:
+        if self.writing is not None or self.bytes == 0 or self.last.end_offset != stable_end_offset:
+            return None
+        return SnapshotId(stable_end_offset, self.last.epoch)

@@ -9,17 +9,30 @@ from controller.state.view import stable_view
 
 if TYPE_CHECKING:
     from controller.core.controller import Controller
-    from controller.interface.inputs import SnapshotGivenUp, SnapshotWritten
+    from controller.interface.inputs import SnapshotGivenUp, SnapshotWritten, Stopping
+    from raft.config import SnapshotId
 
 
 def take_snapshot_if_due(controller: Controller) -> None:
     """Ask for a snapshot if one is due, after something was committed."""
-    schedule, env = controller.snapshots, controller.env
-    id_ = schedule.due(controller.state.stable_end_offset, env.now_ms)
-    if id_ is None:
+    id_ = controller.snapshots.due(controller.state.stable_end_offset, controller.env.now_ms)
+    if id_ is not None:
+        _take(controller, id_)
+
+
+def on_stopping(controller: Controller, _event: Stopping) -> None:
+    """The node is about to stop: ask for a snapshot if a restart would have much to replay."""
+    if controller.is_shut_down or controller.is_catching_up or controller.loading is not None:
         return
+    id_ = controller.snapshots.due_at_stop(controller.state.stable_end_offset)
+    if id_ is not None:
+        _take(controller, id_)
+
+
+def _take(controller: Controller, id_: SnapshotId) -> None:
+    schedule = controller.snapshots
     schedule.writing = id_
-    schedule.begin(env.now_ms)
+    schedule.begin(controller.env.now_ms)
     controller.effects.append(TakeSnapshot(id_, schedule.last.timestamp_ms, stable_view(controller.state)))
 
 

@@ -69,4 +69,5 @@ STEPS: dict[type[Input], Callable[[Controller, Any], None]] = {
     inputs.SendAnswered: periodic_work.on_send_answered,
     inputs.SnapshotWritten: snapshots.on_snapshot_written,
     inputs.SnapshotGivenUp: snapshots.on_snapshot_given_up,
+    inputs.Stopping: snapshots.on_stopping,
 }

@@ -215,6 +215,11 @@ class ReserveOffsets:
 
 
 @dataclass(slots=True)
+class Stopping:
+    """The node is about to stop: take a snapshot if a restart would have much to replay."""
+
+
+@dataclass(slots=True)
 class ShutDown:
     """Shut down: answer the waiting requests, write nothing more."""
 
@@ -222,5 +227,6 @@ class ShutDown:
 Input = (
     Ticked | WallClock | Requested | Disconnected | LeaderChanged | Committed | HighWatermark | AppendRefused
     | SnapshotOpened | SnapshotPart | SnapshotClosed | SnapshotWritten | SnapshotGivenUp
-    | CaughtUp | LeadershipConfirmed | SendAnswered | KraftVersion | KraftVersionSupport | ReserveOffsets | ShutDown
+    | CaughtUp | LeadershipConfirmed | SendAnswered | KraftVersion | KraftVersionSupport | ReserveOffsets | Stopping
+    | ShutDown
 )  # fmt: skip

@@ -21,8 +21,8 @@ ROWS = (
     Event("node_starting", "node", "INFO", "The node has recovered its log directory and starts to take part in the"
           " quorum."),
     Event("listening", "node", "INFO", "A listener accepts connections."),
-    Event("node_stopping", "node", "INFO", "The node received a signal: it hands its leadership over, then the process"
-          " exits."),
+    Event("node_stopping", "node", "INFO", "The node received a signal: it writes a snapshot if a restart would have"
+          " much to replay, hands its leadership over, then the process exits."),
     Event("node_stopped", "node", "INFO", "The last event of a process, also after `node_failed`."),
     Event("node_failed", "node", "FATAL", "The node cannot continue and exits with code 1: a disk failed, or an"
           " internal check did. The log directory stays as it was last saved; the field `error` has the cause."),

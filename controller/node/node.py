@@ -23,10 +23,10 @@ from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackReque
 from controller.node.request_bounds import TooLarge, refusal_of_size
 from controller.node.shared_ids import SharedIds
 from controller.node.snapshot_task import SnapshotTask
+from controller.node.stop_snapshot import Stop
 from controller.node.timers import Timers
 from raft import effects as raft_effects
 from raft import inputs as raft_inputs
-from raft.snapshots import may_take
 from raft.step import start as raft_start
 from raft.step import step as raft_step
 from raft.storage.errors import DiskFailed, remedy_fields
@@ -92,6 +92,7 @@ class Node:
         self.loopback_requests: LoopbackRequests
         self.feed: StateFeed
         self.snapshot: SnapshotTask
+        self._stop: Stop
         self._timers: Timers
 
     def assemble(
@@ -111,6 +112,7 @@ class Node:
         self.loopback_requests = LoopbackRequests(replica, controller, own_channels, self.to_controller)
         self.admission.begin(controller)
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
+        self._stop = Stop(self.loop, replica, self.snapshot, self.to_controller, self.to_raft)
         self._timers = Timers(
             self.loop, replica, controller, storage, ElectionPreparation(self.loop, replica, channels),
             now_ms=self.now_ms, wall_ms=self._wall_ms, queue=self._queue, drain=self._drain,
@@ -136,7 +138,7 @@ class Node:
             controller_effects.Reply: lambda effect: self._reply(effect.source, effect.response, effect.context),
             **{kind: self._passing(self.to_raft, make) for kind, make in TO_RAFT.items()},
             controller_effects.Resign: self._resign,
-            controller_effects.TakeSnapshot: self._take_snapshot,
+            controller_effects.TakeSnapshot: lambda effect: self.snapshot.take(effect, replica),
             controller_effects.SendToActive: lambda effect: self.loopback_requests.send(effect, self.now_ms()),
             controller_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
             controller_effects.SetLogLevel: lambda effect: self.log.set_level(effect.name, effect.level),
@@ -238,12 +240,12 @@ class Node:
         self.log(name, **fields)
 
     def shut_down(self) -> None:
-        """Hand leadership over, and end when raft has done so or has given up."""
-        if self.is_ending:
-            return
-        self.log("node_stopping")
-        self.to_controller(inputs.ShutDown())
-        self.to_raft(raft_inputs.ShutDown())
+        """Take a snapshot if a restart would have much to replay, then hand leadership over, and end when raft has done
+        so or has given up. A second call ends the wait for the snapshot.
+        """
+        if not self.is_ending:
+            self.log("node_stopping")
+            self._stop.begin()
 
     def fail(self, error: BaseException) -> None:
         """Log why this node cannot go on, send the other voters that it no longer leads, and end."""
@@ -334,6 +336,7 @@ class Node:
         self.to_raft(event)
         if isinstance(event, raft_inputs.SnapshotTaken):
             self.to_controller(inputs.SnapshotWritten(event.id, event.size))
+            self.snapshot.stored(event.id)
 
     def _later(self, action: Callable[[], None], wait_s: float = 0) -> None:
         """Continue long work in a later iteration of the loop, so that other inputs are handled in between."""
@@ -406,13 +409,6 @@ class Node:
         self.log("resigning", epoch=effect.epoch, reason=effect.reason)
         self.to_raft(raft_inputs.Resign(effect.epoch))
 
-    def _take_snapshot(self, effect: controller_effects.TakeSnapshot) -> None:
-        kraft_version, voters = self.replica.control_state_at(effect.id.end_offset)
-        if not may_take(self.replica, effect.id) or not self.snapshot.begin(
-            effect.id, effect.timestamp_ms, effect.view, kraft_version, voters
-        ):
-            self._snapshot_given_up(effect.id, "one that is as new is here")
-
     def _snapshot_given_up(self, snapshot: SnapshotId, reason: str) -> None:
         self.to_controller(inputs.SnapshotGivenUp(snapshot, reason))
 
@@ -434,6 +430,7 @@ class Node:
     def _stop_inputs(self) -> None:
         """Accept no more inputs."""
         self.is_ending = True
+        self._stop.close()
         self._timers.close()
 
     def _finish(self) -> None:

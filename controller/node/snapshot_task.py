@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from controller.state.records_of import UnwritableMetadataError
 from controller.state.snapshots import bodies
+from raft.snapshots import may_take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from controller.interface.effects import TakeSnapshot
     from controller.state.view import View
     from raft.config import SnapshotId
+    from raft.replica import Replica
     from raft.storage.snapshots import SnapshotWriter
     from raft.storage.storage import Storage
     from raft.voters import VoterSet
@@ -23,9 +26,9 @@ BATCHES_PER_ITERATION = 4
 class SnapshotTask:
     """Writes one snapshot at a time.
 
-    later: runs an action in a later iteration of the loop; wall_ms: the wall clock; give_up: called for a state that
-    its metadata.version cannot express: no snapshot of it can be written, and the node goes on, as Kafka's controller
-    does.
+    later: runs an action in a later iteration of the loop; wall_ms: the wall clock; on_given_up: called for one that
+    was not written, with the reason. A state that its metadata.version cannot express is one: the node goes on, as
+    Kafka's controller does.
     """
 
     def __init__(
@@ -33,15 +36,24 @@ class SnapshotTask:
         storage: Storage,
         later: Callable[[Callable[[], None]], None],
         wall_ms: Callable[[], int],
-        give_up: Callable[[SnapshotId, str], None],
+        on_given_up: Callable[[SnapshotId, str], None],
     ) -> None:
         self._storage = storage
         self._later = later
         self._wall_ms = wall_ms
-        self._give_up = give_up
-        self._id: SnapshotId | None = None
+        self._on_given_up = on_given_up
+        self._on_over: Callable[[], None] | None = None
+        self._id: SnapshotId | None = None  # until it is on disk
         self._writer: SnapshotWriter | None = None
         self._bodies: Iterator[tuple[bytes, int]] | None = None
+
+    def take(self, effect: TakeSnapshot, replica: Replica) -> None:
+        """Begin to write the snapshot that the controller asks for."""
+        kraft_version, voters = replica.control_state_at(effect.id.end_offset)
+        if not may_take(replica, effect.id) or not self.begin(
+            effect.id, effect.timestamp_ms, effect.view, kraft_version, voters
+        ):
+            self._on_given_up(effect.id, "one that is as new is here")
 
     def begin(
         self, id_: SnapshotId, timestamp_ms: int, view: View, kraft_version: int, voters: VoterSet | None
@@ -58,11 +70,41 @@ class SnapshotTask:
         self._later(self._write_next)
         return True
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a snapshot was begun and is neither on disk nor dropped."""
+        return self._id is not None
+
+    def when_over(self, act: Callable[[], None]) -> None:
+        """Call `act` once, when the snapshot that is under way is on disk, given up or dropped."""
+        self._on_over = act
+
+    def stored(self, id_: SnapshotId) -> None:
+        """A snapshot is on disk."""
+        if id_ == self._id:
+            self._over()
+
     def drop(self) -> None:
         """Drop the snapshot that is being written, if there is one."""
         if self._writer is not None:
             self._writer.drop()
-            self._writer = self._bodies = self._id = None
+            self._writer = self._bodies = None
+        self._over()
+
+    def give_up(self, reason: str) -> None:
+        """Drop the snapshot that is being written, and report it. One that was written is still stored."""
+        if self._writer is not None:
+            assert self._id is not None
+            self._writer.drop()
+            self._writer = self._bodies = None
+            self._on_given_up(self._id, reason)
+        self._over()
+
+    def _over(self) -> None:
+        self._id = None
+        act, self._on_over = self._on_over, None
+        if act is not None:
+            act()
 
     def _write_next(self) -> None:
         if self._writer is None or self._bodies is None:
@@ -71,14 +113,11 @@ class SnapshotTask:
             try:
                 found = next(self._bodies, None)
             except UnwritableMetadataError as error:
-                id_ = self._id
-                assert id_ is not None
-                self.drop()
-                self._give_up(id_, str(error))
+                self.give_up(str(error))
                 return
             if found is None:
                 self._writer.freeze()
-                self._writer = self._bodies = self._id = None
+                self._writer = self._bodies = None
                 return
             self._writer.append_body(*found)
         self._later(self._write_next)

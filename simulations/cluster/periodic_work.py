@@ -1,9 +1,9 @@
 """The periodic work of a controller: fencing brokers, taking snapshots, registering; and its metrics.
 
 C23: a snapshot is taken when as many bytes were committed, or as much time has passed, as configured (KIP-630,
-KIP-876), and not before; a node registers as a controller at once, and retries after a pause (KIP-919); a broker that
-is silent for longer than its session timeout is fenced; metrics equal the counts made here. As with C21, the first
-violation is reported at the end of the run.
+KIP-876), or when a node with much to replay stops, and not before; a node registers as a controller at once, and
+retries after a pause (KIP-919); a broker that is silent for longer than its session timeout is fenced; metrics equal
+the counts made here. As with C21, the first violation is reported at the end of the run.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from simulations.cluster.log_rules import LogRules
 
 BYTES_MAX, INTERVAL_MS = 20 << 20, 3_600_000
+# The bytes from which on a node that stops takes a snapshot.
+STOP_BYTES = 1 << 20
 # The tolerance for moments that are not known to the millisecond.
 SLACK_MS = 5
 # The number of ticks in which a controller fences all brokers of a dead cluster, one at a time.
@@ -51,6 +53,8 @@ class Snapshots:
         # Of the active controller: end and size of each batch that is not committed.
         self._written: deque[tuple[int, int]] = deque()
         self._under_way: Any = None
+        self._is_behind = True  # until its state is as new as before the start
+        self._is_loading = False
         self.loaded = 0  # where the snapshot ends from which the state was loaded last
 
     def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
@@ -59,9 +63,16 @@ class Snapshots:
         self._take(event, now_ms)
         if not process.controller.is_active:
             self._written.clear()
+        if process.controller.is_active or kind is inputs.CaughtUp:
+            self._is_behind = False
         taken = [each for each in done if type(each) is effects.TakeSnapshot]
+        stable_end_offset = process.controller.state.stable_end_offset
         if kind in (inputs.Committed, inputs.HighWatermark):
-            self._check(process.controller.state.stable_end_offset, now_ms, taken)
+            self._check(stable_end_offset, now_ms, taken)
+        elif kind is inputs.Stopping:
+            is_settled = not self._is_behind and not self._is_loading
+            can = is_settled and self._can(stable_end_offset) and self._bytes >= STOP_BYTES
+            self._compare(stable_end_offset, now_ms, taken, is_due=can)
         elif taken:
             raise Wrong(f"takes a snapshot by {kind.__name__}")
         for each in taken:
@@ -77,8 +88,9 @@ class Snapshots:
             while self._written and self._written[0][0] <= end:
                 self._has(*self._written.popleft())
         elif isinstance(event, inputs.SnapshotOpened):
-            self.loaded = event.id.end_offset
+            self.loaded, self._is_loading = event.id.end_offset, True
         elif isinstance(event, inputs.SnapshotClosed):
+            self._is_loading = False
             self._bytes, self._since_ms, self._under_way, self._end = 0, now_ms, None, self.loaded
         elif isinstance(event, (inputs.SnapshotWritten, inputs.SnapshotGivenUp)) and event.id == self._under_way:
             self._under_way = None
@@ -88,13 +100,20 @@ class Snapshots:
         self._end = end_offset
 
     def _check(self, stable_end_offset: int, now_ms: int, taken: Sequence[Any]) -> None:
-        can = self._under_way is None and self._bytes > 0 and self._end == stable_end_offset
+        can = self._can(stable_end_offset)
         passed_ms = now_ms - self._since_ms
         is_large = self._bytes >= self._bytes_max
         if can and not is_large and self._interval_ms and abs(passed_ms - self._interval_ms) <= SLACK_MS:
             return
         is_due = can and (is_large or 0 < self._interval_ms <= passed_ms)
+        self._compare(stable_end_offset, now_ms, taken, is_due=is_due)
+
+    def _can(self, stable_end_offset: int) -> bool:
+        return self._under_way is None and self._bytes > 0 and self._end == stable_end_offset
+
+    def _compare(self, stable_end_offset: int, now_ms: int, taken: Sequence[Any], *, is_due: bool) -> None:
         if is_due != bool(taken) or any(each.id.end_offset != stable_end_offset for each in taken):
+            passed_ms = now_ms - self._since_ms
             text = f"{self._bytes} bytes and {passed_ms} ms after its last snapshot, up to {stable_end_offset}"
             raise Wrong(f"takes {[each.id for each in taken]} {text}; {self._under_way} is in progress")
 

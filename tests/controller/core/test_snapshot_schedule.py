@@ -2,20 +2,25 @@
 
 import pytest
 
-from controller.core.snapshot_schedule import Appended, SnapshotSchedule
+from controller.core import snapshot_schedule
+from controller.core.snapshot_schedule import STOP_BYTES_MIN, Appended, SnapshotSchedule
 from controller.interface.effects import TakeSnapshot
 from controller.interface.inputs import (
+    CaughtUp,
     Committed,
+    ShutDown,
     SnapshotClosed,
     SnapshotOpened,
     SnapshotPart,
     SnapshotWritten,
+    Stopping,
 )
 from controller.interface.settings import Settings
 from controller.state.snapshots import batches
 from controller.state.view import stable_view
 from raft.config import SnapshotId
-from tests.controller.rig import Rig
+from records.messages.topics import CreateTopicsRequest
+from tests.controller.rig import Rig, new_topic
 
 
 def schedule(bytes_max=1000, interval_ms=0):
@@ -65,6 +70,18 @@ def test_one_snapshot_is_written_at_a_time():
     assert s.due(10, 0) is None
     s.done(SnapshotId(8, 3))
     assert s.due(10, 0) == SnapshotId(10, 3)
+
+
+def test_a_node_that_stops_takes_a_snapshot_from_1_mib_of_records_on():
+    s = schedule(bytes_max=20 << 20)
+    s.replayed(Appended(10, 3, 77, STOP_BYTES_MIN - 1))
+    assert s.due_at_stop(10) is None
+    s.replayed(Appended(12, 4, 78, 1))
+
+    assert (s.due(12, 0), s.due_at_stop(12)) == (None, SnapshotId(12, 4))
+    assert s.due_at_stop(11) is None
+    s.writing = SnapshotId(8, 3)
+    assert s.due_at_stop(12) is None
 
 
 def test_records_of_the_active_controller_count_when_committed():
@@ -118,6 +135,54 @@ def test_a_standby_takes_its_own_snapshots():
 
     assert standby.snapshots()[0].id.end_offset <= standby.state.end_offset
     assert standby.snapshots()[0].id.epoch == 1
+
+
+def test_a_controller_that_is_about_to_stop_takes_one_snapshot_of_what_is_stable(monkeypatch):
+    monkeypatch.setattr(snapshot_schedule, "STOP_BYTES_MIN", 500)
+    rig = Rig().lead().brokers(0)
+    rig.create("foo", *[(0,)] * 10)
+    end_offset = rig.end_offset
+    rig.auto = False
+    rig.send(CreateTopicsRequest(topics=(new_topic("bar", (0,)),)))
+
+    rig.step(Stopping())
+    rig.step(Stopping())
+
+    assert [each.id for each in rig.snapshots()] == [SnapshotId(end_offset, 1)]
+    assert rig.snapshots()[0].view.end_offset == end_offset
+    assert rig.controller.is_active
+    assert rig.controller.snapshots.bytes == 0
+
+
+def test_a_standby_that_is_about_to_stop_takes_a_snapshot_once_it_has_caught_up(monkeypatch):
+    monkeypatch.setattr(snapshot_schedule, "STOP_BYTES_MIN", 500)
+    active = Rig().lead().brokers(0)
+    active.create("foo", *[(0,)] * 10)
+    standby = Rig(node_id=7)
+    standby.controller.is_catching_up = True
+    standby.step(Committed(active.log_from(0)))
+
+    standby.step(Stopping())
+    assert standby.snapshots() == []
+    standby.step(CaughtUp())
+    standby.step(Stopping())
+
+    assert [each.id for each in standby.snapshots()] == [SnapshotId(active.end_offset, 1)]
+
+
+def test_a_controller_that_loads_a_snapshot_or_has_shut_down_takes_none_at_its_stop(monkeypatch):
+    monkeypatch.setattr(snapshot_schedule, "STOP_BYTES_MIN", 1)
+    active = Rig().lead().brokers(0)
+    loading, ended = Rig(node_id=7), Rig(node_id=8)
+    loading.step(Committed(active.log_from(0)))
+    loading.step(SnapshotOpened(SnapshotId(active.end_offset, 1)))
+    ended.step(Committed(active.log_from(0)))
+    ended.step(ShutDown())
+
+    loading.step(Stopping())
+    ended.step(Stopping())
+
+    assert (loading.snapshots(), ended.snapshots()) == ([], [])
 
 
 @pytest.mark.parametrize("records_max", [1024, 4])

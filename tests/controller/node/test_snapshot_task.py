@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+import pytest
+
 from controller.node.snapshot_task import SnapshotTask
 from controller.state.state import State
 from controller.state.view import stable_view
@@ -71,6 +73,54 @@ def test_a_snapshot_is_written_in_later_time_slices_and_notified_when_stored() -
     ]
     assert desk.given_up == []
     assert not desk.begin(view_at(30))
+
+
+def test_a_snapshot_is_under_way_until_it_is_on_disk() -> None:
+    desk = Desk()
+    over: list[str] = []
+    desk.begin(view_at(30))
+    desk.task.when_over(lambda: over.append("over"))
+    desk.go_on()
+    assert (desk.task.is_under_way, over) == (True, [])
+
+    desk.task.stored(SnapshotId(8, 1))
+    assert (desk.task.is_under_way, over) == (True, [])
+    desk.task.stored(SnapshotId(9, 1))
+    desk.task.stored(SnapshotId(9, 1))
+
+    assert (desk.task.is_under_way, over) == (False, ["over"])
+
+
+@pytest.mark.parametrize("ends", ["drop", "give_up", "unwritable"])
+def test_a_snapshot_that_is_dropped_or_given_up_is_over(ends: str) -> None:
+    desk = Desk()
+    over: list[int] = []
+    desk.begin(view_at(None if ends == "unwritable" else 30))
+    desk.task.when_over(lambda: over.append(len(desk.given_up)))
+
+    if ends == "drop":
+        desk.task.drop()
+    elif ends == "give_up":
+        desk.task.give_up("it is late")
+    desk.go_on()
+
+    assert not desk.task.is_under_way
+    assert over == [0 if ends == "drop" else 1]
+    assert desk.given_up == ([(SnapshotId(9, 1), "it is late")] if ends == "give_up" else desk.given_up)
+
+
+def test_a_written_snapshot_that_is_given_up_before_it_is_on_disk_is_stored_all_the_same() -> None:
+    desk = Desk()
+    desk.begin(view_at(30))
+    desk.go_on()
+
+    desk.task.give_up("it is late")
+
+    assert not desk.task.is_under_way
+    assert desk.given_up == []
+    assert [path for path in desk.names() if path.endswith(".checkpoint")] == [
+        "log/00000000000000000009-0000000001.checkpoint"
+    ]
 
 
 def test_a_snapshot_that_cannot_be_written_is_abandoned_without_a_file() -> None:

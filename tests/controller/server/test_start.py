@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +16,14 @@ from controller.tools.connection import Connection
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
+from records.messages.topics import CreateTopicsRequest
 from records.messages.versions import ApiVersionsRequest
+from records.schema import replace
+from simulations.chaos.brokers import heartbeat, registration
+from tests.benchmarks.client import FEATURES
 from tests.controller.offline.stock_directories import stock_directory
 from tests.controller.server.processes import (
+    CLUSTER_ID,
     await_port,
     format_directory,
     free_port,
@@ -163,6 +169,35 @@ def test_sigterm_stops_a_node_within_five_seconds_and_it_can_start_again(tmp_pat
 
         assert answer.error_code == 0
         assert again.poll() is None
+
+
+def test_sigterm_leaves_a_snapshot_that_the_next_start_replays_from(tmp_path: Path) -> None:
+    port = free_port()
+    log = tmp_path / "node.log"
+    with running(tmp_path, port) as first, Connection("127.0.0.1", port, "test") as connection:
+        wait_for(log, "controller_active")
+        broker = connection.ask(replace(registration(7, FEATURES), cluster_id=CLUSTER_ID))
+        connection.ask(heartbeat(7, broker.broker_epoch))
+        for name in ("first", "second"):
+            topic = CreateTopicsRequest.CreatableTopic(
+                name=name, num_partitions=9_900, replication_factor=1, assignments=(), configs=()
+            )
+            request = CreateTopicsRequest(topics=(topic,), timeout_ms=9000, validate_only=False)
+            assert connection.ask(request).topics[0].error_code == 0
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(5) == 0
+    assert len(list((tmp_path / "data" / "__cluster_metadata-0").glob("*.checkpoint"))) == 1
+    assert "snapshot_loaded" not in log.read_text()
+
+    with running(tmp_path, port):
+        wait_for(log, "snapshot_loaded")
+
+
+def wait_for(path: Path, text: str) -> None:
+    end = time.monotonic() + 20
+    while text not in path.read_text():
+        assert time.monotonic() < end, path.read_text()
+        time.sleep(0.02)
 
 
 def test_a_node_that_waits_for_a_majority_can_be_stopped(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from controller.interface import effects, inputs
 from controller.interface.inputs import RequestContext
 from raft.config import SnapshotId
 from raft.inputs import Source
+from records.batch import build_batch
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.controllers import ControllerRegistrationResponse
 from simulations.cluster.image import Image, Partition
-from simulations.cluster.periodic_work import LOOKS_MAX, PeriodicWork
+from simulations.cluster.periodic_work import LOOKS_MAX, STOP_BYTES, PeriodicWork
 
 FAILED = effects.Noted("controller_registration_failed", {})
 TAKEN = ControllerRegistrationResponse(throttle_time_ms=0, error_code=0, error_message=None)
@@ -76,6 +77,38 @@ def test_a_snapshot_that_is_taken_too_early_is_detected() -> None:
     world.steps(inputs.Ticked(), appended(1, 99))
 
     assert "99 bytes" in world.commits(1, snapshot(1))
+
+
+def test_a_node_that_stops_takes_a_snapshot_from_1_mib_on() -> None:
+    for size, taken, refused in (
+        (STOP_BYTES, [snapshot(1)], ""),
+        (STOP_BYTES, [], f"takes [] {STOP_BYTES} bytes"),
+        (STOP_BYTES - 1, [], ""),
+        (STOP_BYTES - 1, [snapshot(1)], f"{STOP_BYTES - 1} bytes"),
+    ):
+        world = World()
+        world.steps(inputs.Ticked(), appended(1, size))
+        world.commits(1)
+
+        said = world.steps(inputs.Stopping(), *taken)
+
+        assert said == refused or (refused and refused in said)
+
+
+def test_a_node_that_catches_up_or_loads_takes_no_snapshot_at_its_stop() -> None:
+    for events, taken in (
+        ([], []),
+        ([inputs.CaughtUp()], [snapshot(1)]),
+        ([inputs.CaughtUp(), inputs.SnapshotOpened(SnapshotId(9, 3))], []),
+    ):
+        behind = World(is_active=False)
+        data = build_batch([bytes(STOP_BYTES)], base_offset=0, leader_epoch=3, timestamp_ms=0)
+        behind.state.stable_end_offset = 1
+        behind.steps(inputs.Committed(data))
+        for event in events:
+            behind.steps(event)
+
+        assert behind.steps(inputs.Stopping(), *taken) == ""
 
 
 def test_records_lost_with_leadership_are_not_counted() -> None:
