@@ -12,7 +12,6 @@ from raft.inputs import Resign, ShutDown
 from raft.roles import Follower, Leader, Resigned
 from simulations.properties.promptness import AT_ONCE_US, WAITS
 from simulations.world.violation import Violation
-from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from raft.roles import Role
@@ -59,17 +58,18 @@ class Handovers:
             self._asked[process.node.id] = (process.life, self._now_ms(process))
             self._look(process, process.replica.role)
 
-    def _look(self, process: Process, role: Role, waits: int = 0) -> None:
-        """Whether a leader that shuts down has resigned in time. waits: how often that time was waited for."""
+    def _look(self, process: Process, role: Role, late: int = 0) -> None:
+        """Whether a leader that shuts down has resigned in time. late: how often it was seen after that time."""
         if process.is_dead or process.has_failed or not isinstance(role, Leader) or process.replica.role is not role:
             return
-        if not process.is_awake or process.clock.frozen:
-            self._world.after(AT_ONCE_US, self._look, process, role, waits)
-        elif waits < WAITS:
-            wait_us = process.replica.config.handover_ms // PART_TO_COPY * MS + AT_ONCE_US
-            self._world.after(wait_us, self._look, process, role, waits + 1)
-        else:
+        is_due = (self._waited_ms(process) or 0) >= process.replica.config.handover_ms // PART_TO_COPY
+        if not is_due or not process.is_awake or process.clock.frozen:
+            late = 0
+        elif late >= WAITS:
             raise Violation("L16", f"node {process.node.id} is to shut down, and does not resign")
+        else:
+            late += 1
+        self._world.after(AT_ONCE_US, self._look, process, role, late)
 
     def _is_asked_to_resign(self, process: Process, _event: Resign, _effects: list[Any]) -> None:
         self._resigns.add(process.node.id)
