@@ -117,8 +117,8 @@ MUTANTS = (
         ("L06",),
         Edit(
             POLL,
-            "    if is_cut_off or replica.shutting_down or state.is_removed:\n",
-            "    if is_cut_off or replica.shutting_down:\n",
+            " or state.is_removed:\n",
+            ":\n",
         ),
         ci=True,
     ),

@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant(
         "R22", "a leader serves fetches of any epoch", "replication", "classic", ("S22", "S14", "L03"),
         (
-            Edit("raft.checks", "    if epoch < role.epoch:\n        return Error.FENCED_LEADER_EPOCH\n    if epoch > role.epoch:\n        return Error.UNKNOWN_LEADER_EPOCH\n    if not", "    if not"),
+            Edit("raft.checks", "    if epoch < role.epoch:\n        return Error.FENCED_LEADER_EPOCH\n    if epoch > role.epoch:\n        return Error.UNKNOWN_LEADER_EPOCH\n    return", "    return"),
         ),
     ),
     Mutant(
