@@ -30,7 +30,7 @@ CAUGHT = {
         "snapshots-lost": ("D11", 1),
         "cut-back": ("D24", 1),
         "emptied": ("M08", 1),
-        "resigning": ("R34", 5),
+        "resigning": ("R34", 8),
         "deposed": ("R45", 4),
         "in-lockstep": ("R37", 1),
         "rotten": ("D07b", 1),
