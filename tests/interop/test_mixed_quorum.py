@@ -63,11 +63,11 @@ def let_ours_lead(found: Cluster) -> None:
 def let_the_stock_one_lead(found: Cluster) -> None:
     """Restart all three, ours with timeouts so long that the stock one requests votes first.
 
-    Of ours the former leader starts last: it starts as resigned, and its successor then starts an election at once.
+    The one of ours that does not lead stops first: then the stock one is elected next, and has the longest log.
     """
     led = found.await_leader()
-    for node in found.controllers.values():
-        node.stop()
+    for number in (3 - led, led, 3):
+        found.controllers[number].stop()
     for number in (1, 2):
         with found.controllers[number].properties.open("a") as file:
             file.write("".join(f"{key}=60000\n" for key in PATIENCE) + "kraft.pre.vote.on.lost.connection=false\n")
