@@ -57,10 +57,11 @@ class Watch:
         self.changes = Changes(ledger, world, self.answers)
         periodic_work = PeriodicWork(ledger, world, self.elections)
         # Logs first: it keeps the shadows that the others look at.
+        promptness = Promptness(ledger, world, periodic_work)
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
-            periodic_work, Promptness(ledger, world, periodic_work), Handovers(world), self.changes,
+            periodic_work, promptness, Handovers(world, promptness), self.changes,
         )  # fmt: skip
         self.on_detail: OnDetail | None = None
         self.seen: Seen | None = None

@@ -1,8 +1,8 @@
 """Promptness: a candidate sends Vote to all voters at once, a leader that resigns notifies all at once, an answer takes
 effect at once.
 
-L15 (the requests of a new role do not wait for answers to the requests of the former), L16 (a node that shuts down and
-has no leadership to hand over ends, and one that a peer denies), S24 LeaderHeard (by an answer).
+L15 (the requests of a new role do not wait for answers to the requests of the former), L16 (a node that a peer denies
+ends), S24 LeaderHeard (by an answer).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
-from raft.inputs import Answered, Saved, ShutDown
+from raft.inputs import Answered, Saved
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
@@ -47,12 +47,11 @@ class Promptness:
         self._duties = periodic_work
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
-        self._leaving: dict[int, int] = {}  # node id: the life in which it was asked to shut down
         self._notified: dict[int, tuple[int, int | None]] = {}  # node id: epoch and leader, as its state machine knows
         self.performs: dict[type, Any] = {
             do.Send: self._sends, do.SaveElection: self._saves, do.LeaderChanged: self._leader_changes,
         }  # fmt: skip
-        self.inputs: dict[type, Any] = {Answered: self._took_answer, Saved: self._saved, ShutDown: self._shuts_down}
+        self.inputs: dict[type, Any] = {Answered: self._took_answer, Saved: self._saved}
 
     def started(self, process: Process) -> None:
         self._sent[process.node.id] = {}
@@ -84,14 +83,15 @@ class Promptness:
         if self._saving.get(process.node.id) == (process.life, event.number):
             del self._saving[process.node.id]
 
-    def _is_saving(self, process: Process) -> bool:
+    def is_saving(self, process: Process) -> bool:
+        """Whether all effects of the process wait for a save."""
         return self._saving.get(process.node.id, (0, 0))[0] == process.life
 
     def _look(self, process: Process, role: Role, waits: int = 0) -> None:
         """Whether all requests of the present role were sent. waits: how often its quiet time was waited for."""
         if process.is_dead or process.has_failed or process.replica.role is not role:
             return
-        if not process.is_awake or process.clock.frozen or self._is_saving(process):
+        if not process.is_awake or process.clock.frozen or self.is_saving(process):
             self._world.after(AT_ONCE_US, self._look, process, role, waits)
             return
         quiet_ms = process.replica.config.election_quiet_ms
@@ -165,33 +165,6 @@ class Promptness:
             text = f"node {process.node.id} was answered that node {leader.leader_id} leads epoch {role.epoch}"
             raise Violation("S24", f"{text}, but is {role}")
 
-    def _shuts_down(self, process: Process, _event: ShutDown, effects: list[Any]) -> None:
-        if self._leaving.get(process.node.id) == process.life:
-            return  # it was asked before
-        self._leaving[process.node.id] = process.life
-        role = process.replica.role
-        is_done = any(type(effect) is do.ShutdownComplete for effect in effects)
-        is_handing_over = isinstance(role, (Leader, Resigned))
-        if not (is_handing_over or is_done or self._is_saving(process) or _saves(effects)):
-            raise Violation("L16", f"node {process.node.id} is {role}, has nothing to hand over, and does not stop")
-        if not is_done:
-            self._ends(process)
-
-    def _ends(self, process: Process, waits: int = 0) -> None:
-        """Whether a leader that shut down has ended: all voters know it, and the time for an election is over."""
-        role = process.replica.role
-        if process.is_dead or process.has_failed or process.replica.stopped:
-            return
-        must_notify = isinstance(role, Resigned) and bool(role.unacked)
-        if must_notify or not process.is_awake or process.clock.frozen or self._is_saving(process):
-            self._world.after(AT_ONCE_US, self._ends, process, waits)
-            return
-        if waits < WAITS:
-            wait_us = process.replica.config.handover_ms * MS + AT_ONCE_US
-            self._world.after(wait_us, self._ends, process, waits + 1)
-            return
-        raise Violation("L16", f"node {process.node.id} is {role}, has notified its peers, and does not stop")
-
 
 def _partition(response: Any) -> Any:
     """That of the metadata log, None where an answer is of another."""
@@ -199,7 +172,3 @@ def _partition(response: Any) -> Any:
         return None
     topics = response.responses if hasattr(response, "responses") else response.topics
     return topics[0].partitions[0]
-
-
-def _saves(effects: list[Any]) -> bool:
-    return any(type(effect) is do.SaveElection for effect in effects)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from raft.inputs import ShutDown
 from simulations.world.violation import Violation
-from tests.simulations.building import leader, leave_unreplicated, live, lived
+from tests.simulations.building import followers, leader, leave_unreplicated, live, lived
 
 
 def test_a_leader_that_shuts_down_hands_over() -> None:
@@ -47,3 +48,10 @@ def test_a_former_leader_that_ends_before_another_has_committed_is_a_violation(m
 
     with pytest.raises(Violation, match=r"L16.*no record of epoch"):
         live(run, 1000)
+
+
+def test_a_node_that_shuts_down_and_stays_is_a_violation() -> None:
+    run = lived()
+
+    with pytest.raises(Violation, match="L16"):
+        run.watch.stepped(followers(run)[0], "input:ShutDown", ShutDown(), [])

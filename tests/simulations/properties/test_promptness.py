@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raft.effects import Send
-from raft.inputs import Answered, ShutDown
+from raft.inputs import Answered
 from raft.roles import Resigned, Unattached
 from records.errors import Error
 from records.messages.fetch import FetchResponse
@@ -51,13 +51,6 @@ def test_a_node_that_an_answer_informs_of_the_leader_and_does_not_know_it_is_a_v
 
     with pytest.raises(Violation, match="S24"):
         run.watch.stepped(follower, "input:Answered", Answered(7, 99, response), [])
-
-
-def test_a_node_that_shuts_down_and_stays_is_a_violation() -> None:
-    run = lived()
-
-    with pytest.raises(Violation, match="L16"):
-        run.watch.stepped(followers(run)[0], "input:ShutDown", ShutDown(), [])
 
 
 def test_a_quorum_without_faults_is_prompt() -> None:
