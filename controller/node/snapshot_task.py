@@ -86,19 +86,23 @@ class SnapshotTask:
 
     def drop(self) -> None:
         """Drop the snapshot that is being written, if there is one."""
-        if self._writer is not None:
-            self._writer.drop()
-            self._writer = self._bodies = None
+        self._discard()
         self._over()
 
     def give_up(self, reason: str) -> None:
         """Drop the snapshot that is being written, and report it. One that was written is still stored."""
-        if self._writer is not None:
-            assert self._id is not None
-            self._writer.drop()
-            self._writer = self._bodies = None
-            self._on_given_up(self._id, reason)
+        id_ = self._discard()
+        if id_ is not None:
+            self._on_given_up(id_, reason)
         self._over()
+
+    def _discard(self) -> SnapshotId | None:
+        """Delete the file that is being written; returns the snapshot's id, None where none is being written."""
+        if self._writer is None:
+            return None
+        self._writer.drop()
+        self._writer = self._bodies = None
+        return self._id
 
     def _over(self) -> None:
         self._id = None

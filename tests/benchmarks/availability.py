@@ -1,7 +1,8 @@
 """`python -m tests.benchmarks.availability`: the longest time without a commit while voters are replaced or removed.
 
-Clients create topics without pause, one for each of three controllers with dynamic voters (KIP-853). The longest time
-between two acknowledged topics is taken, from the first step of a change until all voters have caught up again.
+A client creates topics, with a pause of 1 ms, on whichever of three controllers is active; the voters are dynamic
+(KIP-853). The longest time between two acknowledged topics is taken, from the first step of a change until all voters
+have caught up again.
 """
 
 from __future__ import annotations

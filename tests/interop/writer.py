@@ -1,4 +1,4 @@
-"""A client that creates topics without pause on whichever controller is active, and knows what was acknowledged."""
+"""A client that creates topics all the time on whichever controller is active, and knows what was acknowledged."""
 
 from __future__ import annotations
 

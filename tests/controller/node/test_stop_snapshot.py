@@ -23,8 +23,8 @@ from raft.network.requests import Incoming
 from raft.storage.errors import DiskFailed
 from raft.storage.flusher import AtOnce
 from records.messages.brokers import BrokerHeartbeatRequest
-from records.messages.topics import CreateTopicsRequest
 from records.schema import default_of, replace, schema_of
+from tests.benchmarks.client import create_topics
 from tests.controller.rig import CLUSTER, levels, registration
 from tests.controller.server.processes import write_properties
 from tests.raft.storage.disk import Disk
@@ -94,10 +94,7 @@ class Seat:
             await self.create(f"topic-{number}", PARTITIONS)
 
     async def create(self, name: str, partitions: int) -> None:
-        topic = CreateTopicsRequest.CreatableTopic(
-            name=name, num_partitions=partitions, replication_factor=1, assignments=(), configs=()
-        )
-        answer = await self.ask(CreateTopicsRequest(topics=(topic,), timeout_ms=9000, validate_only=False))
+        answer = await self.ask(create_topics([name], partitions))
         assert answer.topics[0].error_code == 0, answer
 
     async def end(self) -> None:

@@ -16,11 +16,10 @@ from controller.tools.connection import Connection
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
-from records.messages.topics import CreateTopicsRequest
 from records.messages.versions import ApiVersionsRequest
 from records.schema import replace
 from simulations.chaos.brokers import heartbeat, registration
-from tests.benchmarks.client import FEATURES
+from tests.benchmarks.client import FEATURES, create_topics
 from tests.controller.offline.stock_directories import stock_directory
 from tests.controller.server.processes import (
     CLUSTER_ID,
@@ -179,11 +178,7 @@ def test_sigterm_leaves_a_snapshot_that_the_next_start_replays_from(tmp_path: Pa
         broker = connection.ask(replace(registration(7, FEATURES), cluster_id=CLUSTER_ID))
         connection.ask(heartbeat(7, broker.broker_epoch))
         for name in ("first", "second"):
-            topic = CreateTopicsRequest.CreatableTopic(
-                name=name, num_partitions=9_900, replication_factor=1, assignments=(), configs=()
-            )
-            request = CreateTopicsRequest(topics=(topic,), timeout_ms=9000, validate_only=False)
-            assert connection.ask(request).topics[0].error_code == 0
+            assert connection.ask(create_topics([name], 9_900)).topics[0].error_code == 0
         first.send_signal(signal.SIGTERM)
         assert first.wait(5) == 0
     assert len(list((tmp_path / "data" / "__cluster_metadata-0").glob("*.checkpoint"))) == 1
