@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from controller.config.keys.topic import HOURS, MINUTES
-from controller.config.values.definition import ILLEGAL_ARGUMENT, ConfigError
+from controller.config.values.definition import ILLEGAL_ARGUMENT, NUMBER_FORMAT, ConfigError, parse_map
 from controller.config.values.listeners import PROTOCOL_MAP, WILDCARD_HOST, normalised, parse_listeners, protocol_named
+from controller.config.values.text import parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ NAMES = "controller.listener.names"
 VOTERS = "controller.quorum.voters"
 INTER_BROKER_NAME = "inter.broker.listener.name"
 INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
+OVERRIDES = "max.connections.per.ip.overrides"
 HOST_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:")
 
 
@@ -267,20 +269,19 @@ def _check_connections(config: NodeValues) -> None:
         queued <= 0 or queued >= config.number("socket.request.max.bytes"),
         "queued.max.request.bytes must be larger or equal to socket.request.max.bytes",
     )
-    overrides = [
-        part.rpartition(":")[0]
-        for part in filter(None, (config.text("max.connections.per.ip.overrides") or "").split(","))
-    ]
+    overrides = parse_map(OVERRIDES, config.text(OVERRIDES) or "")
+    for count in overrides.values():
+        number = parse_integer(count)
+        if number is None or not -(1 << 31) <= number < 1 << 31:
+            raise ConfigError(f'For input string: "{count}"', NUMBER_FORMAT)
     if config.number("max.connections.per.ip") == 0:
         _require(
             bool(overrides),
-            "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides property is set.",
+            f"max.connections.per.ip can be set to zero only if {OVERRIDES} property is set.",
         )
-    wrong = [address for address in map(str.strip, overrides) if not set(address) <= HOST_CHARACTERS]
+    wrong = [address for address in overrides if not set(address) <= HOST_CHARACTERS]
     if wrong:
-        raise ConfigError(
-            f"max.connections.per.ip.overrides contains invalid addresses : {','.join(wrong)}", ILLEGAL_ARGUMENT
-        )
+        raise ConfigError(f"{OVERRIDES} contains invalid addresses : {','.join(wrong)}", ILLEGAL_ARGUMENT)
     idle_ms = config.number("connections.max.idle.ms")
     delay_ms = config.number("connection.failed.authentication.delay.ms")
     _require(

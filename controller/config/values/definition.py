@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from controller.config.values.text import java_text, java_trim, parse_double, parse_integer, split_list
+from controller.config.values.text import java_text, java_trim, parse_double, parse_integer, split_list, split_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ Value = bool | int | float | str | tuple[str, ...] | None
 
 CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+NUMBER_FORMAT = "java.lang.NumberFormatException"
 KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException"
 
 _BOUNDS = {"SHORT": 1 << 15, "INT": 1 << 31, "LONG": 1 << 63}
@@ -191,6 +192,21 @@ def parse_value(name: str, kind: Type, value: Value) -> Value:
         case Type.LIST:
             return split_list(trimmed)
     return trimmed
+
+
+def parse_map(name: str, text: str) -> dict[str, str]:
+    """The value of a key as a map: what stands before and after the last colon of each entry.
+
+    Raises ConfigError, with stock's text, for an entry without a colon.
+    """
+    found = {}
+    for entry in split_map(text) if text else ():
+        key, colon, value = entry.rpartition(":")
+        if not colon:
+            reason = f"begin 0, end -1, length {len(entry)}"
+            raise ConfigError(f"Error parsing configuration property '{name}': {reason}", ILLEGAL_ARGUMENT)
+        found[java_trim(key)] = java_trim(value)
+    return found
 
 
 def value_text(value: Value) -> str | None:

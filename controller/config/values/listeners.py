@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from controller.config.values.definition import ILLEGAL_ARGUMENT, KAFKA_EXCEPTION, ConfigError
-from controller.config.values.text import java_text, java_trim
+from controller.config.values.definition import ILLEGAL_ARGUMENT, KAFKA_EXCEPTION, ConfigError, parse_map
+from controller.config.values.text import java_text
 
 PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 PROTOCOL_MAP = "listener.security.protocol.map"
@@ -66,15 +66,10 @@ def security_protocols(
     text: of `listener.security.protocol.map`, is_set: whether by the user; controllers: `controller.listener.names`.
     Raises ConfigError.
     """
-    found: dict[str, str] = {}
-    for part in re.split(r"\s*,\s*", text) if text else ():
-        name, colon, protocol = part.rpartition(":")
-        if not colon:
-            raise ConfigError(
-                f"Error parsing configuration property '{PROTOCOL_MAP}': '{part}' is not of the form name:protocol",
-                ILLEGAL_ARGUMENT,
-            )
-        found[normalised(java_trim(name))] = protocol_named(java_trim(protocol), PROTOCOL_MAP)
+    found = {
+        normalised(name): protocol_named(protocol, PROTOCOL_MAP)
+        for name, protocol in parse_map(PROTOCOL_MAP, text).items()
+    }
     if is_set or any(_is_secure(name) for name in controllers):
         return found
     if any(_is_secure(_name_of(listener)) for listener in listeners):

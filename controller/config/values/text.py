@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _TRIMMED = "".join(map(chr, range(33)))
 _BLANKS = " \t\n\x0b\f\r"
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -15,6 +17,14 @@ def java_trim(text: str) -> str:
 def split_list(text: str) -> tuple[str, ...]:
     """The parts of a comma separated list, blanks around commas dropped; empty parts stay, an empty text has none."""
     return tuple(part.strip(_BLANKS) for part in text.split(",")) if text else ()
+
+
+def split_map(text: str) -> list[str]:
+    """The entries of a comma separated map, blanks around commas dropped; empty entries at the end are dropped too."""
+    entries = re.split(r"\s*,\s*", text, flags=re.ASCII)
+    while entries and not entries[-1]:
+        entries.pop()
+    return entries
 
 
 def parse_integer(text: str) -> int | None:
