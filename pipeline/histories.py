@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raft.storage.names import LOG, PARTITION_DIRECTORY, segment_name
+from raft.storage.names import LOG, segment_name
 from records.batch import build_batch, build_control_batch, seal
 from records.bulk import Rows, batch_body, partition_changes, partitions
 from records.control import LeaderChangeMessage
@@ -23,6 +23,7 @@ from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import NoOpRecord
+from records.metadata_log import PARTITION_DIRECTORY
 from records.uuids import random_uuid, uuid_text
 
 if TYPE_CHECKING:

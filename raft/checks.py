@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import METADATA_TOPIC, ReplicaKey
+from raft.config import ReplicaKey
 from raft.limits import EPOCH_MAX
 from raft.roles import Leader
 from raft.voters import endpoint_of
 from records.errors import Error
+from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from raft.config import Endpoint

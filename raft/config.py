@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from records.uuids import ZERO_UUID, uuid_text
 
-METADATA_TOPIC = "__cluster_metadata"
-
 
 class ReplicaKey(NamedTuple):
     """A replica: its node id, and the id of the directory that holds its log (all zeros where unknown; KIP-853)."""

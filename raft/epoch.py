@@ -12,7 +12,7 @@ from raft.checks import (
     only_partition,
     refusal_of_voter_request,
 )  # fmt: skip
-from raft.config import METADATA_TOPIC, ReplicaKey
+from raft.config import ReplicaKey
 from raft.discovery import learn, refused, report_of, take_answer, unexpected
 from raft.effects import Reply
 from raft.roles import Follower, Leader, Resigned
@@ -24,6 +24,7 @@ from records.messages.elections import (
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
 )  # fmt: skip
+from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

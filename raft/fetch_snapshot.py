@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
-from raft.config import METADATA_TOPIC, ReplicaKey, SnapshotId
+from raft.config import ReplicaKey, SnapshotId
 from raft.discovery import refused, report_of, take_answer, unexpected
 from raft.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
 from raft.fetch_request import quorum_timeout
@@ -15,6 +15,7 @@ from raft.roles import Follower, Leader
 from raft.transitions import drop_download
 from records.errors import Error
 from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
+from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from raft.inputs import PartWritten, Requested

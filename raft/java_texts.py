@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from records.java_order import DEFAULT_CAPACITY, bucket_order, uuid_hash_code
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from raft.config import Endpoint, ReplicaKey
-
-_CAPACITY = 16
 
 
 def key_text(key: ReplicaKey) -> str:
@@ -27,21 +26,9 @@ def keys_text(keys: Iterable[ReplicaKey]) -> str:
 
 def hash_order(keys: list[ReplicaKey]) -> list[ReplicaKey]:
     """The keys in the order of a `HashSet`: by bucket; those of one bucket in the order in which they were put in."""
-    size = _CAPACITY
-    while len(keys) > size * 3 // 4:
-        size *= 2
-
-    def bucket(key: ReplicaKey) -> int:
-        code = (31 * (31 + key.id) + _uuid_hash(key.directory_id)) & 0xFFFFFFFF
-        return (code ^ code >> 16) & (size - 1)
-
-    return sorted(keys, key=bucket)
-
-
-def _uuid_hash(value: bytes) -> int:
-    """The hash code of an `Optional` of a `Uuid`, unsigned; 0 for the zero id, which is an empty one."""
-    folded = int.from_bytes(value[:8]) ^ int.from_bytes(value[8:])
-    return (folded >> 32 ^ folded) & 0xFFFFFFFF
+    # The hash code of no directory id, an empty Optional, is 0; so is that of the zero id.
+    codes = [(31 * (31 + key.id) + uuid_hash_code(key.directory_id)) & 0xFFFFFFFF for key in keys]
+    return bucket_order(keys, codes, DEFAULT_CAPACITY)
 
 
 def endpoints_text(endpoints: Iterable[Endpoint]) -> str:

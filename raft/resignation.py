@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.config import METADATA_TOPIC
 from records.messages.elections import EndQuorumEpochRequest
+from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from raft.replica import Replica

@@ -12,7 +12,7 @@ from raft.checks import (
     only_partition,
     refusal_of_voter_request,
 )  # fmt: skip
-from raft.config import METADATA_TOPIC, ReplicaKey
+from raft.config import ReplicaKey
 from raft.discovery import refused, report_of, take_answer, unexpected
 from raft.effects import Reply
 from raft.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
@@ -20,6 +20,7 @@ from raft.tally import Tally
 from raft.transitions import to_candidate, to_unattached
 from records.errors import Error
 from records.messages.elections import VoteRequest, VoteResponse
+from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from raft.inputs import Requested

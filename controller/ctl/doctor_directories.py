@@ -13,7 +13,7 @@ from controller.offline.log_file import DamagedLog
 from raft.storage.errors import StorageError
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES, read_meta_properties
-from raft.storage.names import PARTITION_DIRECTORY
+from records.metadata_log import PARTITION_DIRECTORY
 from records.uuids import is_reserved, parse_uuid, uuid_text
 
 # pathlib costs 10 ms

@@ -6,8 +6,9 @@ from controller.offline.backups import Manifest, begin_backup, end_backup
 from controller.offline.saved_copy import write_file
 from controller.tools.live_quorum import LiveQuorum
 from raft.storage.files import OsFiles
-from raft.storage.names import LOG, PARTITION_DIRECTORY, segment_name, snapshot_name
+from raft.storage.names import LOG, segment_name, snapshot_name
 from records.batch import batches
+from records.metadata_log import PARTITION_DIRECTORY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

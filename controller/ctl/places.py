@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from controller.ctl.points import OneFile, PastDirectory
-from controller.offline.live_directory import PARTITION_DIRECTORY
+from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
 # ruff: noqa: PTH112, PTH113, PTH202, PTH208

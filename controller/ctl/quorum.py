@@ -14,6 +14,7 @@ from controller.tools.connection import Connection
 from records.errors import ApiError, error_name
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.quorum import DescribeQuorumRequest
+from records.metadata_log import METADATA_TOPIC
 from records.uuids import uuid_text
 from records.wire import DecodeError
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 Address = tuple[str, int]
 
-METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS = 2
 ASK_S = 3.0
 # A quorum has few controllers; of a longer list that a node returns, no more than this is asked.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from controller.config.values.java_order import hash_order
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.state.tables.quotas import entity_of
 from records.errors import ApiError, Error
+from records.java_order import hash_order
 from records.messages.quotas import AlterClientQuotasResponse
 from records.metadata.configs import ClientQuotaRecord
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.config.resources import ResourceType
-from controller.config.values.java_order import hash_order
 from controller.features.levels import (
     DISABLED,
     ELR_VERSION,
@@ -20,6 +19,7 @@ from controller.features.record_versions import CONTROLLER_REGISTRATION
 from controller.handlers.config_changes import MIN_ISR, config_record
 from controller.interface.results import Result
 from records.errors import ApiError, Error, error_text
+from records.java_order import hash_order
 from records.messages.features import UpdateFeaturesResponse
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.transactions import NoOpRecord

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.values.java_order import hash_order
 from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
@@ -18,6 +17,7 @@ from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows
 from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
+from records.java_order import hash_order
 from records.messages.topics import CreatePartitionsResponse
 
 if TYPE_CHECKING:

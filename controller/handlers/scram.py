@@ -6,10 +6,10 @@ import hashlib
 import hmac
 from typing import TYPE_CHECKING, Any
 
-from controller.config.values.java_order import hash_order
 from controller.interface.results import Result, at_once, raised_text
 from controller.state.tables.scram import MECHANISMS, SCRAM_SHA_256, SCRAM_SHA_512
 from records.errors import ApiError, Error
+from records.java_order import hash_order
 from records.messages.scram import AlterUserScramCredentialsResponse
 from records.metadata.security import RemoveUserScramCredentialRecord, UserScramCredentialRecord
 

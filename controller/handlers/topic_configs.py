@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from controller.config.effective import Layers
 from controller.config.resources import ResourceType
-from controller.config.values.java_order import hash_order
 from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
+from records.java_order import hash_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.values.java_order import uuid_order
 from controller.interface.results import Result, at_once, check_record_count
 from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
+from records.java_order import uuid_order
 from records.messages.topics import DeleteTopicsResponse
 from records.metadata.topics import RemoveTopicRecord
 from records.uuids import ZERO_UUID

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.values.java_order import hash_order
 from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
@@ -19,10 +18,11 @@ from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows
 from controller.state.partitions.topics import has_similar, similar_name
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
-from raft.config import METADATA_TOPIC
 from records.errors import ApiError, Error
+from records.java_order import hash_order
 from records.messages.topics import CreateTopicsResponse
 from records.metadata.topics import TopicRecord
+from records.metadata_log import METADATA_TOPIC
 from records.uuids import is_reserved
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from controller.offline.log_file import LogFile
 from controller.offline.replayed import Replay
 from controller.offline.saved_copy import CopyExists, Digest, digest_of, write_file
 from raft.storage.files import OsFiles, read_whole
-from raft.storage.names import PARTITION_DIRECTORY, snapshot_name
+from raft.storage.names import snapshot_name
+from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
 # ruff: noqa: PTH100, PTH103, PTH112, PTH120, PTH123

@@ -7,9 +7,10 @@ import os
 from raft.storage.bootstrap import BOOTSTRAP
 from raft.storage.files import OsFiles, replace_file
 from raft.storage.meta_properties import write_meta_properties
-from raft.storage.names import PARTITION_DIRECTORY, snapshot_name
+from raft.storage.names import snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from records.frame import encode_record
+from records.metadata_log import PARTITION_DIRECTORY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from raft.storage.directory import list_contents
 from raft.storage.errors import CorruptLog, CorruptSnapshot, StorageError
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import MetaProperties, read_meta_properties
-from raft.storage.names import LOG, PARTITION_DIRECTORY, segment_name, snapshot_name
+from raft.storage.names import LOG, segment_name, snapshot_name
 from raft.storage.opening import control_history
 from raft.storage.quorum_state import read_quorum_state
 from raft.storage.recovery import LogRecovery
 from raft.storage.snapshot_file import check_snapshot
 from raft.storage.walk import next_intact
+from records.metadata_log import PARTITION_DIRECTORY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

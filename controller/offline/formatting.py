@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from controller.config.values.java_order import hash_order
 from controller.features import levels as features
 from controller.offline.marked_directories import check_marks, read_marks
+from records.java_order import hash_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

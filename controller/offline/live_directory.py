@@ -13,12 +13,12 @@ from typing import NamedTuple
 from controller.offline.image import Image
 from controller.offline.log_file import DamagedLog
 from controller.offline.take_in import HEADER_BYTES, last_batch, last_log_time_ms, take_in, whole_bytes
+from records.metadata_log import PARTITION_DIRECTORY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.offline.log_file import StoredBatch
 
-PARTITION_DIRECTORY = "__cluster_metadata-0"
 _LOG, _CHECKPOINT = ".log", ".checkpoint"
 _OFFSET_DIGITS, _EPOCH_DIGITS = 20, 10
 _WINDOW_BYTES = 16 << 20

@@ -14,7 +14,7 @@ from controller.offline.truncation import plan_truncation, truncate
 from raft.config import Endpoint, ReplicaKey, Voter
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES, MetaProperties, new_directory_id, write_meta_properties
-from raft.storage.names import PARTITION_DIRECTORY
+from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
 # ruff: noqa: PTH103, PTH116

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from raft.storage.bootstrap import BOOTSTRAP
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES
-from raft.storage.names import PARTITION_DIRECTORY, is_leftover
+from raft.storage.names import is_leftover
+from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
 # ruff: noqa: PTH100, PTH103, PTH112, PTH113, PTH120, PTH123

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT, NO_EPOCH_BUMP_ON_ISR_SHRINK, partition_version
 from controller.rules.reassignment import completed
 from controller.state.partitions.partition import NO_LEADER, NO_LEADER_CHANGE, RECOVERING
+from records.java_order import union_order
 from records.metadata.topics import PartitionChangeRecord
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ class _Change:
         if len(self.isr) >= self.rules.min_isr:
             self.elr = ()
             return
-        eligible = in_hash_order(self.partition.elr, self.partition.isr)
+        # The order of a HashSet, in which Kafka writes an ELR, decides the bytes of the record.
+        eligible = union_order(self.partition.elr, self.partition.isr)
         self.elr = tuple(r for r in eligible if r not in self.isr and r not in self.target.unclean_shutdown)
 
     def elect(self) -> None:
@@ -233,17 +235,3 @@ class _Change:
         target = self.target.recovery_state
         if target is not None and target != self.partition.recovery_state:
             self.fields["leader_recovery_state"] = target
-
-
-def in_hash_order(first: Sequence[int], more: Sequence[int]) -> list[int]:
-    """The distinct ids of both, in the iteration order of a Java HashSet made from `first`.
-
-    Kafka writes an ELR in that order, so it decides the bytes of the record: ascending for ids below 16.
-    """
-    buckets = 16
-    while buckets < int(len(first) / 0.75) + 1:
-        buckets *= 2
-    members = list(dict.fromkeys((*first, *more)))
-    while len(members) > buckets * 3 // 4:
-        buckets *= 2
-    return sorted(members, key=lambda member: (member ^ (member >> 16)) & (buckets - 1))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from controller.config.values.java_order import hash_order
 from records.errors import ApiError, Error
+from records.java_order import hash_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, MutableSequence

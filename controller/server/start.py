@@ -48,10 +48,10 @@ from raft.storage.meta_properties import (
     read_meta_properties,
     write_meta_properties,
 )
-from raft.storage.names import PARTITION_DIRECTORY
 from raft.storage.storage import Storage
 from raft.voters import VoterSet
 from records.frame import decode_record
+from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from records.messages.cluster import DescribeClusterRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.quorum import DescribeQuorumRequest
+from records.metadata_log import METADATA_TOPIC
 from records.uuids import METADATA_TOPIC_ID
 from records.wire import DecodeError, EncodeError
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     Address = tuple[str, int]
 
-METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS = 2
 FETCH_BYTES = 8 << 20
 ASK_S = 5.0

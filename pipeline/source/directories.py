@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from raft.storage.meta_properties import META_PROPERTIES, parse_meta_properties
-from raft.storage.names import CHECKPOINT, LOG, PARTITION_DIRECTORY, segment_offset, snapshot_id
+from raft.storage.names import CHECKPOINT, LOG, segment_offset, snapshot_id
+from records.metadata_log import PARTITION_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -23,12 +23,12 @@ from records.messages.cluster import DescribeClusterRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.quorum import DescribeQuorumRequest
+from records.metadata_log import METADATA_TOPIC
 from records.uuids import METADATA_TOPIC_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-TOPIC = "__cluster_metadata"
 FETCH_BYTES = 8 << 20
 # Offsets of a task; how many bytes they are is not known before they are fetched.
 OFFSETS_PER_RANGE = 1_000_000
@@ -266,7 +266,7 @@ def _leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str 
 
 def _described(asking: Asking, cluster_id: str, node_id: int, endpoint: Endpoint) -> Leader:
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
-    topic = DescribeQuorumRequest.TopicData(topic_name=TOPIC, partitions=(partition,))
+    topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
     response = asking.ask(endpoint, DescribeQuorumRequest(topics=(topic,)))
     where = f"{endpoint.host}:{endpoint.port}"
     if response.error_code or not response.topics or not response.topics[0].partitions:
@@ -289,7 +289,7 @@ def _fetch(asking: Asking, leader: Leader, offset: int, bytes_max: int) -> Any:
         partition_max_bytes=bytes_max,
         high_watermark=leader.high_watermark,
     )
-    topic = FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, topic=TOPIC, partitions=(partition,))
+    topic = FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, topic=METADATA_TOPIC, partitions=(partition,))
     response = asking.ask(
         leader.endpoint,
         FetchRequest(
@@ -317,7 +317,7 @@ def _snapshot_part(asking: Asking, leader: Leader, snapshot: QuorumSnapshot, pos
         snapshot_id=kind.SnapshotId(end_offset=snapshot.checkpoint_end_offset, epoch=snapshot.epoch),
         position=position,
     )
-    topic = FetchSnapshotRequest.TopicSnapshot(name=TOPIC, partitions=(partition,))
+    topic = FetchSnapshotRequest.TopicSnapshot(name=METADATA_TOPIC, partitions=(partition,))
     request = FetchSnapshotRequest(cluster_id=leader.cluster_id, max_bytes=FETCH_BYTES, topics=(topic,))
     response = asking.ask(leader.endpoint, request)
     where = f"{leader.endpoint.host}:{leader.endpoint.port}"

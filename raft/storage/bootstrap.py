@@ -7,9 +7,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.storage.errors import CorruptSnapshot
-from raft.storage.names import PARTITION_DIRECTORY, snapshot_name
+from raft.storage.names import snapshot_name
 from raft.storage.snapshot_file import snapshot_batches
 from records.batch import CorruptBatch, records_of
+from records.metadata_log import PARTITION_DIRECTORY
 
 if TYPE_CHECKING:
     from raft.storage.files import Files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-PARTITION_DIRECTORY = "__cluster_metadata-0"
 QUORUM_STATE = "quorum-state"
 EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"

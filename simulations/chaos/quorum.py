@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from controller.ctl.quorum import describe_request
 from controller.tools.connection import Connection
 from records.errors import ApiError
+from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
 from simulations.chaos.network import Network
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 NODES = (1, 2, 3)
 CLUSTER_ID = "Q2hhb3NDaGFvc0NoYW9zQw"
-PARTITION = "__cluster_metadata-0"
 # The timeout of a client's request, in seconds.
 ASK_S = 2.0
 # The time after which a new process handles SIGTERM, on a busy machine.
@@ -50,7 +50,7 @@ class Quorum:
         return ",".join(f"{node}@127.0.0.1:{port}" for node, port in self.network.ports.items())
 
     def log_directory(self, node: int) -> Path:
-        return self.directory / f"node-{node}" / PARTITION
+        return self.directory / f"node-{node}" / PARTITION_DIRECTORY
 
     def start(self, node: int) -> None:
         """Start a node that is not running."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.config import METADATA_TOPIC
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.versions import ApiVersionsRequest
+from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import METADATA_TOPIC
 from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.metadata_log import METADATA_TOPIC
 from records.uuids import METADATA_TOPIC_ID
 from simulations.cluster.client import BACKOFF_MS
 from simulations.cluster.image import Image, Settling, batches_of, decoded

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import METADATA_TOPIC
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest
@@ -13,6 +12,7 @@ from records.messages.partitions import AlterPartitionRequest, AssignReplicasToD
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.versions import ApiVersionsRequest
+from records.metadata_log import METADATA_TOPIC
 from records.schema import replace
 from records.uuids import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
 from simulations.cluster import fuzz_topics as clerk_topics

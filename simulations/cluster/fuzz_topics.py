@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import METADATA_TOPIC
 from records.messages.reassignments import (
     AlterPartitionReassignmentsRequest,
     ElectLeadersRequest,
     ListPartitionReassignmentsRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.metadata_log import METADATA_TOPIC
 from simulations.cluster import fuzz_values
 from simulations.world.streams import between
 

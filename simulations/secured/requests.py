@@ -22,6 +22,7 @@ from records.messages.reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.metadata_log import METADATA_TOPIC
 from records.schema import schema_of
 from simulations.secured.people import (
     ADMIN,
@@ -65,7 +66,7 @@ def pick(rng: Random, items: Any) -> Any:
 
 def _vote(_rng: Random) -> Any:
     topic = VoteRequest.TopicData(
-        topic_name="__cluster_metadata",
+        topic_name=METADATA_TOPIC,
         partitions=(
             VoteRequest.TopicData.PartitionData(
                 partition_index=0, replica_epoch=FAR_EPOCH, replica_id=2, last_offset_epoch=FAR_EPOCH,
@@ -78,7 +79,7 @@ def _vote(_rng: Random) -> Any:
 
 def _begin(_rng: Random) -> Any:
     topic = BeginQuorumEpochRequest.TopicData(
-        topic_name="__cluster_metadata",
+        topic_name=METADATA_TOPIC,
         partitions=(
             BeginQuorumEpochRequest.TopicData.PartitionData(partition_index=0, leader_id=2, leader_epoch=FAR_EPOCH),
         ),
@@ -89,7 +90,7 @@ def _begin(_rng: Random) -> Any:
 def _describe_quorum(_rng: Random) -> Any:
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     return DescribeQuorumRequest(
-        topics=(DescribeQuorumRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,)),)
+        topics=(DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,)),)
     )
 
 

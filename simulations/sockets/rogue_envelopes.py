@@ -15,6 +15,7 @@ from records.messages.envelope import EnvelopeRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.reassignments import ElectLeadersRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
+from records.metadata_log import METADATA_TOPIC
 from records.schema import schema_of
 from records.wire import EncodeError
 from simulations.sockets.envelopes import CLOSED
@@ -77,7 +78,7 @@ _QUESTIONS: tuple[Any, ...] = (
     DescribeQuorumRequest(
         topics=(
             DescribeQuorumRequest.TopicData(
-                topic_name="__cluster_metadata",
+                topic_name=METADATA_TOPIC,
                 partitions=(DescribeQuorumRequest.TopicData.PartitionData(partition_index=0),),
             ),
         )

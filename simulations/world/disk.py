@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from records.metadata_log import PARTITION_DIRECTORY
+
 if TYPE_CHECKING:
     from random import Random
 
 SECTOR_BYTES = 512
-DIRECTORY = "node/__cluster_metadata-0"
+DIRECTORY = f"node/{PARTITION_DIRECTORY}"
 """Where on its disk a node has its log."""
 
 

@@ -14,6 +14,7 @@ from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRe
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.quorum import DescribeQuorumRequest
+from records.metadata_log import METADATA_TOPIC
 from records.schema import replace
 from records.uuids import METADATA_TOPIC_ID
 from simulations.world.machine import endpoint
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from simulations.world.process import Process
     from simulations.world.world import World
 
-TOPIC = "__cluster_metadata"
 FIRST_ID = 900
 """The first replica id that rogue clients send; one sends 0, the lowest valid id."""
 
@@ -147,7 +147,7 @@ def _vote(rng: Random, process: Process) -> VoteRequest:
         last_offset=log.end + int(_choose(rng, 0, 0, -1, 1, -log.end - 1)),
         pre_vote=pre_vote,
     )
-    topic = VoteRequest.TopicData(topic_name=TOPIC, partitions=(asked,))
+    topic = VoteRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(asked,))
     return VoteRequest(cluster_id=_cluster(process), voter_id=_whom(rng, process), topics=(topic,))
 
 
@@ -171,7 +171,7 @@ def _begin(rng: Random, process: Process) -> BeginQuorumEpochRequest:
         partition_index=0, voter_directory_id=bytes(16), leader_id=leader_id, leader_epoch=epoch
     )
     where = BeginQuorumEpochRequest.LeaderEndpoint(name="CONTROLLER", host=endpoint(leader_id).host, port=9093)
-    topic = BeginQuorumEpochRequest.TopicData(topic_name=TOPIC, partitions=(asked,))
+    topic = BeginQuorumEpochRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(asked,))
     return BeginQuorumEpochRequest(
         cluster_id=_cluster(process), voter_id=_whom(rng, process), topics=(topic,), leader_endpoints=(where,)
     )
@@ -185,7 +185,7 @@ def _end(rng: Random, process: Process) -> EndQuorumEpochRequest:
     asked = EndQuorumEpochRequest.TopicData.PartitionData(
         partition_index=0, leader_id=leader_id, leader_epoch=epoch, preferred_successors=(), preferred_candidates=()
     )
-    topic = EndQuorumEpochRequest.TopicData(topic_name=TOPIC, partitions=(asked,))
+    topic = EndQuorumEpochRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(asked,))
     return EndQuorumEpochRequest(cluster_id=_cluster(process), topics=(topic,), leader_endpoints=())
 
 
@@ -233,7 +233,7 @@ def _part(rng: Random, process: Process) -> FetchSnapshotRequest:
         snapshot_id=Part.SnapshotId(end_offset=end_offset + (rng.random() < 0.1), epoch=epoch),
         position=int(_choose(rng, 0, 0, size // 2, size - 1, size, -1)),
     )
-    topic = FetchSnapshotRequest.TopicSnapshot(name=TOPIC, partitions=(asked,))
+    topic = FetchSnapshotRequest.TopicSnapshot(name=METADATA_TOPIC, partitions=(asked,))
     return FetchSnapshotRequest(
         cluster_id=_cluster(process),
         replica_id=int(_choose(rng, -1, FIRST_ID, process.node.id)),
@@ -244,4 +244,6 @@ def _part(rng: Random, process: Process) -> FetchSnapshotRequest:
 
 def _describe(_rng: Random, _process: Process) -> DescribeQuorumRequest:
     asked = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
-    return DescribeQuorumRequest(topics=(DescribeQuorumRequest.TopicData(topic_name=TOPIC, partitions=(asked,)),))
+    return DescribeQuorumRequest(
+        topics=(DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(asked,)),)
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from controller.config.values.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from controller.offline.acl_names import ALL, OPERATION_NAMES, OPERATIONS, PATTERNS, PERMISSIONS, TYPES
 from controller.tools.admin.acl_arguments import OPTIONS
 from controller.tools.admin.acl_calls import ANY, Entry, Pattern
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import usage
+from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

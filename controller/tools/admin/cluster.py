@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_order import integer_order
 from controller.tools.admin.exceptions import KafkaError
 from controller.tools.admin.running import run_command
 from controller.tools.command_line.arguments import Parser
 from controller.tools.command_line.bootstrap_options import add_bootstrap, java_integer
 from controller.tools.command_line.java_texts import Uncaught, uncaught
 from records.errors import Error
+from records.java_order import integer_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

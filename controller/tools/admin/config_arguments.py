@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from controller.config.values.java_order import hash_code, hash_order
 from controller.config.values.text import java_trim
 from controller.offline.java_forms import integer
 from controller.tools.command_line.java_texts import Uncaught, uncaught
+from records.java_order import hash_code, hash_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.values.java_order import hash_order, integer_order
 from controller.tools.admin.client import Call
 from controller.tools.admin.config_calls import ResourceType, of_brokers, waited
 from controller.tools.admin.exceptions import KAFKA_EXCEPTION, KafkaError, executed
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
+from records.java_order import hash_order, integer_order
 from records.messages.cluster import DescribeClusterRequest, MetadataRequest
 from records.messages.configs import ListConfigResourcesRequest
 from records.messages.groups import ListGroupsRequest

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.values.java_order import bucket_order, hash_code, hash_order
 from controller.tools.admin.client import Call
 from controller.tools.admin.config_calls import of_brokers, waited
 from controller.tools.admin.exceptions import KafkaError
+from records.java_order import bucket_order, hash_code, hash_order
 from records.messages.quotas import AlterClientQuotasRequest, DescribeClientQuotasRequest
 
 TYPE_CHECKING = False

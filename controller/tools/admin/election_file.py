@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from controller.config.values.java_order import partition_order
 from controller.tools.command_line.java_texts import Uncaught, uncaught
+from records.java_order import partition_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_order import partition_order
 from controller.offline.java_forms import integer
 from controller.tools.admin.exceptions import PACKAGE, executed
 from controller.tools.admin.running import run_options
@@ -12,6 +11,7 @@ from controller.tools.command_line.java_texts import Uncaught, uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, check_excluded
 from controller.tools.command_line.options import REQUIRED_VALUE, Option, Options, one_of
 from records.errors import Error
+from records.java_order import partition_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

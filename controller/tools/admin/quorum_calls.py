@@ -7,6 +7,7 @@ from controller.tools.admin.exceptions import KafkaError
 from records.errors import Error
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
+from records.metadata_log import METADATA_TOPIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from controller.tools.admin.client import Admin
     from controller.tools.admin.new_voter import NewVoter
-
-METADATA_TOPIC = "__cluster_metadata"
 
 
 def describe_quorum(admin: Admin) -> tuple[Any, dict[int, list[str]]]:

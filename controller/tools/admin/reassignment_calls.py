@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from controller.config.values.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from controller.tools.admin.client import ANY_OR_ACTIVE, CONTROLLER, Call
 from controller.tools.admin.exceptions import KafkaError, executed
 from controller.tools.admin.topic_calls import list_reassignments
 from controller.tools.admin.topic_reader import BrokerReader
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
+from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.log_dirs import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest

@@ -6,7 +6,6 @@ import sys
 import time
 from typing import NamedTuple
 
-from controller.config.values.java_order import integer_order, partition_order
 from controller.tools.admin.cluster_calls import describe_cluster
 from controller.tools.admin.exceptions import executed
 from controller.tools.admin.reassignment_calls import (
@@ -28,6 +27,7 @@ from controller.tools.admin.reassignment_throttles import (
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import Exit
 from records.errors import Error
+from records.java_order import integer_order, partition_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

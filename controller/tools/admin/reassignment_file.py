@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import NamedTuple, TypeVar
 
-from controller.config.values.java_order import hash_order
 from controller.tools.admin.reassignment_calls import Replica
 from controller.tools.command_line.java_texts import Uncaught, uncaught
+from records.java_order import hash_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

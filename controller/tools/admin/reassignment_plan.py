@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_order import integer_order, partition_order
 from controller.rules.placement import UsableBroker, place
 from controller.tools.admin.cluster_calls import describe_cluster
 from controller.tools.admin.exceptions import KafkaError
@@ -12,6 +11,7 @@ from controller.tools.admin.reassignment_file import COMMAND_FAILED, OPERATION_F
 from controller.tools.admin.reassignment_replicas import current_directories, replicas_of_topics
 from controller.tools.command_line.java_texts import Uncaught, parsed_integer
 from records.errors import ApiError
+from records.java_order import integer_order, partition_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from controller.config.values.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from controller.tools.admin.cluster_calls import describe_cluster
 from controller.tools.admin.exceptions import KafkaError, executed
 from controller.tools.admin.reassignment_calls import Replica, describe_directories, describe_replicas
 from controller.tools.admin.topic_reader import copied_capacity, shown_order
 from records.errors import Error
+from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

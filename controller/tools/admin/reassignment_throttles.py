@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_order import hash_order, integer_order
 from controller.tools.admin.cluster_calls import describe_cluster
 from controller.tools.admin.reassignment_calls import BROKER, TOPIC, alter_configs
+from records.java_order import hash_order, integer_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

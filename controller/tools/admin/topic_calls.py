@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.values.java_order import hash_order
 from controller.tools.admin.client import CONTROLLER, Call
 from controller.tools.admin.exceptions import KafkaError
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
+from records.java_order import hash_order
 from records.messages.reassignments import ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 

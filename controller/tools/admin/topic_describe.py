@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_order import hash_order
 from controller.tools.admin.config_calls import ConfigResource, ResourceType, describe_configs
 from controller.tools.admin.exceptions import KafkaError, executed
 from controller.tools.admin.topic_calls import list_reassignments
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
+from records.java_order import hash_order
 from records.uuids import ZERO_UUID, uuid_text
 
 TYPE_CHECKING = False

@@ -314,9 +314,9 @@ def show_names(admin: Admin, options: Options) -> None:
 
 def alter(admin: Admin, options: Options) -> None:
     """`--alter`: add partitions. Raises OptionError, Uncaught."""
-    from controller.config.values.java_order import integer_order
     from controller.tools.admin.topic_arguments import new_topic
     from controller.tools.admin.topic_calls import create_partitions
+    from records.java_order import integer_order
 
     topic = new_topic(options)
     reader = _reader(admin)

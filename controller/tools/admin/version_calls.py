@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.values.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from controller.tools.admin.client import ENDPOINT_CONTROLLERS, Admin
 from controller.tools.admin.exceptions import PACKAGE, KafkaError
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
+from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from records.messages.cluster import DescribeClusterRequest, MetadataRequest
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.values.java_order import hash_order
 from records.errors import Error
+from records.java_order import hash_order
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord

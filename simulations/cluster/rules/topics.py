@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.values.java_order import hash_order
 from controller.rules.hash_order import first_partition
 from records.errors import Error
+from records.java_order import hash_order
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from records.metadata_log import METADATA_TOPIC
 from simulations.cluster.config_values import TOPIC, is_taken
 from simulations.cluster.member_rules import MIN_ISR, is_active, takes_replicas
 from simulations.cluster.rules.case import Case, first_directory, is_topic_name, repeated
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     Lists = Sequence[Sequence[int]]
 
 PARTITIONS_MAX = 10_000
-METADATA_TOPIC = "__cluster_metadata"
 # Of configs that no topic here is given of its own, what Kafka takes.
 DEFAULTS = {
     "segment.index.bytes": "10485760", "file.delete.delay.ms": "60000", "compression.lz4.level": "9",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.rules.partition_change import Election, PartitionTarget, Rules, in_hash_order, partition_change
+from controller.rules.partition_change import Election, PartitionTarget, Rules, partition_change
 from controller.rules.reassignment import reassigned, reverted
 from controller.state.partitions.partition import Partition, merged
 from records.metadata.topics import PartitionChangeRecord
@@ -348,14 +348,6 @@ def test_a_change_of_directories_alone_is_a_record():
     fields = change(before, rules(live=lambda _: True), directories={3: directory(33), 1: LOST_DIRECTORY})
 
     assert fields == {"directories": (directory(2), LOST_DIRECTORY, directory(33))}
-
-
-def test_the_elr_is_listed_in_the_order_of_javas_hash_set():
-    assert in_hash_order((), (3, 1, 2)) == [1, 2, 3]
-    assert in_hash_order((17,), (2, 16, 1)) == [16, 17, 1, 2]
-    assert in_hash_order((), (33, 17, 1)) == [33, 17, 1]
-    assert in_hash_order((), range(100, 113)) == [100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112]
-    assert in_hash_order((65536,), (2, 1)) == [65536, 1, 2]
 
 
 brokers = st.integers(1, 5)

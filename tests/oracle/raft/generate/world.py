@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import METADATA_TOPIC
 from raft.roles import Follower, Resigned
+from records.metadata_log import METADATA_TOPIC
 from records.uuids import METADATA_TOPIC_ID, ZERO_UUID, uuid_text
 from tests.oracle.raft.directory import directory_id, endpoint
 

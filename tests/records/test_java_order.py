@@ -1,6 +1,6 @@
 """The order of Java's maps."""
 
-from controller.config.values.java_order import hash_order, integer_order, partition_order, uuid_order
+from records.java_order import hash_order, integer_order, partition_order, union_order, uuid_order
 from records.uuids import parse_uuid
 
 
@@ -45,3 +45,11 @@ def test_partitions_and_numbers_come_in_the_order_of_their_java_hashes() -> None
         "orders-2", "ü-2", "orders-3", "ü-1", "ü-0",
     ]  # fmt: skip
     assert integer_order([101, 102, 1, 2, 3, 16, 33, -1, 1000, 70000]) == [16, -1, 1, 33, 70000, 2, 3, 101, 102, 1000]
+
+
+def test_numbers_of_two_lists_come_in_the_order_of_a_set_made_from_the_first() -> None:
+    assert union_order((), (3, 1, 2)) == [1, 2, 3]
+    assert union_order((17,), (2, 16, 1)) == [16, 17, 1, 2]
+    assert union_order((), (33, 17, 1)) == [33, 17, 1]
+    assert union_order((), range(100, 113)) == list(range(100, 113))
+    assert union_order((65536,), (2, 1)) == [65536, 1, 2]

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 K = TypeVar("K")
 
@@ -20,6 +20,12 @@ def hash_code(text: str) -> int:
     for unit in range(0, len(units), 2):
         code = (31 * code + int.from_bytes(units[unit : unit + 2], "big")) & 0xFFFFFFFF
     return code
+
+
+def uuid_hash_code(id_: bytes) -> int:
+    """`Uuid.hashCode`, unsigned."""
+    halves = int.from_bytes(id_[:8], "big") ^ int.from_bytes(id_[8:], "big")
+    return (halves ^ halves >> 32) & 0xFFFFFFFF
 
 
 def hash_order(names: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[str]:
@@ -36,17 +42,19 @@ def hash_order(names: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[s
 def uuid_order(ids: Iterable[bytes]) -> list[bytes]:
     """The distinct uuids, of 16 bytes each, in the order of a map that has grown to hold these."""
     distinct = list(dict.fromkeys(ids))
-    codes = []
-    for id_ in distinct:
-        halves = int.from_bytes(id_[:8], "big") ^ int.from_bytes(id_[8:], "big")
-        codes.append((halves ^ halves >> 32) & 0xFFFFFFFF)
-    return bucket_order(distinct, codes, DEFAULT_CAPACITY)
+    return bucket_order(distinct, [uuid_hash_code(id_) for id_ in distinct], DEFAULT_CAPACITY)
 
 
 def integer_order(numbers: Iterable[int]) -> list[int]:
     """The distinct numbers of 32 bits in the order of a map that has grown to hold these."""
     distinct = list(dict.fromkeys(numbers))
     return bucket_order(distinct, [number & 0xFFFFFFFF for number in distinct], DEFAULT_CAPACITY)
+
+
+def union_order(first: Sequence[int], more: Sequence[int]) -> list[int]:
+    """The distinct numbers of both, none negative, in the order of a HashSet that was made from `first`."""
+    members = list(dict.fromkeys((*first, *more)))
+    return bucket_order(members, members, max(DEFAULT_CAPACITY, int(len(first) / 0.75) + 1))
 
 
 def partition_order(partitions: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -56,7 +64,7 @@ def partition_order(partitions: Iterable[tuple[str, int]]) -> list[tuple[str, in
     return bucket_order(distinct, codes, DEFAULT_CAPACITY)
 
 
-def bucket_order(keys: list[K], codes: list[int], capacity: int) -> list[K]:
+def bucket_order(keys: Sequence[K], codes: Sequence[int], capacity: int) -> list[K]:
     """The keys in the order of a HashMap made with this capacity, where codes are their hashes, unsigned."""
     size = 1
     while size < capacity:
