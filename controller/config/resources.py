@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from controller.config.client_metrics import INVALID_REQUEST, check_subscription
 from controller.config.group_checks import check_group
 from controller.config.keys import client_metrics, group, server, topic
+from controller.config.resource_types import ResourceType
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
 from controller.config.values.definition import ConfigError, Required
 from controller.config.values.text import parse_integer
@@ -22,17 +21,6 @@ if TYPE_CHECKING:
 INVALID_TOPIC_CHARACTERS = "'{}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
 TOPIC_NAME_LENGTH_MAX = 249
 _TOPIC_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
-
-
-class ResourceType(IntEnum):
-    """The types of resources, by Kafka's codes."""
-
-    UNKNOWN = 0
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-    CLIENT_METRICS = 16
-    GROUP = 32
 
 
 DEFINITIONS: dict[ResourceType, Definition] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from controller.config.resources import DEFINITIONS, STOCK_VALUES, ResourceType, check_resource
+from controller.config.resource_types import ResourceType
+from controller.config.resources import DEFINITIONS, STOCK_VALUES, check_resource
 from controller.config.values.definition import Required, Type, value_text
 from controller.config.values.text import java_trim, parse_integer, split_list
 from controller.features.record_versions import CORDONED_DIRECTORIES

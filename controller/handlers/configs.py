@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.resources import ResourceType, resource_type
+from controller.config.resource_types import ResourceType
+from controller.config.resources import resource_type
 from controller.handlers.config_changes import checked, clear_elr_records, incremental, replacement
 from controller.handlers.logger_levels import level_changes
 from controller.interface.results import NOTHING_PENDING, Result, check_record_count, raised_text

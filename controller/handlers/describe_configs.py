@@ -11,9 +11,9 @@ from controller.config.dynamic import DynamicConfig, described_synonyms, node_ty
 from controller.config.effective import ConfigSource
 from controller.config.keys import group, own, server, topic
 from controller.config.keys.dynamic import DYNAMIC
+from controller.config.resource_types import ResourceType
 from controller.config.resources import (
     DEFINITIONS,
-    ResourceType,
     check_topic_name,
     group_defaults,
     resource_type,

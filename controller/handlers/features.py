@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.config.resources import ResourceType
+from controller.config.resource_types import ResourceType
 from controller.features.levels import (
     DISABLED,
     ELR_VERSION,

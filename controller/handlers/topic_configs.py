@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.config.effective import Layers
-from controller.config.resources import ResourceType
+from controller.config.resource_types import ResourceType
 from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
 from records.java_order import hash_order
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.config.resources import check_topic_name
 from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
@@ -42,8 +43,6 @@ ConfigResult = TopicResult.CreatableTopicConfigs
 
 # Kafka's limit on the partitions of one request.
 PARTITIONS_MAX = 10_000
-NAME_LENGTH_MAX = 249
-NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 DEFAULT = -1
 
 
@@ -187,22 +186,7 @@ def check_new_name(state: State, name: str) -> None:
     similar = state.similar_names.get(similar_name(name), ()) if has_similar(name) else ()
     if similar:
         raise ApiError(Error.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {similar[0]}")
-    wrong = wrong_in_name(name)
-    if wrong is not None:
-        raise ApiError(Error.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {wrong}")
-
-
-def wrong_in_name(name: str) -> str | None:
-    """Why the name is not valid; None if it is."""
-    if not name:
-        return "the empty string is not allowed"
-    if name in {".", ".."}:
-        return f"'{name}' is not allowed"
-    if len(name) > NAME_LENGTH_MAX:
-        return f"the length of '{name}' is longer than the max allowed length {NAME_LENGTH_MAX}"
-    if not NAME_CHARACTERS.issuperset(name):
-        return f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
-    return None
+    check_topic_name(name)
 
 
 def given_configs(topic: Any) -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.resources import ResourceType
+from controller.config.resource_types import ResourceType
 from controller.handlers.config_changes import ConfigOperation
 from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest

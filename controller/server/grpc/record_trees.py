@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from controller.config.dynamic import node_type
-from controller.config.resources import DEFINITIONS, ResourceType, resource_type
+from controller.config.resource_types import ResourceType
+from controller.config.resources import DEFINITIONS, resource_type
 from controller.config.values.definition import Type
 from controller.tools.payloads import type_name
 from records.json_form import to_json

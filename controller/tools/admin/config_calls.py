@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
+from controller.config.resource_types import ResourceType
 from controller.tools.admin.client import ANY_OR_ACTIVE, Call
 from controller.tools.admin.exceptions import PACKAGE, KafkaError, executed
 from controller.tools.command_line.java_texts import Uncaught
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from controller.tools.admin.client import Admin
-
-
-class ResourceType(IntEnum):
-    """The types of config resources, as in `controller.config.resources`, which imports the keys of all of them."""
-
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-    CLIENT_METRICS = 16
-    GROUP = 32
 
 
 class ConfigResource(NamedTuple):

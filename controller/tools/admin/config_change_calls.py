@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from controller.config.resource_types import ResourceType
 from controller.tools.admin.client import ANY_OR_ACTIVE, CONTROLLER, Call
-from controller.tools.admin.config_calls import ConfigResource, ResourceType, of_brokers
+from controller.tools.admin.config_calls import ConfigResource, of_brokers
 from controller.tools.admin.exceptions import KafkaError, executed
 from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from controller.config.resource_types import ResourceType
 from controller.config.values.text import java_text
 from controller.tools.admin import config_list_calls as lists
 from controller.tools.admin.config_arguments import (
@@ -21,7 +22,6 @@ from controller.tools.admin.config_arguments import (
 from controller.tools.admin.config_calls import (
     ConfigEntry,
     ConfigResource,
-    ResourceType,
     describe_configs,
     is_timeout,
     waiting_ended,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from controller.tools.admin.client import Call
-from controller.tools.admin.config_calls import ResourceType, of_brokers, waited
+from controller.tools.admin.config_calls import of_brokers, waited
 from controller.tools.admin.exceptions import KAFKA_EXCEPTION, KafkaError, executed
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from controller.config.resource_types import ResourceType
     from controller.tools.admin.client import Admin
 
 ENDPOINT_BROKERS, ENDPOINT_CONTROLLERS = 1, 2

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from controller.tools.admin.config_calls import ConfigResource, ResourceType, describe_configs
+from controller.config.resource_types import ResourceType
+from controller.tools.admin.config_calls import ConfigResource, describe_configs
 from controller.tools.admin.exceptions import KafkaError, executed
 from controller.tools.admin.topic_calls import list_reassignments
 from controller.tools.command_line.java_texts import Uncaught

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config.java_pattern import is_java_pattern
 from controller.config.node import NodeConfig
-from controller.config.resources import ResourceType, check_resource, resource_type
+from controller.config.resource_types import ResourceType
+from controller.config.resources import check_resource, check_topic_name, resource_type
 from controller.config.topic_values import topic_defaults
 from records.errors import ApiError
 from tests.controller.config.test_node import DATA, NODE, node
@@ -68,3 +70,11 @@ def test_a_topic_has_its_defaults_from_the_node_with_milliseconds_first() -> Non
 def test_an_unknown_code_is_the_resource_type_unknown() -> None:
     assert resource_type(2) is ResourceType.TOPIC
     assert resource_type(77) is ResourceType.UNKNOWN
+
+
+def test_a_topics_name_may_have_all_that_kafka_allows() -> None:
+    check_topic_name("azAZ09._-" + "x" * 240)
+
+    for name in ("", ".", "..", "a b", "x" * 250):
+        with pytest.raises(ApiError, match="Topic name is invalid: "):
+            check_topic_name(name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from controller.handlers.topics import random_topic_id, wrong_in_name
+from controller.handlers.topics import random_topic_id
 from records.errors import Error
 from records.messages.topics import CreateTopicsRequest
 from records.metadata.configs import ConfigRecord
@@ -370,11 +370,6 @@ def test_topic_ids_are_random_uuids_that_do_not_begin_with_a_dash():
 
     assert len(set(ids)) == 500
     assert all(id_[6] >> 4 == 4 and id_[8] >> 6 == 2 and not uuid_text(id_).startswith("-") for id_ in ids)
-
-
-def test_a_name_may_have_all_that_kafka_allows():
-    assert wrong_in_name("azAZ09._-" + "x" * 240) is None
-    assert wrong_in_name("a b") is not None
 
 
 def test_configs_are_described_as_they_are_when_the_topic_is_created():

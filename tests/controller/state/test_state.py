@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from controller.config.resources import ResourceType
+from controller.config.resource_types import ResourceType
 from controller.state.state import ReplayError, State
 from controller.state.view import stable_view
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord

@@ -1,0 +1,16 @@
+"""The types of resources that have a configuration (KIP-133). Tools import this without the keys of the resources."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ResourceType(IntEnum):
+    """The types of resources, by Kafka's codes."""
+
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
