@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs pythons format clean
+.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs pythons format clean
 
 setup: $(READY)
 
@@ -48,6 +48,11 @@ gssapi: setup
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
 	$(BIN)/python -m pytest $(PARALLEL) --durations=25 tests/interop tests/oracle --interop
+
+# Kafka's own integration tests, with our controllers in place of Kafka's; with CLASSES=--all all of them.
+kafka-tests: setup
+	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make kafka-tests needs a JDK 17+ and Maven' >&2; exit 1; }
+	$(BIN)/python -m tests.kafka $(CLASSES)
 
 # What stock's tools print: the recorded answers in tests/data/stock-tools, asked anew.
 golden: setup

@@ -1,0 +1,125 @@
+"""Kafka's test jars from Maven Central, our class in place of Kafka's controller, and one JVM for each test class."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+from xml.etree import ElementTree as ET
+
+from controller.ctl.stock_brokers import alone_in, fetch_jars
+
+VERSION = "4.3.1"
+HERE = Path(__file__).parent
+# A heap and a compiler for many processes on few cores.
+JVM = ("-Xmx1500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+# In the text of an error: the test asked a controller in its own JVM for what no request answers.
+IN_MEMORY = "in memory: "
+NO_METHOD = re.compile(r"NoSuchMethodError: '[^']* kafka\.server\.ControllerServer\.")
+COMBINED = "both broker and controller"
+CLASS_SECONDS_MAX = 1800
+LOG4J2 = """\
+status = ERROR
+rootLogger.level = WARN
+rootLogger.appenderRef.out.ref = out
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = [%d] %p %m (%c)%n
+"""
+
+Side = Literal["ours", "stock"]
+Outcome = Literal["passed", "failed", "in memory", "combined", "skipped"]
+
+
+class Ended(NamedTuple):
+    """One test of a class. reason: the first line of what failed; empty where nothing did."""
+
+    name: str
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True)
+class Harness:
+    """The jars and the compiled classes of one release. directory: where both are kept between runs."""
+
+    directory: Path
+
+    @classmethod
+    def prepare(cls) -> Harness:
+        """Fetch the jars and compile the classes, where that was not done. Raises PrepareFailed, CalledProcessError."""
+        base = Path(os.environ.get("KRAFT_CACHE", Path.home() / ".cache" / "kraft-quorum"))
+        made = cls(base / "kafka-tests" / VERSION)
+        fetch_jars((HERE / "pom.xml").read_text(), VERSION, made.directory / "jars")
+        with alone_in(made.directory):
+            made._compile()
+        return made
+
+    def _compile(self) -> None:
+        sources = sorted(map(str, (HERE / "src").rglob("*.java")))
+        shutil.rmtree(self.directory / "classes", ignore_errors=True)
+        command = [
+            "javac",
+            "-nowarn",
+            "-d",
+            str(self.directory / "classes"),
+            "-cp",
+            f"{self.directory}/jars/*",
+            *sources,
+        ]
+        subprocess.run(command, check=True)
+        (self.directory / "log4j2.properties").write_text(LOG4J2)
+
+    def classes(self) -> list[str]:
+        """The names of all test classes that start a cluster."""
+        jars = sorted(map(str, (self.directory / "jars").glob(f"*-{VERSION}-test.jar")))
+        command = ["java", "-cp", self._class_path("ours"), "kraft.tests.Classes", *jars]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+
+    def run(self, name: str, side: Side, out: Path) -> list[Ended]:
+        """Run one class, with its reports, its output and the logs of controllers in `out`.
+
+        Raises TimeoutExpired after half an hour, FileNotFoundError where the JVM wrote no report.
+        """
+        shutil.rmtree(out, ignore_errors=True)
+        (out / "logs").mkdir(parents=True)
+        kraftctl = Path(sys.executable).with_name("kraftctl")
+        command = [
+            "java", *JVM, f"-Dlog4j2.configurationFile={self.directory}/log4j2.properties",
+            f"-Dkraft.tests.command={kraftctl} start -c", f"-Dkraft.tests.logs={out}/logs",
+            "-cp", self._class_path(side), "org.junit.platform.console.ConsoleLauncher", "execute",
+            "--disable-banner", "--disable-ansi-colors", "--details=none", f"--reports-dir={out}",
+            "--config=junit.jupiter.extensions.autodetection.enabled=true", f"--select-class={name}",
+        ]  # fmt: skip
+        with (out / "out.txt").open("w") as log:
+            subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False, timeout=CLASS_SECONDS_MAX)
+        return read_report(out / "TEST-junit-jupiter.xml")
+
+    def _class_path(self, side: Side) -> str:
+        jars = f"{self.directory}/jars/*"
+        return f"{self.directory}/classes:{jars}" if side == "ours" else jars
+
+
+def read_report(path: Path) -> list[Ended]:
+    """The tests of a report in JUnit's form. Raises FileNotFoundError, ParseError."""
+    return [_read_case(case) for case in ET.parse(path).getroot().iter("testcase")]
+
+
+def _read_case(case: ET.Element) -> Ended:
+    name = case.get("name", "")
+    for kind in ("failure", "error", "skipped"):
+        found = case.find(kind)
+        if found is None:
+            continue
+        text = f"{found.get('message') or ''}\n{found.text or ''}".strip()
+        reason = text.partition("\n")[0][:300]
+        if kind == "skipped":
+            return Ended(name, "combined" if COMBINED in text else "skipped", reason)
+        return Ended(name, "in memory" if IN_MEMORY in text or NO_METHOD.search(text) else "failed", reason)
+    return Ended(name, "passed", "")

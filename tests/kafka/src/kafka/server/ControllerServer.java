@@ -1,0 +1,108 @@
+package kafka.server;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.network.ListenerName;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.controller.Controller;
+import org.apache.kafka.image.publisher.MetadataPublisher;
+import org.apache.kafka.metadata.KafkaConfigSchema;
+import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
+import org.apache.kafka.server.common.ApiMessageAndVersion;
+import kafka.network.SocketServer;
+import kafka.raft.KafkaRaftManager;
+import kraft.tests.Process;
+import kraft.tests.RemoteController;
+import kraft.tests.RemoteRaft;
+import org.mockito.Mockito;
+
+/**
+ * Kafka's test harnesses make this class in place of their own controller: it runs a process of the tested controller
+ * with the configuration, directory and port that the harness made. What a test asks of a controller in its own JVM
+ * is asked of the process where a request answers it; else it fails with a text that names the method.
+ */
+public class ControllerServer {
+    private final SharedServer sharedServer;
+    private final CompletableFuture<Integer> firstBoundPort = new CompletableFuture<>();
+    private final List<MetadataPublisher> publishers = new ArrayList<>();
+    private final Process process;
+    private final Controller controller;
+
+    public ControllerServer(SharedServer sharedServer, KafkaConfigSchema schema, BootstrapMetadata bootstrap) {
+        this.sharedServer = sharedServer;
+        KafkaConfig config = sharedServer.controllerConfig();
+        if (config.processRoles().size() > 1) {
+            throw new org.opentest4j.TestAbortedException("a node that is both broker and controller is not served");
+        }
+        this.process = new Process(sharedServer, bootstrap);
+        this.controller = RemoteController.make(process);
+        sharedServer.raftManager_$eq(RemoteRaft.make(process));
+    }
+
+    public void startup() throws Exception {
+        try {
+            process.start();
+            firstBoundPort.complete(process.port());
+        } catch (Throwable error) {
+            firstBoundPort.completeExceptionally(error);
+            throw error;
+        }
+    }
+
+    public void shutdown() {
+        process.stop();
+    }
+
+    public void awaitShutdown() {
+        process.await();
+    }
+
+    public CompletableFuture<Integer> socketServerFirstBoundPortFuture() {
+        return firstBoundPort;
+    }
+
+    /** A socket server that knows the bound ports alone. */
+    public SocketServer socketServer() {
+        return Mockito.mock(SocketServer.class, call -> {
+            if (call.getMethod().getName().equals("boundPort")) {
+                return process.port(((ListenerName) call.getArgument(0)).value());
+            }
+            throw RemoteRaft.unserved(call);
+        });
+    }
+
+    public KafkaRaftManager<ApiMessageAndVersion> raftManager() {
+        return sharedServer.raftManager();
+    }
+
+    public SharedServer sharedServer() {
+        return sharedServer;
+    }
+
+    public KafkaConfig config() {
+        return sharedServer.controllerConfig();
+    }
+
+    public Controller controller() {
+        return controller;
+    }
+
+    public String clusterId() {
+        return sharedServer.clusterId();
+    }
+
+    public Metrics metrics() {
+        return sharedServer.metrics();
+    }
+
+    public Time time() {
+        return sharedServer.time();
+    }
+
+    public List<MetadataPublisher> metadataPublishers() {
+        return publishers;
+    }
+}

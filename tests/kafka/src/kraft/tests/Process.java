@@ -1,0 +1,224 @@
+package kraft.tests;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import org.apache.kafka.common.Endpoint;
+import org.apache.kafka.metadata.bootstrap.BootstrapDirectory;
+import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
+
+import kafka.server.KafkaConfig;
+import kafka.server.SharedServer;
+
+/** One controller as a process: its properties file, its ports, its start and its end. */
+public final class Process {
+    /** The command that is started with the properties file as its last argument. */
+    private static final String[] COMMAND = System.getProperty("kraft.tests.command").split(" ");
+    private static final Path LOGS = Path.of(System.getProperty("kraft.tests.logs"));
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int START_SECONDS = 60;
+    private static final int HTTP_MS = 5_000;
+
+    private final SharedServer shared;
+    private final BootstrapMetadata bootstrap;
+    private final Map<String, Integer> ports = new LinkedHashMap<>();
+    private int httpPort;
+    private java.lang.Process process;
+
+    public Process(SharedServer shared, BootstrapMetadata bootstrap) {
+        this.shared = shared;
+        this.bootstrap = bootstrap;
+    }
+
+    public synchronized void start() throws Exception {
+        if (process != null && process.isAlive()) {
+            return;
+        }
+        KafkaConfig config = shared.controllerConfig();
+        Path directory = Path.of(config.metadataLogDir());
+        if (!Files.exists(directory.resolve("__cluster_metadata-0")) && bootstrap != null) {
+            // The harness keeps these records in memory; a node reads them from its directory.
+            new BootstrapDirectory(directory.toString()).writeBinaryFile(bootstrap);
+        }
+        Path file = LOGS.resolve("controller-" + config.nodeId() + "-" + System.nanoTime() + ".properties");
+        writeProperties(config, file);
+        ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(List.of(COMMAND)));
+        builder.command().add(file.toString());
+        builder.redirectErrorStream(true);
+        File log = new File(file.toString().replace(".properties", ".log"));
+        builder.redirectOutput(log);
+        process = builder.start();
+        awaitStart(log);
+    }
+
+    private void writeProperties(KafkaConfig config, Path file) throws IOException {
+        Properties properties = new Properties();
+        new TreeMap<>(config.originals()).forEach((key, value) -> {
+            if (value != null) {
+                properties.setProperty(key, text(value));
+            }
+        });
+        List<String> listeners = new ArrayList<>();
+        List<?> endpoints = config.controllerListeners() instanceof List<?> list
+            ? list : scala.jdk.javaapi.CollectionConverters.asJava((scala.collection.Seq<?>) (Object) config.controllerListeners());
+        for (Object each : endpoints) {
+            Endpoint endpoint = (Endpoint) each;
+            int port = ports.containsKey(endpoint.listener()) ? ports.get(endpoint.listener()) : take(endpoint);
+            ports.put(endpoint.listener(), port);
+            String host = endpoint.host() == null ? "" : endpoint.host();
+            listeners.add(endpoint.listener() + "://" + host + ":" + port);
+        }
+        properties.setProperty("listeners", String.join(",", listeners));
+        String voters = properties.getProperty("controller.quorum.voters", "");
+        // A harness of one controller does not know its port before the controller is bound.
+        properties.setProperty("controller.quorum.voters", voters.replaceAll(":0$", ":" + port()));
+        httpPort = freePort();
+        properties.setProperty("kraft.http.listener", "127.0.0.1:" + httpPort);
+        try (var out = Files.newOutputStream(file)) {
+            properties.store(out, null);
+        }
+    }
+
+    private static String text(Object value) {
+        if (value instanceof org.apache.kafka.common.config.types.Password password) {
+            return password.value();
+        }
+        if (value instanceof Class<?> type) {
+            return type.getName();
+        }
+        if (value instanceof List<?> list) {
+            return String.join(",", list.stream().map(String::valueOf).toList());
+        }
+        return value.toString();
+    }
+
+    /** The port that the harness bound for a listener, which is released for the process. */
+    private int take(Endpoint endpoint) throws IOException {
+        String host = endpoint.host() == null ? "localhost" : endpoint.host();
+        InetSocketAddress address = new InetSocketAddress(host, endpoint.port());
+        try (ServerSocketChannel channel =
+                 shared.socketFactory().openServerSocket(endpoint.listener(), address, -1, -1)) {
+            return ((InetSocketAddress) channel.getLocalAddress()).getPort();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private void awaitStart(File log) throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        while (System.nanoTime() < end) {
+            if (!process.isAlive()) {
+                throw new RuntimeException("the controller ended: " + Files.readString(log.toPath()));
+            }
+            if (quorum() != null) {
+                return;
+            }
+            Thread.sleep(20);
+        }
+        throw new RuntimeException("the controller did not start in " + START_SECONDS + " s");
+    }
+
+    public synchronized void stop() {
+        if (process == null) {
+            return;
+        }
+        process.destroy();
+        try {
+            if (!process.waitFor(30, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    public void await() {
+        try {
+            if (process != null) {
+                process.waitFor();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    public int nodeId() {
+        return shared.nodeId();
+    }
+
+    public SharedServer shared() {
+        return shared;
+    }
+
+    public int port() {
+        return ports.values().iterator().next();
+    }
+
+    /** The port of a listener; 0 before the start. */
+    public int port(String listener) {
+        return ports.getOrDefault(listener, 0);
+    }
+
+    /** The node's view of the quorum; null where it does not answer. */
+    public JsonNode quorum() {
+        String body = get("/quorum");
+        try {
+            return body == null ? null : JSON.readTree(body);
+        } catch (IOException e) {
+            throw new RuntimeException(e);
+        }
+    }
+
+    /** The value of a metric without labels; null where there is none. */
+    public Double metric(String name) {
+        String body = get("/metrics");
+        if (body == null) {
+            return null;
+        }
+        return body.lines().filter(line -> line.startsWith(name + " "))
+            .map(line -> Double.parseDouble(line.substring(name.length() + 1))).findFirst().orElse(null);
+    }
+
+    /** The body of an answer with status 200; null without one. A connection for each: the harnesses look for threads. */
+    private String get(String path) {
+        try {
+            HttpURLConnection connection =
+                (HttpURLConnection) URI.create("http://127.0.0.1:" + httpPort + path).toURL().openConnection();
+            connection.setRequestProperty("Connection", "close");
+            connection.setConnectTimeout(HTTP_MS);
+            connection.setReadTimeout(HTTP_MS);
+            if (connection.getResponseCode() != 200) {
+                return null;
+            }
+            try (InputStream in = connection.getInputStream()) {
+                return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            }
+        } catch (IOException e) {
+            return null;
+        }
+    }
+}
