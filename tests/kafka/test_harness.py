@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.kafka.harness import Ended, read_report
+from tests.kafka.harness import Ended, method_of, read_report, methods_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,3 +38,11 @@ def test_a_report_says_what_failed_and_what_only_a_controller_in_the_jvm_could_a
         ("combined", "combined"),
     ]
     assert tests[1] == Ended("fails", "failed", "expected: <1>")
+
+
+def test_each_test_apart_has_a_reason() -> None:
+    apart = methods_apart("org.apache.kafka.server.KRaftClusterTest")
+
+    assert apart["testSnapshotCount"] == "asks the emitter of snapshots in its own JVM"
+    assert all(apart.values())
+    assert method_of(Ended("testSnapshotCount(boolean)[1]", "failed", "")) == "testSnapshotCount"

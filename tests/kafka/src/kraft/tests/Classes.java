@@ -10,7 +10,7 @@ import java.util.jar.JarFile;
 /** Prints the names of Kafka's test classes that start a cluster: by the annotations, or by the older harness. */
 public final class Classes {
     private static final Set<String> ANNOTATIONS = Set.of("ClusterTest", "ClusterTests", "ClusterTemplate", "ClusterFeature");
-    private static final Set<String> KITS = Set.of("kafka.server.KRaftClusterTest", "kafka.server.RaftClusterSnapshotTest");
+    private static final Set<String> KITS = Set.of("org.apache.kafka.server.KRaftClusterTest", "kafka.server.RaftClusterSnapshotTest");
 
     private Classes() {
     }

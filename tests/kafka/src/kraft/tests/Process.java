@@ -3,6 +3,7 @@ package kraft.tests;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -25,6 +26,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.kafka.common.Endpoint;
 import org.apache.kafka.metadata.bootstrap.BootstrapDirectory;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
+import org.apache.kafka.metadata.properties.MetaProperties;
+import org.apache.kafka.metadata.properties.PropertiesUtils;
 
 import kafka.server.KafkaConfig;
 import kafka.server.SharedServer;
@@ -59,6 +62,8 @@ public final class Process {
             // The harness keeps these records in memory; a node reads them from its directory.
             new BootstrapDirectory(directory.toString()).writeBinaryFile(bootstrap);
         }
+        // So are the cluster id and the directory id, which may differ from those of an earlier cluster in this directory.
+        shared.metaPropsEnsemble().logDirProps().forEach((name, properties) -> write(Path.of(name), properties));
         Path file = LOGS.resolve("controller-" + config.nodeId() + "-" + System.nanoTime() + ".properties");
         writeProperties(config, file);
         ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(List.of(COMMAND)));
@@ -68,6 +73,15 @@ public final class Process {
         builder.redirectOutput(log);
         process = builder.start();
         awaitStart(log);
+    }
+
+    private static void write(Path directory, MetaProperties properties) {
+        try {
+            PropertiesUtils.writePropertiesFile(
+                properties.toProperties(), directory.resolve("meta.properties").toString(), true);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void writeProperties(KafkaConfig config, Path file) throws IOException {
@@ -189,7 +203,7 @@ public final class Process {
         try {
             return body == null ? null : JSON.readTree(body);
         } catch (IOException e) {
-            throw new RuntimeException(e);
+            throw new UncheckedIOException(e);
         }
     }
 
