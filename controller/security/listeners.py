@@ -15,7 +15,7 @@ from controller.config.security_checks import (
     client_login,
     login_module,
 )
-from controller.interface.inputs import ANONYMOUS, Principal
+from controller.interface.inputs import Principal
 from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
 
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ class Security:
         contexts = self._contexts_of(name)
         rules = PrincipalRules(values.text("ssl.principal.mapping.rules") or "DEFAULT")
 
-        def identity_of(session: ssl.SSLObject) -> Principal:
+        def identity_of(session: ssl.SSLObject) -> Principal | None:
             from controller.security.names import subject_of
 
             certificate = session.getpeercert(binary_form=True)
-            return ANONYMOUS if certificate is None else Principal("User", rules.name_of(subject_of(certificate)))
+            return None if certificate is None else Principal("User", rules.name_of(subject_of(certificate)))
 
         def check_session(session: ssl.SSLObject) -> None:
             contexts.check_session(session)

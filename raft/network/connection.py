@@ -160,6 +160,11 @@ class Connection(asyncio.Protocol):
     # Called by the server.
 
     @property
+    def client(self) -> Any:
+        """Who sends on it: the authenticated identity, else the host."""
+        return self.peer.rpartition(":")[0] if self.identity is None else self.identity
+
+    @property
     def unsent_bytes(self) -> int:
         """The bytes of answers that were not sent yet."""
         return self._kept_bytes + int(self._transport.get_write_buffer_size())

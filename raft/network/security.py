@@ -38,8 +38,8 @@ class Sasl:
 @dataclass(frozen=True, slots=True)
 class ListenerSecurity:
     """The security of one listener. context: the present TLS context, None without TLS; check_session: raises
-    ValueError for a TLS session that is not allowed; identity_of: from a TLS session to the identity, raises ValueError
-    when no rule matches. sasl: None without SASL.
+    ValueError for a TLS session that is not allowed; identity_of: from a TLS session to the identity, None without a
+    certificate; raises ValueError when no rule matches. sasl: None without SASL.
     """
 
     context: Callable[[], ssl.SSLContext] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 IDLE_MS_MAX = 600_000  # connections.max.idle.ms
 
-# The limit on bytes of unfinished frames, on all connections together. Above it the connection with most is closed.
+# The limits on bytes of unfinished frames: on all connections together, and on those where SASL is not complete. Above
+# one a connection is closed (`_close_holder`).
 HELD_BYTES_MAX = 32 << 20
+UNAUTHENTICATED_BYTES_MAX = 4 << 20
 
 # The limit on bytes of unsent answers, on all connections together. Above it the connection whose peer has read nothing
 # for longest is closed.
@@ -62,6 +65,7 @@ class Server:
         request_bytes_max: int = FRAME_BYTES_MAX,
         idle_ms_max: int = IDLE_MS_MAX,
         held_bytes_max: int = HELD_BYTES_MAX,
+        unauthenticated_bytes_max: int = UNAUTHENTICATED_BYTES_MAX,
         unsent_bytes_max: int = UNSENT_BYTES_MAX,
         connections_max: int = CONNECTIONS_MAX,
         backlog: int = BACKLOG,
@@ -78,6 +82,8 @@ class Server:
         self._request_bytes_max = request_bytes_max
         self._idle_s_max = idle_ms_max / 1000
         self._held_bytes_max = held_bytes_max
+        self._unauthenticated_bytes = 0  # of `held_bytes`, on connections where SASL is not complete
+        self._unauthenticated_bytes_max = unauthenticated_bytes_max
         self._unsent_bytes_max = unsent_bytes_max
         self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
         self._iteration_bytes = 0
@@ -211,6 +217,7 @@ class Server:
         timer = self._unauthenticated.pop(number, None)
         if timer is not None:
             timer.cancel()
+            self._unauthenticated_bytes -= self.connections[number].held
 
     def _open_gate(self, connection: Connection, identity: Any) -> None:
         self._forget_unauthenticated(connection.number)
@@ -292,9 +299,29 @@ class Server:
 
     def _hold(self, connection: Connection, change: int) -> None:
         self.held_bytes += change
-        if change > 0 and self.held_bytes > self._held_bytes_max:
-            largest = max(self.connections.values(), key=lambda one: one.held, default=connection)
-            largest.refuse(f"unfinished requests hold {self.held_bytes} bytes, most of them on this connection")
+        waiting = self._unauthenticated
+        if connection.number in waiting:
+            self._unauthenticated_bytes += change
+        while self._unauthenticated_bytes > self._unauthenticated_bytes_max:
+            self._close_holder()
+        while self.held_bytes > self._held_bytes_max:
+            self._close_holder()
+
+    def _close_holder(self) -> None:
+        """Close a connection with an unfinished frame: one that is not authenticated if there is any, and the largest
+        of the principal or host that holds most with all of its connections. Many that hold little each must not
+        outlive the large request of another client.
+        """
+        waiting = [self.connections[number] for number in self._unauthenticated]
+        holders = [one for one in waiting if one.held] or [one for one in self.connections.values() if one.held]
+        by_client: Counter[Any] = Counter()
+        for one in holders:
+            by_client[one.client] += one.held
+        largest = max(holders, key=lambda one: (by_client[one.client], one.held))
+        largest.refuse(
+            f"unfinished requests hold {self.held_bytes} bytes, {self._unauthenticated_bytes} of them without "
+            f"authentication, and this client holds {by_client[largest.client]} of them"
+        )
 
     def _note_stuck(self, connection: Connection, is_stuck: bool) -> None:
         if not is_stuck:

@@ -71,9 +71,9 @@ class Bare:
         WRITERS.append(writer)
 
     @classmethod
-    async def to(cls, port: int, limit: int = 1 << 24) -> Self:
-        """limit: about how many bytes it takes from the socket before they are asked for."""
-        return cls(*await asyncio.open_connection("127.0.0.1", port, limit=limit))
+    async def to(cls, port: int, limit: int = 1 << 24, host: str = "127.0.0.1") -> Self:
+        """limit: about how many bytes it takes from the socket before they are asked for; host: where it is."""
+        return cls(*await asyncio.open_connection("127.0.0.1", port, limit=limit, local_addr=(host, 0)))
 
     async def write(self, data: bytes) -> None:
         self.writer.write(data)

@@ -387,3 +387,59 @@ def test_a_request_above_the_bound_ends_a_connection_that_is_not_authenticated(l
             assert (await authenticated.response(SaslAuthenticateResponse, 2)).error_code == 34
 
     run_on(loop, test())
+
+
+def test_unfinished_requests_without_authentication_do_not_close_authenticated_clients(loop):
+    async def test():
+        async with Secured(held_bytes_max=100_000, unauthenticated_bytes_max=20_000) as serving:
+            broker = await Client.to(serving.port)
+            assert (await broker.log_in()).error_code == 0
+            await broker.write((60_004).to_bytes(4, "big") + bytes(60_000))
+            await until(lambda: serving.server.held_bytes == 60_004)
+
+            hostile = [await Client.to(serving.port) for _ in range(100)]
+            for client in hostile:
+                await client.write((1000).to_bytes(4, "big") + bytes(900))
+            await until(lambda: len(serving.notes) >= 78)
+
+            held = sorted(one.held for one in serving.server.connections.values() if one.held)
+            assert held == [904] * 22 + [60_004]
+            assert serving.server.held_bytes == 22 * 904 + 60_004
+
+    run_on(loop, test())
+
+
+def test_above_the_total_a_client_without_authentication_is_closed_first(loop):
+    async def test():
+        async with Secured(held_bytes_max=50_000) as serving:
+            waiting = await Client.to(serving.port)
+            await waiting.write((1000).to_bytes(4, "big") + bytes(900))
+            await until(lambda: serving.server.held_bytes == 904)
+            broker = await Client.to(serving.port)
+            assert (await broker.log_in()).error_code == 0
+
+            await broker.write((60_000).to_bytes(4, "big") + bytes(49_800))
+            await until(lambda: serving.notes)
+
+            assert await waiting.is_closed()
+            assert [one.held for one in serving.server.connections.values() if one.held] == [49_804]
+
+    run_on(loop, test())
+
+
+def test_the_bytes_of_a_client_that_authenticates_no_longer_count_as_unauthenticated(loop):
+    async def test():
+        async with Secured(held_bytes_max=100_000, unauthenticated_bytes_max=1_000) as serving:
+            for _ in range(3):
+                client = await Client.to(serving.port)
+                await client.shake()
+                token = request_frame(SaslAuthenticateRequest(auth_bytes=PlainClient("alice", "hush").first()), 2)
+                await client.write(token + (900).to_bytes(4, "big") + bytes(800))
+                assert (await client.response(SaslAuthenticateResponse, 2)).error_code == 0
+                await client.write(bytes(50))
+
+            await until(lambda: serving.server.held_bytes == 3 * 854)
+            assert serving.server._unauthenticated_bytes == 0
+            assert serving.notes == []
+
+    run_on(loop, test())

@@ -377,6 +377,23 @@ def test_too_many_half_frames_close_the_largest_first(loop: Loop) -> None:
     run_on(loop, test())
 
 
+def test_many_small_holders_of_one_host_close_before_the_large_request_of_another(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(held_bytes_max=100_000) as serving:
+            broker = await Bare.to(serving.port, host="127.0.0.2")
+            await broker.write((40_004).to_bytes(4, "big") + bytes(40_000))
+
+            hostile = [await Bare.to(serving.port) for _ in range(40)]
+            for client in hostile:
+                await client.write((1 << 20).to_bytes(4, "big") + bytes(3000))
+            await until(lambda: len(serving.notes) >= 20)
+
+            assert {fields["peer"].rpartition(":")[0] for _, fields in serving.notes} == {"127.0.0.1"}
+            assert max(one.held for one in serving.server.connections.values()) == 40_004
+
+    run_on(loop, test())
+
+
 def test_a_large_request_in_small_pieces_is_served(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
