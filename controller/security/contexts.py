@@ -13,6 +13,7 @@ from controller.security.files import FileError, read_bounded
 from controller.security.keystores import key_pair, pem, trusted
 from controller.security.names import chain_expires_s
 from controller.security.renewal import Renewal
+from controller.security.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ class Contexts:
         self._values = values
         self._is_client = is_client
         self._certificate: tuple[str, int] | None = None
+        self._sessions = Sessions()
         self._paths = [
             path
             for path in (values.text("ssl.keystore.location"), values.text("ssl.truststore.location"))
@@ -67,7 +69,10 @@ class Contexts:
         return self._certificate
 
     def check_session(self, session: ssl.SSLObject) -> None:
-        """Raises ValueError for a cipher suite that is not enabled: OpenSSL enables those of TLS 1.3 together."""
+        """Raises ValueError for a cipher suite that is not enabled (OpenSSL enables those of TLS 1.3 together), and for
+        a resumed session whose certificate has expired.
+        """
+        self._sessions.check(session)
         found = session.cipher()
         if self._names and found is not None and found[0] not in self._names:
             raise ValueError(f"cipher suite {found[0]} is not in ssl.cipher.suites")
@@ -80,7 +85,7 @@ class Contexts:
         client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         client.check_hostname = bool(values.text("ssl.endpoint.identification.algorithm"))
         for context in (server, client):
-            # A session is not continued on another connection: the certificate is checked each time.
+            # No tickets; what is resumed without one is checked by `Sessions`.
             context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
             # As in Java, whatever is in the truststore is trusted, without its own authority.
             context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

@@ -15,6 +15,7 @@ from controller.security.contexts import held
 from controller.security.files import FileError, read_bounded
 from controller.security.names import chain_expires_s
 from controller.security.renewal import Renewal
+from controller.security.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -55,7 +56,8 @@ class Pems(NamedTuple):
 
 
 class EdgeSecurity:
-    """Of one port. has_tls: whether it has certificates. listener: its key, as the log names it.
+    """Of one port. has_tls: whether it has certificates. listener: its key, as the log names it. check_session: raises
+    ValueError for a TLS session that is not allowed.
 
     allowed: names of certificates, as the configuration has them; empty where none is asked for.
     """
@@ -72,6 +74,7 @@ class EdgeSecurity:
         self.asks_clients = paths is not None and paths.client_ca is not None
         self._pems: Renewal[Pems] | None = None if paths is None else self._renewal(paths, lambda: read_pems(paths))
         self._context: tuple[Pems, ssl.SSLContext] | None = None
+        self.check_session = Sessions().check
         token = config.text(edge.token)
         self._tokens = None if token is None else self._renewal((token,), lambda: read_tokens(token))
 
@@ -144,7 +147,7 @@ def context_of(pems: Pems) -> ssl.SSLContext:
     """The context of a server, from files that match."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # A session is not continued on another connection: the certificate is checked each time.
+    # No tickets; what is resumed without one is checked by `Sessions`.
     context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
     context.num_tickets = 0
     _load_key(context, pems)

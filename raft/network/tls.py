@@ -249,9 +249,14 @@ class TlsConnection(asyncio.Protocol):
             self._loop.call_soon(self._read)
 
     def close(self) -> None:
-        """Close, with a close_notify, when all bytes were sent."""
+        """Close when all bytes were sent, with a close_notify.
+
+        A server sends none over TLS 1.2: OpenSSL would keep the session, up to 65 KiB with a large certificate, for a
+        client that may resume it; without one the session ends with the connection. Frames and HTTP answers have
+        lengths, so a client knows that they are whole.
+        """
         if not self._is_closing:
-            if self.is_open:
+            if self.is_open and not (self._server_side and self.session.version() == "TLSv1.2"):
                 with contextlib.suppress(ssl.SSLError):
                     self.session.unwrap()
                 self._flush()

@@ -138,7 +138,7 @@ class HttpPort:
 
     def _make(self) -> asyncio.BaseProtocol:
         if self._security.has_tls:
-            security = ListenerSecurity(self._security.context)
+            security = ListenerSecurity(self._security.context, self._security.check_session)
             return self._handshakes.make(
                 HTTP.listener, security, lambda tls: self._connection(names_of_session(tls.session))
             )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 import ssl
+from time import time
 
 import pytest
 
 from controller.config.listener_values import ListenerValues
 from controller.config.node import NodeConfig
+from controller.security import sessions
 from controller.security.ciphers import open_ssl_name
 from controller.security.contexts import CHECK_S, Contexts, unfolded
 from controller.security.files import FileError
 from tests.controller.config.test_security_checks import given
+from tests.controller.security.test_sessions import of_client, shake_hands
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 
 pytestmark = needs_openssl
@@ -105,6 +108,9 @@ def test_what_the_keys_name_is_enabled_and_no_more(tmp_path):
 
 
 class Session:
+    def version(self):
+        return "TLSv1.3"
+
     def cipher(self):
         return "TLS_AES_128_GCM_SHA256", "TLSv1.3", 128
 
@@ -115,6 +121,19 @@ def test_a_session_with_another_cipher_suite_is_refused(tmp_path):
     with pytest.raises(ValueError, match="TLS_AES_128_GCM_SHA256 is not in ssl"):
         made.contexts.check_session(Session())
     Made(tmp_path).contexts.check_session(Session())
+
+
+def test_a_session_is_not_resumed_when_the_certificate_of_the_client_has_expired(tmp_path, monkeypatch):
+    contexts = Made(tmp_path, **{"ssl.client.auth": "required"}).contexts
+    client = of_client(3)
+    first, asking = shake_hands(contexts.server(), client)
+    contexts.check_session(first)
+    again, _ = shake_hands(contexts.server(), client, asking.session)
+    contexts.check_session(again)
+
+    monkeypatch.setattr(sessions, "wall_s", lambda: time() + 4 * 24 * 3600)
+    with pytest.raises(ValueError, match="its certificate has expired"):
+        contexts.check_session(again)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import shutil
+import socket
 import ssl
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,7 @@ import pytest
 from controller.config.node import NodeConfig
 from controller.ctl.main import main
 from controller.node.logs import Log
+from controller.security import sessions
 from controller.server.http.port import HANDSHAKES_MIN, HttpPort
 from tests.controller.server.http.test_connection import LIVE, PROPERTIES
 from tests.controller.server.processes import format_directory, free_port, run_to_end, running, write_properties
@@ -147,6 +151,53 @@ def test_a_client_needs_a_certificate_that_is_allowed(
             found = await asked(port, LIVE.replace(b"/livez", path), context_of(name))
             assert found[0] == status
         assert port.reasons() == ([] if reason is None else [reason])
+
+    run({**put(tmp_path, "node"), **CLIENTS}, talk)
+
+
+def test_a_tls_session_is_not_resumed_when_the_certificate_has_expired(tmp_path: Path, monkeypatch: Any) -> None:
+    context = context_of("watcher")
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    def ask(port: int, session: ssl.SSLSession | None = None) -> tuple[bytes, ssl.SSLSocket]:
+        """What the port answers, and the connection, which stays open."""
+        raw = socket.create_connection(("127.0.0.1", port))
+        found = context.wrap_socket(raw, server_hostname="localhost", session=session)
+        try:
+            found.sendall(LIVE.replace(b"Host: x", b"Host: localhost"))
+            return found.recv(12), found
+        except OSError:
+            return b"", found
+
+    async def talk(port: Port) -> None:
+        answer, first = await asyncio.to_thread(ask, port.port)
+        again, second = await asyncio.to_thread(ask, port.port, first.session)
+        assert (answer, again, second.session_reused) == (b"HTTP/1.1 200", b"HTTP/1.1 200", True)
+
+        monkeypatch.setattr(sessions, "wall_s", lambda: time.time() + 365 * 24 * 3600 * 200)
+        refused, third = await asyncio.to_thread(ask, port.port, first.session)
+
+        assert (refused, third.session_reused) == (b"", True)
+        assert port.reasons() == ["TLS failed: its certificate has expired since its TLS session began: renew it"]
+        for connection in (first, second, third):
+            connection.close()
+
+    run({**put(tmp_path, "node"), **CLIENTS}, talk)
+
+
+def test_a_tls_session_is_forgotten_when_its_connection_ends(tmp_path: Path) -> None:
+    context = context_of("watcher")
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    async def talk(port: Port) -> None:
+        for _ in range(5):
+            assert (await asked(port, LIVE, context))[0] == 200
+        while port._connections:
+            await asyncio.sleep(0.01)
+        gc.collect()
+
+        stats = port._security.context().session_stats()
+        assert (stats["accept_good"], stats["number"]) == (5, 0)
 
     run({**put(tmp_path, "node"), **CLIENTS}, talk)
 
