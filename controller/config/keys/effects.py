@@ -32,6 +32,9 @@ OWN_TEXTS = {
     " `URI=…`, `EMAIL=…`, `IP=…`; `*` allows every certificate of the authority.",
     "kraft.http.token.path": "A file of bearer tokens, one a line. A request must have one of them; probes without one"
     " get a short answer. A renewed file is used without a restart.",
+    "kraft.http.hosts": "Names by which clients address the port, besides localhost, the machine's own and those of"
+    " controllers in this file: of a proxy or a service, without a port. A request in plain text for another name gets"
+    " status 421, unless it has a token; an IP address is always served. `*` allows every name.",
     "kraft.http.connections.max": "The most connections at a time, those of open pages included. One more closes the"
     " connection that has been idle for longest.",
     "kraft.jaas.config.path": "The JAAS file, as `-Djava.security.auth.login.config=` in `KAFKA_OPTS` of a stock node."

@@ -51,6 +51,8 @@ KEYS = Definition(
     Key("kraft.http.allow", Type.LIST, None, ListOf(null=True), Importance.MEDIUM),
     # A file of bearer tokens, one a line: a request must have one of them. Probes answer without one, in short.
     Key("kraft.http.token.path", Type.STRING, None, None, Importance.MEDIUM),
+    # Names in the Host header besides those of the configuration; * for any.
+    Key("kraft.http.hosts", Type.LIST, (), ListOf(), Importance.LOW),
     # The most connections at a time, those of open pages included; one more closes the one that is idle for longest.
     Key("kraft.http.connections.max", Type.INT, 64, between(1, 1024), Importance.LOW),
     # The JAAS file, as `-Djava.security.auth.login.config=` in KAFKA_OPTS; it is used where no key has a login module.

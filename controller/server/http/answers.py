@@ -11,12 +11,15 @@ JSON = "application/json"
 
 
 class Asked(NamedTuple):
-    """A request. path: without the query; accept: the header, empty if there is none; authorization: the header."""
+    """A request. path: without the query; accept, host: the headers, empty if there are none; authorization:
+    the header.
+    """
 
     method: str
     path: str
     accept: str = ""
     authorization: bytes | None = None
+    host: str = ""
 
     def __repr__(self) -> str:
         return f"Asked({self.method} {self.path})"

@@ -208,9 +208,13 @@ def _headers(content_type: str, more: tuple[tuple[str, str], ...]) -> list[tuple
 
 def _asked(request: h11.Request) -> Asked:
     accept = next((value for name, value in request.headers if name == b"accept"), b"")
+    host = next((value for name, value in request.headers if name == b"host"), b"")
     authorization = next((value for name, value in request.headers if name == b"authorization"), None)
     target = request.target
     if target.startswith(b"http://"):  # the form used with proxies (RFC 9112, 3.2.2)
-        target = b"/" + target[len(b"http://") :].partition(b"/")[2]
+        host, _, target = target[len(b"http://") :].partition(b"/")
+        target = b"/" + target
     path = target.partition(b"?")[0]
-    return Asked(request.method.decode("ascii"), path.decode("latin-1"), accept.decode("latin-1"), authorization)
+    texts = (each.decode("latin-1") for each in (request.method, path, accept, host))
+    method, path_text, accept_text, host_text = texts
+    return Asked(method, path_text, accept_text, authorization, host_text)

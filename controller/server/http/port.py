@@ -20,6 +20,7 @@ from controller.server.http.answers import Answer, as_json, text
 from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
 from controller.server.http.events import READERS_MAX, Events
+from controller.server.http.hosts import KEY, Hosts
 from controller.server.http.metrics import Metrics
 from controller.server.http.page import PAGE
 from controller.server.http.probes import problems_of, ready, started
@@ -76,6 +77,7 @@ class HttpPort:
             )  # fmt: skip
         except FileError as error:
             raise OSError(f"{HTTP.listener}: {error}") from None
+        self._hosts = Hosts(config)
         handshakes_max = max(config.number("kraft.http.connections.max") // 4, HANDSHAKES_MIN)
         self._handshakes = Handshakes(loop, handshakes_max, self._note)
         self._node: Node | None = None
@@ -227,7 +229,13 @@ class HttpPort:
             reason = f"the client is {client}; {HTTP.allow} does not list it"
             self._note("http_refused", HTTP.listener, connection.peer, reason)
             return text(403, reason)
-        if asked.path in PROBES or self._security.has_sent_token(asked.authorization):
+        has_sent_token = self._security.has_sent_token(asked.authorization)
+        # Over TLS the client has checked the name; and a page of another site has no token.
+        is_trusted = self._security.has_tls or (self._security.has_token and has_sent_token)
+        if not is_trusted and not self._hosts.has(asked.host):
+            self._note("http_refused", HTTP.listener, connection.peer, f"the request is for a host not in {KEY}")
+            return text(421, f"this is not {asked.host[:256]}: use the node's address, or add the name to {KEY}")
+        if asked.path in PROBES or has_sent_token:
             return None
         self._note("http_refused", HTTP.listener, connection.peer, f"it sends no token of {HTTP.token}")
         needed = f"send `Authorization: Bearer TOKEN`, with a token of the node's {HTTP.token}"

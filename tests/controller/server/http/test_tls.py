@@ -94,7 +94,7 @@ async def asked(port: Port, request: bytes, context: ssl.SSLContext | None = Non
         return 0, b"", ""
     shown = writer.get_extra_info("peercert")
     name = "" if shown is None else dict(pair for entry in shown["subject"] for pair in entry)["commonName"]
-    writer.write(request.replace(b"Host: x", b"Host: x\r\nConnection: close"))
+    writer.write(request.replace(b"Host: localhost", b"Host: localhost\r\nConnection: close"))
     try:
         found = await reader.read()
     except (ssl.SSLError, ConnectionError):
@@ -164,7 +164,7 @@ def test_a_tls_session_is_not_resumed_when_the_certificate_has_expired(tmp_path:
         raw = socket.create_connection(("127.0.0.1", port))
         found = context.wrap_socket(raw, server_hostname="localhost", session=session)
         try:
-            found.sendall(LIVE.replace(b"Host: x", b"Host: localhost"))
+            found.sendall(LIVE)
             return found.recv(12), found
         except OSError:
             return b"", found
@@ -206,7 +206,7 @@ def test_a_request_needs_a_token_and_a_probe_without_one_gets_the_verdict_alone(
     (tmp_path / "tokens").write_text(TOKEN)
 
     def bearing(token: str, request: bytes = PAGE) -> bytes:
-        return request.replace(b"Host: x", f"Host: x\r\nAuthorization: Bearer {token}".encode())
+        return request.replace(b"Host: localhost", f"Host: localhost\r\nAuthorization: Bearer {token}".encode())
 
     async def talk(port: Port) -> None:
         refused = [(await asked(port, request))[0] for request in (PAGE, bearing("wrong"), bearing(TOKEN + "x"))]
