@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from controller.config.principal_rules import template
+from controller.config.java_matching import Program, Steps, TooManySteps
+from controller.config.java_regex import compile_java
+from controller.config.java_replacing import replace_matches
+from controller.config.principal_rules import STEPS_MAX
 from controller.config.values.definition import ConfigError
 
 KEY = "sasl.kerberos.principal.to.local.rules"
 _RULE = re.compile(
     r"(DEFAULT)|RULE:\[([0-9]+):([^\]]*)\](?:\(([^)]*)\))?(?:s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?",
 )
+_NOT_SIMPLE = frozenset("/@")
 _NAME = re.compile(r"([^/@]*)(?:/([^/@]*))?@([^/@]*)")
 _PARAMETER = re.compile(r"\$([0-9]*)")
+
+
+class _Rule(NamedTuple):
+    """One rule. components: how many a name must have; base: made of them; match: that the base must match as a whole;
+    replaced, replacement: the substitution, of all matches if is_repeated; case: L or U for the case of the result.
+    """
+
+    components: int
+    base: str
+    match: Program | None
+    replaced: Program | None
+    replacement: str
+    is_repeated: bool
+    case: str
 
 
 class KerberosRules:
@@ -24,7 +43,13 @@ class KerberosRules:
         self._rules = [_parsed(text) for text in texts or ("DEFAULT",)]
 
     def name_of(self, principal: str) -> str:
-        """The name of a principal. Raises ValueError when no rule gives one."""
+        """The name of a principal. Raises ValueError when no rule gives one, or they take too many steps."""
+        try:
+            return self._name_of(principal, Steps(STEPS_MAX))
+        except TooManySteps:
+            raise ValueError(f"the {len(principal)} characters of it take too long to match with {KEY}") from None
+
+    def _name_of(self, principal: str, steps: Steps) -> str:
         match = _NAME.fullmatch(principal)
         if match is None:
             if "@" in principal or "/" in principal:
@@ -32,50 +57,46 @@ class KerberosRules:
             return principal
         parts = [match[3], match[1], *([] if match[2] is None else [match[2]])]
         for rule in self._rules:
-            found = self._applied(rule, parts)
-            if found is not None:
-                return found
+            name = self._applied(rule, parts, steps)
+            if name is not None:
+                return name
         raise ValueError(f"no rule of {KEY} applies to {principal[:200]!r}")
 
-    def _applied(self, rule: re.Match[str], parts: list[str]) -> str | None:
-        if rule[1]:
-            found: str | None = parts[1] if parts[0] == self._default_realm else None
+    def _applied(self, rule: _Rule | None, parts: list[str], steps: Steps) -> str | None:
+        if rule is None:
+            name = parts[1] if parts[0] == self._default_realm else None
         else:
-            found = _replaced(rule, parts)
-        if found is not None and re.search("[/@]", found):
-            raise ValueError(f"a rule of {KEY} gives {found[:200]!r}, which is not simple")
-        if found is None or not rule[8]:
-            return found
-        return found.lower() if rule[8] == "L" else found.upper()
+            name = _replaced(rule, parts, steps)
+        if name is not None and not _NOT_SIMPLE.isdisjoint(name):
+            raise ValueError(f"a rule of {KEY} gives {name[:200]!r}, which is not simple")
+        if name is None or rule is None or not rule.case:
+            return name
+        return name.lower() if rule.case == "L" else name.upper()
 
 
-def _replaced(rule: re.Match[str], parts: list[str]) -> str | None:
-    if len(parts) - 1 != int(rule[2]):
+def _replaced(rule: _Rule, parts: list[str], steps: Steps) -> str | None:
+    if len(parts) - 1 != rule.components:
         return None
-    base = _PARAMETER.sub(lambda match: parts[int(match[1])], rule[3])
-    if rule[4] is not None and re.fullmatch(rule[4], base) is None:
+    base = _PARAMETER.sub(lambda match: parts[int(match[1])], rule.base)
+    if rule.match is not None and rule.match.match_all(base, steps) is None:
         return None
-    if rule[5] is None:
+    if rule.replaced is None:
         return base
-    pattern = re.compile(rule[5])
-    return pattern.sub(template(rule[6], pattern.groups), base, count=0 if rule[7] else 1)
+    return replace_matches(rule.replaced, base, rule.replacement, steps, is_first_only=not rule.is_repeated)
 
 
-def _parsed(text: str) -> re.Match[str]:
-    """Raises ConfigError."""
+def _parsed(text: str) -> _Rule | None:
+    """None for DEFAULT. Raises ConfigError."""
     match = _RULE.fullmatch(text)
     if match is None:
         raise ConfigError(f"{KEY}: Invalid rule: {text}")
     if match[1]:
-        return match
+        return None
     try:
-        for pattern in (match[4], match[5]):
-            re.compile(pattern or "")
-        if match[5] is not None:
-            template(match[6], re.compile(match[5]).groups)
         count = int(match[2])
         if not all(number and int(number) <= count for number in _PARAMETER.findall(match[3])):
             raise ValueError(f"a parameter of [{match[2]}:{match[3]}] is outside of 0 to {count}")
-    except (re.error, ValueError) as error:
+        whole, part = (None if each is None else compile_java(each) for each in (match[4], match[5]))
+        return _Rule(count, match[3], whole, part, match[6] or "", bool(match[7]), match[8] or "")
+    except ValueError as error:
         raise ConfigError(f"{KEY}: Invalid rule: {text}: {error}") from None
-    return match

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from controller.config.listener_values import ListenerValues
@@ -102,11 +103,15 @@ class Security:
         contexts = self._contexts_of(name)
         rules = PrincipalRules(values.text("ssl.principal.mapping.rules") or "DEFAULT")
 
-        def identity_of(session: ssl.SSLObject) -> Principal | None:
+        @lru_cache(maxsize=16)  # asked for twice in each handshake
+        def principal_of(certificate: bytes) -> Principal:
             from controller.security.names import subject_of
 
+            return Principal("User", rules.name_of(subject_of(certificate)))
+
+        def identity_of(session: ssl.SSLObject) -> Principal | None:
             certificate = session.getpeercert(binary_form=True)
-            return None if certificate is None else Principal("User", rules.name_of(subject_of(certificate)))
+            return None if certificate is None else principal_of(certificate)
 
         def check_session(session: ssl.SSLObject) -> None:
             contexts.check_session(session)
