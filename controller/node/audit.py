@@ -14,6 +14,7 @@ from controller.core.apis import ALL_APIS, CLUSTER_ACTION, Kind
 from controller.interface import effects
 from controller.interface.inputs import Written
 from controller.node.audit_file import AuditFile
+from controller.node.audit_limit import AuditLimit
 from controller.node.audit_resources import resources_of
 from raft import effects as raft_effects
 from records.errors import Error, error_name
@@ -76,6 +77,7 @@ class AuditLog:
         # Requests of the quorum, which are answered without their context: by source, with the epoch and the offset of
         # the newest voter set when they came.
         self._asked: dict[Source, tuple[RequestContext, int, int]] = {}
+        self._limit = AuditLimit()
         self._replica: Replica
 
     def begin(self, replica: Replica) -> None:
@@ -174,12 +176,16 @@ class AuditLog:
         else:
             outcome = UNKNOWN if self._may_be_lost(context, written, codes) else COMMITTED
         time_ms = self._wall_ms()
+        principal = str(context.principal)
+        is_limited = written is None and not context.is_own
+        if is_limited and not self._limit.may_write(principal, time_ms):
+            return None
         said: dict[str, Any] = {
             "time": f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(time_ms // 1000))}.{time_ms % 1000:03}Z",
             "node_id": self._node_id,
             "api": _api_name(context),
             "version": context.version,
-            "principal": None if context.is_own else _bounded(str(context.principal)),
+            "principal": None if context.is_own else _bounded(principal),
             "client_id": _bounded(context.client_id),
             "client_address": None if context.is_own else context.client_address,
             "listener": context.listener,
@@ -200,7 +206,13 @@ class AuditLog:
         said["resources"] = resources
         if count > len(resources):
             said["more_resources"] = count - len(resources)
-        return json.dumps(said, separators=(",", ":")).encode() + b"\n"
+        omitted = self._limit.take_omitted(principal)
+        if omitted:
+            said["omitted"] = omitted
+        line = json.dumps(said, separators=(",", ":")).encode() + b"\n"
+        if is_limited:
+            self._limit.spend(principal, len(line))
+        return line
 
     def _is_wanted(self, codes: set[int], *, is_of_cluster: bool, is_read: bool) -> bool:
         """Whether a request that wrote nothing has a line. codes: its errors; is_of_cluster: of brokers and

@@ -15,6 +15,7 @@ from controller.interface.inputs import Disconnected, Forwarder, Principal, Requ
 from controller.interface.refusals import refused
 from controller.node.admission import Admission
 from controller.node.audit import RESOURCES_MAX, AuditLog
+from controller.node.audit_limit import BURST_BYTES
 from raft import effects as raft_effects
 from raft.inputs import Source
 from raft.voters import History
@@ -56,10 +57,11 @@ class Audited(Rig):
 
     def __init__(self, *requests: str, **settings: Any) -> None:
         self.kept = Kept()
+        self.wall_ms = 1_795_392_000_123
         self.notes_of_audit: list[str] = []
         self.quorum = SimpleNamespace(voter_sets=History([(-1, None)]), epoch=7, high_watermark=100)
         self.audit = AuditLog(
-            cast("AuditFile", self.kept), 1, frozenset(requests), lambda: 1_795_392_000_123,
+            cast("AuditFile", self.kept), 1, frozenset(requests), lambda: self.wall_ms,
             lambda name, _fields: self.notes_of_audit.append(name),
         )  # fmt: skip
         self.audit.begin(cast("Any", self.quorum))
@@ -352,6 +354,36 @@ def test_long_names_and_many_resources_are_cut() -> None:
     assert (len(line["resources"]), line["more_resources"]) == (RESOURCES_MAX, 301 - RESOURCES_MAX)
     assert line["resources"][0]["name"] == "x" * 256 + "… (30000 characters)"
     assert line["client_id"] == "\n\x9b" + "y" * 254 + "… (3002 characters)"
+
+
+def test_refusals_of_one_principal_do_not_replace_the_log_and_are_counted() -> None:
+    rig = audited("refused")
+    many = deletion(*(f"{number:0250}" for number in range(RESOURCES_MAX)))
+    sizes = []
+    for _ in range(5_200):  # in 91 s
+        rig.wall_ms += 17
+        rig.ask(many, 6, **ANN)
+        sizes.append(sum(len(json.dumps(line)) for line in rig.kept.take()))
+
+    assert BURST_BYTES < sum(sizes) < 1.3 * BURST_BYTES
+    left_out = sizes.count(0)
+    rig.ask(creation("new"), 7, **ANN)
+    (change,) = rig.kept.take()
+    assert (change["outcome"], change["omitted"] <= left_out, change["omitted"] > 0) == ("committed", True, True)
+    rig.ask(deletion("other"), 6, **(ANN | {"principal": Principal("User", "bob")}))
+    (line,) = rig.kept.take()
+    assert (line["principal"], line["outcome"], line.get("omitted")) == ("User:bob", "refused", None)
+
+
+def test_changes_are_written_however_many_there_are() -> None:
+    rig = audited("refused")
+    config = {"cleanup.policy": "compact"}
+    for number in range(100):
+        rig.ask(deletion("x" * 30_000), 6, **ANN)
+        rig.audit._limit.spend("User:ann", BURST_BYTES)
+        rig.ask(creation(f"topic-{number}", **config), 7, **ANN)
+
+    assert [line["outcome"] for line in rig.kept.take()].count("committed") == 100
 
 
 def test_a_line_that_cannot_be_made_is_noted_and_stops_nothing() -> None:
