@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
+    from controller.interface.settings import Settings
     from controller.state.state import State
     from controller.state.tables.tokens import DelegationToken
     from records.messages.tokens import (
@@ -144,6 +145,9 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
     code = wrong_for_tokens(state, env)
     if code is not None:
         return Result(created(context, owner, error_code=code), rests_on=state.features.last_change())
+    if are_too_many(state, str(owner), settings):
+        # Our own: stock has no limit, and each token is in the memory of every node and in each snapshot.
+        return Result(created(context, owner, error_code=Error.POLICY_VIOLATION), rests_on=state.tokens.last_change())
     lifetime_ms = settings.delegation_token_max_lifetime_ms
     if request.max_lifetime_ms > 0:
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
@@ -173,6 +177,15 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
         hmac=secret,
     )
     return Result(response, [(record, 0)])
+
+
+def are_too_many(state: State, owner: str, settings: Settings) -> bool:
+    """Whether one more token of an owner (`Type:Name`) would be above a limit."""
+    count = len(state.tokens)
+    if count >= settings.delegation_tokens_max:
+        return True
+    most = settings.delegation_tokens_owner_max
+    return count >= most and sum(token.owner == owner for token in state.tokens.values()) >= most
 
 
 def renew_refusal(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
 
+UNLIMITED = 2**31 - 1
+
 
 @dataclass(slots=True)
 class Settings:
@@ -16,7 +18,7 @@ class Settings:
     metadata_max_idle_interval_ms: 0 for no NoOp records. metadata_log_max_snapshot_interval_ms: 0 for none by time.
     metadata_max_batch_size_in_bytes: of one record batch. min_insync_replicas, unclean_leader_election_enable: from the
     static file, for topics that no dynamic config sets. delegation_token_secret_key: None where there are no delegation
-    tokens.
+    tokens. delegation_tokens_max, delegation_tokens_owner_max: how many tokens there may be, and of one owner.
     """
 
     broker_session_timeout_ms: int = 9000
@@ -39,6 +41,8 @@ class Settings:
     delegation_token_expiry_time_ms: int = 86_400_000
     delegation_token_expiry_check_interval_ms: int = 3_600_000
     delegation_token_secret_key: str | None = field(default=None, repr=False)
+    delegation_tokens_max: int = UNLIMITED
+    delegation_tokens_owner_max: int = UNLIMITED
 
 
 def settings_of(config: NodeConfig) -> Settings:
@@ -66,4 +70,6 @@ def settings_of(config: NodeConfig) -> Settings:
         delegation_token_expiry_time_ms=config.number("delegation.token.expiry.time.ms"),
         delegation_token_expiry_check_interval_ms=config.number("delegation.token.expiry.check.interval.ms"),
         delegation_token_secret_key=config.text("delegation.token.secret.key"),
+        delegation_tokens_max=config.number("kraft.delegation.tokens.max"),
+        delegation_tokens_owner_max=config.number("kraft.delegation.tokens.owner.max"),
     )

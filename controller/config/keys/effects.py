@@ -41,6 +41,9 @@ OWN_TEXTS = {
     " It applies where no key has a login module. It is read when the node starts.",
     "kraft.scram.credentials.path": "A file of SCRAM credentials, for controllers that authenticate to each other"
     " before they have the log ([security.md](security.md)). A renewed file is used without a restart.",
+    "kraft.delegation.tokens.max": "How many delegation tokens there may be, expired ones that are not removed yet"
+    " included. One more is refused with POLICY_VIOLATION. Default: no limit, as in Kafka.",
+    "kraft.delegation.tokens.owner.max": "How many delegation tokens one owner may have. Default: no limit.",
     "kraft.grpc.listener": "The address (`HOST:PORT`) of the watch service ([watch.md](watch.md)); it needs the extra"
     " `grpc`. Not set: the service is off.",
     "kraft.grpc.tls.certificate.path": "As `kraft.http.tls.certificate.path`, for the watch service.",

@@ -8,6 +8,7 @@ from controller.config.values.valid import ListOf, OneOf, at_least, between
 from controller.features.levels import RELEASES
 
 PREFIX = "kraft."
+UNLIMITED = 2**31 - 1
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
@@ -59,6 +60,9 @@ KEYS = Definition(
     Key("kraft.jaas.config.path", Type.STRING, None, None, Importance.MEDIUM),
     # A file of SCRAM credentials, for controllers that authenticate to each other before they have the log.
     Key("kraft.scram.credentials.path", Type.STRING, None, None, Importance.MEDIUM),
+    # How many delegation tokens there may be in all, and of one owner. The default is no limit, as stock has none.
+    Key("kraft.delegation.tokens.max", Type.INT, UNLIMITED, at_least(1), Importance.LOW),
+    Key("kraft.delegation.tokens.owner.max", Type.INT, UNLIMITED, at_least(1), Importance.LOW),
     # Where the watch service (gRPC) is served, as host:port; off if not set.
     Key("kraft.grpc.listener", Type.STRING, None, Address(), Importance.MEDIUM),
     # PEM files: its certificate chain, its private key, and the authorities that may sign clients' certificates.

@@ -186,6 +186,33 @@ def test_no_token_is_created_while_tokens_are_disabled(settings: dict[str, Any],
     assert (answer.error_code, answer.issue_timestamp_ms, answer.max_timestamp_ms) == (code, 0, 0)
 
 
+def test_tokens_are_limited_for_each_owner() -> None:
+    found = rig(delegation_tokens_owner_max=2)
+
+    codes = [create(found).error_code for _ in range(4)]
+    others = [create(found, principal=BOB).error_code for _ in range(2)]
+
+    assert codes == [Error.NONE, Error.NONE, Error.POLICY_VIOLATION, Error.POLICY_VIOLATION]
+    assert others == [Error.NONE, Error.NONE]
+    assert [token.owner for token in found.state.tokens.values()] == ["User:ann"] * 2 + ["User:bob"] * 2
+
+
+def test_tokens_are_limited_in_all_and_a_removed_one_makes_room() -> None:
+    found = rig(delegation_tokens_max=3)
+    secrets = [create(found, principal=principal).hmac for principal in (ANN, BOB, CAT)]
+
+    refused = create(found)
+    assert (refused.error_code, refused.hmac, refused.token_id) == (Error.POLICY_VIOLATION, b"", "")
+    expire(found, secrets[0], -1)
+    assert create(found).error_code == Error.NONE
+
+
+def test_without_a_limit_there_are_as_many_as_are_asked_for() -> None:
+    found = rig()
+
+    assert {create(found).error_code for _ in range(200)} == {Error.NONE}
+
+
 def test_a_renewer_must_be_a_user() -> None:
     assert create(rig(), "bob", kind="Group").error_code == Error.INVALID_PRINCIPAL_TYPE
 
