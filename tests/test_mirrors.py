@@ -81,7 +81,6 @@ TESTED_BY = {
     "controller.ctl.live_copy": "interop/test_backup.py",
     "controller.ctl.local_quorum": "controller/ctl/test_up.py",
     "controller.ctl.main": "controller/ctl/test_status.py",
-    "controller.ctl.http_page": "controller/server/http/test_tls.py",
     "controller.ctl.node_status": "controller/ctl/test_status.py",
     "controller.ctl.node_views": "controller/ctl/test_up.py",
     "controller.ctl.probe": "controller/ctl/test_container.py",

@@ -115,14 +115,16 @@ _READABLE = (
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address to listen on can be reached from this machine alone. A name other than localhost counts as
-    reachable.
-    """
-    from ipaddress import ip_address  # 0.2 MiB, which a node without such a port does not need
-
+    """Whether an address to listen on can be reached from this machine alone."""
     found = parse_address(address)
     assert found is not None, address
-    host = found[0]
+    return is_loopback_host(found[0])
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a host is this machine. A name other than localhost counts as another machine."""
+    from ipaddress import ip_address  # 0.2 MiB, which a node without such a port does not need
+
     try:
         return ip_address(host).is_loopback
     except ValueError:

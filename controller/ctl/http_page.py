@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from controller.config.edges import HTTP
+from controller.config.edges import HTTP, is_loopback_host
 from controller.config.values.definition import ConfigError
 
 TYPE_CHECKING = False
@@ -26,7 +26,8 @@ ANSWER_BYTES_MAX = 1 << 22
 class Caller(NamedTuple):
     """How to call the port: files, None where there is none. ca: its authority; without one there is no TLS.
 
-    is_own: whether `ca` is the very certificate of the port, whose name does not matter then.
+    is_own: whether `ca` begins with the very certificate of the port. That alone is trusted then, whatever its names,
+    and not the intermediates behind it: their authority has other customers.
     """
 
     ca: str | None = None
@@ -45,16 +46,25 @@ class Caller(NamedTuple):
         return found if found.token is not None else found._replace(token=config.text(HTTP.token))
 
     def connect(self, host: str, port: int, seconds: float) -> HTTPConnection:
-        """Raises OSError for files that cannot be used."""
+        """A connection, which is open if it has TLS: the certificate of the port is verified.
+
+        Raises OSError for files that cannot be used, and for a certificate that is not trusted; ConfigError where the
+        token would be sent to another machine without TLS.
+        """
         from http.client import HTTPConnection, HTTPSConnection
 
         if self.ca is None:
+            if self.token is not None and not is_loopback_host(host):
+                raise ConfigError(
+                    f"no token is sent to {host}:{port} without TLS; --ca names the authority of its certificate"
+                )
             return HTTPConnection(host, port, timeout=seconds)
         import ssl
 
         try:
-            context = ssl.create_default_context(cafile=self.ca)
-            # The port's own certificate is trusted as it is; and as in Java, so is whatever is in the file.
+            own = _first_certificate(self.ca) if self.is_own else None
+            context = ssl.create_default_context(cafile=None if self.is_own else self.ca, cadata=own)
+            # The port's own certificate is trusted as it is; and as in Java, so is whatever is in the file of --ca.
             context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
             context.verify_flags &= ~ssl.VERIFY_X509_STRICT
             context.check_hostname = not self.is_own
@@ -64,7 +74,21 @@ class Caller(NamedTuple):
             reason = getattr(error, "strerror", None) or getattr(error, "reason", None) or type(error).__name__
             files = ", ".join(path for path in (self.ca, self.certificate, self.key) if path is not None)
             raise OSError(f"the certificates in {files} cannot be used: {reason}") from None
-        return HTTPSConnection(host, port, timeout=seconds, context=context)
+        connection = HTTPSConnection(host, port, timeout=seconds, context=context)
+        try:
+            connection.connect()
+            # A certificate that signed others is trusted as itself, not as their authority.
+            if own is not None and connection.sock.getpeercert(binary_form=True) != own:
+                raise ssl.SSLCertVerificationError("another certificate")
+        except ssl.SSLCertVerificationError as error:
+            connection.close()
+            if not self.is_own:
+                raise
+            raise OSError(
+                f"certificate verify failed: that of {host}:{port} is not the first of {self.ca}, or has expired; "
+                "--ca names the authority of another one"
+            ) from error
+        return connection
 
     def headers(self) -> dict[str, str]:
         """Raises OSError, and ConfigError for a file without a token."""
@@ -74,6 +98,15 @@ class Caller(NamedTuple):
         if not lines:
             raise ConfigError(f"{self.token} has no token")
         return {"Authorization": f"Bearer {lines[0]}"}
+
+
+def _first_certificate(path: str) -> bytes:
+    """The first certificate of a PEM file, in DER. Raises OSError, and ValueError if the file has none."""
+    import ssl
+
+    begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+    _, found, rest = Path(path).read_text(errors="replace").partition(begin)
+    return ssl.PEM_cert_to_DER_cert(found + rest.partition(end)[0] + end)
 
 
 def add_caller_options(parser: argparse.ArgumentParser, port: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import NamedTuple
 
+from controller.config.edges import is_loopback_host
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.ctl.http_page import ANYWHERE, HttpPage
@@ -53,15 +54,26 @@ def ask_all(
     """
     from concurrent.futures import ThreadPoolExecutor
 
+    hosts = frozenset(host for host, _ in addresses)
     with ThreadPoolExecutor(max(1, len(addresses))) as threads:
-        return list(threads.map(lambda address: ask(address, known.get(address), caller, security), addresses))
+        return list(threads.map(lambda address: ask(address, known.get(address), caller, security, hosts), addresses))
 
 
-def ask(address: Address, known: Known | None, caller: Caller, security: ClientSecurity | None = None) -> NodeStatus:
-    """The status of one node, from its Kafka listener and, where it has one, its HTTP port."""
+def ask(
+    address: Address,
+    known: Known | None,
+    caller: Caller,
+    security: ClientSecurity | None = None,
+    hosts: frozenset[str] = frozenset(),
+) -> NodeStatus:
+    """The status of one node, from its Kafka listener and, where it has one, its HTTP port.
+
+    hosts: those that the user named; only these, and the host of the address, get the token of the caller.
+    """
     host, port = address
     status = NodeStatus(f"{host}:{port}", None if known is None else known.node_id)
     http = None if known is None else known.http
+    given = {host, *hosts, *(() if http is None else http[:1])}
     try:
         with Connection(host, port, "kraftctl-status", ASK_S, security) as connection:
             status = _with_refusal(status, connection)
@@ -69,6 +81,8 @@ def ask(address: Address, known: Known | None, caller: Caller, security: ClientS
                 node_id = _node_id(connection, address) if status.node_id is None else status.node_id
                 status = status._replace(node_id=node_id)
                 http = None if node_id is None else _http_address(connection, node_id)
+                if http is not None and http[0] == connection.socket.getpeername()[0]:
+                    http = (host, http[1])  # the same host, by the name under which the user knows it
     except (OSError, ApiError, DecodeError) as error:
         # A node that has never seen a leader does not describe its configs in time.
         if status.error is None:
@@ -76,7 +90,13 @@ def ask(address: Address, known: Known | None, caller: Caller, security: ClientS
     if http is None:
         return status
     # A port on all addresses of the node is reached at the address that answered.
-    return _with_own_view(status, HttpPage((host if http[0] in ANYWHERE else http[0], http[1]), caller, ASK_S))
+    http_host = host if http[0] in ANYWHERE else http[0]
+    is_own_loopback = is_loopback_host(host) and is_loopback_host(http_host)
+    if caller.token is not None and http_host not in given and not is_own_loopback:
+        # The node's answer named this host; what listens there may be anybody's.
+        refusal = f"its HTTP port: no token is sent to {http_host}:{http[1]}, whose host was not given"
+        return status._replace(error=f"{status.error}; {refusal}" if status.error else refusal)
+    return _with_own_view(status, HttpPage((http_host, http[1]), caller, ASK_S))
 
 
 def _with_refusal(status: NodeStatus, connection: Connection) -> NodeStatus:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from base64 import b64encode
 
+from controller.config.edges import is_loopback_host
 from controller.config.values.definition import ConfigError
 from controller.ctl.changes import Committed, compare
 from controller.ctl.noting_image import NotingImage
@@ -48,10 +49,15 @@ def _client(options: argparse.Namespace) -> Client:
     from kraft_quorum.client import Client, Files
 
     targets = [part.strip() for part in options.grpc.split(",")]
-    if not all(host_and_port(each) for each in targets):
+    addresses = [address for each in targets if (address := host_and_port(each)) is not None]
+    if len(addresses) < len(targets):
         raise ConfigError(f"--grpc {options.grpc}: HOST:PORT,… is expected")
     if options.ca is None and (options.cert or options.key):
         raise ConfigError("--cert and --key need --ca")
+    if options.ca is None and options.token_file and not all(is_loopback_host(address[0]) for address in addresses):
+        raise ConfigError(
+            f"no token is sent to {options.grpc} without TLS; --ca names the authority of its certificate"
+        )
     tls = None if options.ca is None else Files(options.ca, options.cert, options.key)
     return Client(targets, tls=tls, token_file=options.token_file)
 
