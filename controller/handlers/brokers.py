@@ -143,7 +143,11 @@ def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list
 
 
 def unregister_broker(state: State, _context: RequestContext, request: UnregisterBrokerRequest, env: Env) -> Result:
-    """UnregisterBroker: the broker leaves every ISR and ELR, fenced or not (KIP-631)."""
+    """UnregisterBroker: the broker, fenced or not, leaves every ISR (KIP-631).
+
+    As in stock it stays in an ELR, and enters one where it leaves an ISR below min.insync.replicas: it still has every
+    committed record (KIP-966). It leaves them when it registers again, which counts as an unclean shutdown.
+    """
     broker_id = request.broker_id
     broker = state.brokers.get(broker_id)
     if broker is None:

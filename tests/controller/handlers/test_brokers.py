@@ -224,7 +224,7 @@ def test_without_elr_the_last_member_stays_in_the_isr_through_its_restart():
 
 
 @pytest.mark.parametrize("fenced", [False, True])
-def test_an_unregistered_broker_leaves_every_isr_and_elr(fenced):
+def test_an_unregistered_broker_leaves_every_isr_and_stays_in_the_elr(fenced):
     rig = Rig(elr=True).lead().brokers(0, 1, 2)
     rig.create("foo", (0, 1, 2), (1, 0, 2), min_insync_replicas="3")
     if fenced:
@@ -236,13 +236,29 @@ def test_an_unregistered_broker_leaves_every_isr_and_elr(fenced):
 
     assert (response.error_code, response.error_message) == (0, "")
     records = [record for record, _ in rig.records(before)]
+    assert [type(record) for record in records] == [
+        *([] if fenced else [PartitionChangeRecord] * 2), UnregisterBrokerRecord,
+    ]  # fmt: skip
     assert records[-1] == UnregisterBrokerRecord(broker_id=0, broker_epoch=epoch)
     for partition_id in (0, 1):
         partition = rig.partition("foo", partition_id)
-        assert (0 in partition.isr, partition.replicas.count(0)) == (False, 1)
+        assert (partition.isr, partition.elr, partition.leader) == ((1, 2), (0,), 1)
+        assert partition.replicas.count(0) == 1
     assert 0 not in rig.state.brokers
     assert rig.state.directory_owners.get(directory(0)) is None
     assert rig.controller.env.sessions.get(0) is None
+
+
+@pytest.mark.parametrize("previous_epoch", [-1, None])
+def test_an_unregistered_broker_leaves_the_elr_when_it_registers_again(previous_epoch):
+    rig = Rig(elr=True).lead().brokers(0, 1, 2)
+    rig.create("foo", (0, 1, 2), min_insync_replicas="3")
+    epoch = rig.state.brokers[0].epoch if previous_epoch is None else previous_epoch
+    rig.ask(UnregisterBrokerRequest(broker_id=0))
+
+    rig.register(0, incarnation=2, previous_broker_epoch=epoch)
+
+    assert (rig.partition("foo").isr, rig.partition("foo").elr) == ((1, 2), ())
 
 
 def test_an_unknown_broker_cannot_be_unregistered():
