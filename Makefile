@@ -21,8 +21,11 @@ $(READY): requirements/dev.txt pyproject.toml setup.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# make up PORT=29091 DIR=/tmp/quorum; a PORT or DIR of the environment is another program's.
+UP_OPTIONS := $(if $(findstring command,$(origin PORT)),--port $(PORT)) $(if $(findstring command,$(origin DIR)),--dir $(DIR))
+
 up: setup
-	@exec $(BIN)/kraftctl up
+	@exec $(strip $(BIN)/kraftctl up $(UP_OPTIONS))
 
 # One test process per core, at most 8; the tests of a file run in one process, where they share a running node.
 # tests/conftest.py says which files begin first.

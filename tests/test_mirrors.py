@@ -79,6 +79,8 @@ TESTED_BY = {
     "controller.ctl.running": "controller/ctl/test_watch.py",
     "controller.ctl.watch_service": "controller/ctl/test_watch.py",
     "controller.ctl.live_copy": "interop/test_backup.py",
+    "controller.ctl.bound_process": "controller/ctl/test_up.py",
+    "controller.ctl.local_processes": "controller/ctl/test_up.py",
     "controller.ctl.local_quorum": "controller/ctl/test_up.py",
     "controller.ctl.main": "controller/ctl/test_status.py",
     "controller.ctl.node_status": "controller/ctl/test_status.py",

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import re
-import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from importlib.util import find_spec
-from typing import NamedTuple
 
 from controller import tools
 from records.uuids import uuid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 HOST = "127.0.0.1"
@@ -37,21 +31,12 @@ KEYS_WITH_PORTS = (
 )
 # What the watch service imports: the extra `grpc`.
 WATCH_MODULES = ("grpc", "msgpack")
-STOP_S = 8.0
 # -P: a module in the working directory is not imported in place of one that is installed.
 PYTHON = (sys.executable, "-P")
 
 
 class PrepareFailed(Exception):
     """The quorum cannot start; the text is one line with the reason and the remedy."""
-
-
-class Exit(NamedTuple):
-    """The end of a process. time_s: of `time.perf_counter`; code: negative for a signal."""
-
-    name: str
-    code: int
-    time_s: float
 
 
 class LocalQuorum:
@@ -80,6 +65,13 @@ class LocalQuorum:
 
     def properties_of(self, node: int) -> Path:
         return self.directory / f"node-{node}.properties"
+
+    def load(self) -> None:
+        """Read the ports and the cluster id of an existing quorum. Raises PrepareFailed if there is none."""
+        self.ports = self._known_ports()
+        if not self.ports:
+            raise PrepareFailed(f"{self.directory} has no quorum of `kraftctl up`")
+        self.cluster_id = self._formatted_cluster_id() or ""
 
     def prepare(self) -> None:
         """Write or update the configuration files, and format the directories that are not formatted.
@@ -166,56 +158,6 @@ class LocalQuorum:
     def command(self, node: int) -> list[str]:
         """The command line that runs a node."""
         return [*PYTHON, "-m", f"{__package__}.main", "start", "-c", str(self.properties_of(node))]
-
-
-class Processes:
-    """Named processes, each with its log file; the end of each is put into `exits` at once (None: a wake-up)."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self.exits: queue.SimpleQueue[Exit | None] = queue.SimpleQueue()
-
-    def log_of(self, name: str) -> Path:
-        return self._directory / f"{name}.log"
-
-    def pid(self, name: str) -> int | None:
-        """None while the process does not run."""
-        process = self._running.get(name)
-        return None if process is None or process.poll() is not None else process.pid
-
-    def start(self, name: str, command: list[str]) -> None:
-        with self.log_of(name).open("ab") as log:
-            # In a session of its own: Ctrl-C goes to this process only, which then stops the others with SIGTERM.
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-            )
-        self._running[name] = process
-        threading.Thread(target=self._await_end, args=(name, process), daemon=True).start()
-
-    def _await_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
-        code = process.wait()
-        self.exits.put(Exit(name, code, time.perf_counter()))
-
-    def stop(self, names: Iterable[str] | None = None) -> None:
-        """Send SIGTERM to the processes, and after 8 s SIGKILL to those that still run. names: None for all."""
-        chosen = [self._running[name] for name in (self._running if names is None else names)]
-        for process in chosen:
-            process.terminate()
-        end = time.monotonic() + STOP_S
-        for process in chosen:
-            try:
-                process.wait(max(0.1, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-    def exit_reason(self, ended: Exit) -> str:
-        """Why a process ended: the signal that ended it, or its exit code and the last line of its log."""
-        if ended.code < 0:
-            return f"killed by {signal.Signals(-ended.code).name}"
-        last = self.log_of(ended.name).read_text(errors="replace").strip().splitlines()
-        return f"exited with code {ended.code}: {last[-1] if last else 'its log is empty'}"
 
 
 def format_directory(properties: Path, cluster_id: str) -> None:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import queue
+import shlex
 import signal
 import sys
 import time
 from pathlib import Path
 
-from controller.ctl.local_quorum import HOST, LocalQuorum, PrepareFailed, Processes
+from controller.ctl.local_processes import (
+    AlreadyRuns,
+    Processes,
+    alone_in_directory,
+    running_processes,
+    stop_directory,
+    up_process,
+)
+from controller.ctl.local_quorum import HOST, LocalQuorum, PrepareFailed
 from controller.ctl.node_views import NodeViews, leader_of
+from controller.ctl.terminal import is_confirmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.ctl.http_page import NodeView
-    from controller.ctl.local_quorum import Exit
+    from controller.ctl.local_processes import Exit
     from controller.ctl.stock_brokers import StockBrokers
     from controller.ctl.up_screen import Screen
 
@@ -31,26 +42,95 @@ EARLY_MAX = 3
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 after Ctrl-C or SIGTERM; 1 when the quorum cannot start, or no node runs any more."""
+    """Exit code 0 after Ctrl-C, SIGTERM or the end of the terminal; 1 when the quorum cannot start, or no node runs any
+    more. With --status: 0 if there is a leader. With --stop: 0 also if nothing ran.
+    """
     options = arguments_parser().parse_args(arguments)
     quorum = LocalQuorum(Path(options.directory), options.nodes, options.port)
     try:
-        brokers = _brokers(quorum, options.brokers)
-        quorum.prepare()
-        if brokers is not None:
-            brokers.prepare()
+        if options.status:
+            return _show_status(quorum)
+        if options.stop:
+            is_stopped = stop_directory(quorum.directory)
+            print(
+                f"the quorum in {quorum.directory} is stopped" if is_stopped else f"nothing runs in {quorum.directory}"
+            )
+            return 0
+        quorum.directory.mkdir(parents=True, exist_ok=True)
+        # Before a file is written: the nodes of another `up` read these files when they are started again.
+        with alone_in_directory(quorum.directory):
+            _stop_left_over(quorum.directory)
+            return _run_quorum(quorum, options)
+    except AlreadyRuns as error:
+        where = shlex.quote(str(quorum.directory))
+        print(
+            f"kraftctl up: process {error.process or '(unknown here)'} runs the quorum in {quorum.directory} already; "
+            f"`kraftctl up --status --dir {where}` shows it, `kraftctl up --stop --dir {where}` stops it",
+            file=sys.stderr,
+        )
     except (OSError, PrepareFailed) as error:
         print(f"kraftctl up: {error}", file=sys.stderr)
-        return 1
+    return 1
+
+
+def _run_quorum(quorum: LocalQuorum, options: argparse.Namespace) -> int:
+    brokers = _brokers(quorum, options.brokers)
+    quorum.prepare()
+    if brokers is not None:
+        brokers.prepare()
     running = Up(quorum, brokers, _screen(), restarts=not options.no_restart)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         # SIGINT too: a shell starts background jobs with SIGINT ignored, but `kill -INT` should still stop this one.
+        # SIGHUP is ignored under nohup, and stays so.
         # The handler raises nothing: between the start of a process and its entry, an exception would leave it running.
-        signal.signal(number, running.request_stop)
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, running.request_stop)
     try:
         return running.run()
+    except OSError as error:
+        # Nobody reads the output any more: its terminal or pipe is closed.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            print(f"kraftctl up: the quorum is stopped: {error}", file=sys.stderr)
+        return 1
     finally:
         running.stop()
+
+
+def _stop_left_over(directory: Path) -> None:
+    """Offer, on a terminal, to stop processes of the directory that a former `up` left, or that run without one.
+
+    Raises PrepareFailed if they go on.
+    """
+    left = running_processes(directory)
+    if not left:
+        return
+    named = [f"{_words(name)} (process {process or 'unknown here'})" for name, process in left.items()]
+    names = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+    run, them = ("run", "them") if len(named) > 1 else ("runs", "it")
+    what = f"{names} of {directory} {run} without a `kraftctl up`"
+    if not sys.stdin.isatty():
+        raise PrepareFailed(f"{what}; `kraftctl up --stop --dir {shlex.quote(str(directory))}` stops {them}")
+    if not is_confirmed(f"{what}; stop {them}?", is_given=False):
+        raise PrepareFailed("nothing was changed")
+    stop_directory(directory)
+
+
+def _show_status(quorum: LocalQuorum) -> int:
+    """Print the table of the nodes once. Raises PrepareFailed: the directory has no quorum."""
+    from controller.ctl.up_screen import footer, summary, table_text
+
+    quorum.load()
+    views = NodeViews(HOST, quorum.http_ports, quorum.cluster_id).ask_all()
+    processes = running_processes(quorum.directory)
+    pids = {node: processes.get(f"node-{node}") for node in quorum.ports}
+    up = up_process(quorum.directory)
+    print(table_text(quorum.ports, views, pids))
+    print(summary(views))
+    print("kraftctl up: not running" if up is None else f"kraftctl up: process {up or '(unknown here)'}")
+    if processes:
+        print("\n".join(footer(quorum)))
+    return 0 if leader_of(views) is not None else 1
 
 
 def arguments_parser() -> argparse.ArgumentParser:
@@ -59,12 +139,16 @@ def arguments_parser() -> argparse.ArgumentParser:
         prog="kraftctl up",
         description="Format and run a quorum of controllers on 127.0.0.1, and show it until Ctrl-C. When a node ends, "
         "print the time until the next leader and the next commit, and start the node again.",
-        epilog="examples:\n  kraftctl up --nodes 5\n  kraftctl up --dir /tmp/quorum --port 29091 --brokers 1",
+        epilog="examples:\n  kraftctl up --nodes 5\n  kraftctl up --dir /tmp/quorum --port 29091 --brokers 1\n"
+        "  kraftctl up --dir /tmp/quorum --status\n  kraftctl up --dir /tmp/quorum --stop",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--dir", dest="directory", default="data", metavar="DIR", help="directory of the data (default: ./data)"
     )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--status", action="store_true", help="show the quorum of the directory once, and end")
+    instead.add_argument("--stop", action="store_true", help="stop the quorum of the directory, and end")
     parser.add_argument("--nodes", type=int, choices=(1, 3, 5), help="number of controllers (default: 3)")
     parser.add_argument(
         "--port", type=int,
@@ -166,10 +250,9 @@ class Up:
         what = f"{_words(ended.name)} was {reason}" if ended.code < 0 else f"{_words(ended.name)} {reason}"
         if node is not None:
             self._views.close(node)
-            was_leader = node == leader_of(self._last)
-            self._last.pop(node, None)
+            consequence = self._consequence(ended, node)
             self._show()
-            self._screen.event(f"{what}; {self._consequence(ended, was_leader)}", is_problem=True)
+            self._screen.event(f"{what}; {consequence}", is_problem=True)
         else:
             self._screen.event(what, is_problem=True)
         if not self._restarts_again(ended):
@@ -188,14 +271,28 @@ class Up:
         self._restart_s[ended.name] = time.perf_counter() + RESTART_S
         return True
 
-    def _consequence(self, ended: Exit, was_leader: bool) -> str:
+    def _consequence(self, ended: Exit, node: int) -> str:
         """What the end of a node means for the quorum; after the end of the leader, measured from that moment."""
-        if was_leader:
-            return self._await_leader(ended.time_s)
+        shown = self._last
+        self._last = {other: view for other, view in shown.items() if other != node}
+        self._show()
         if not self._has_majority():
             return self._without_majority()
-        leader = leader_of(self._last)
-        return f"node {leader} leads as before" if leader is not None else "no leader was known"
+        # Of up to half a second ago: a leader that was elected since then, or lost again, is in no view yet.
+        known_epoch = max((view.epoch for view in shown.values() if view.leader_id >= 0), default=-1)
+        if leader_of(shown) != node:
+            self._last = self._ask_running()
+            leader = leader_of(self._last)
+            if leader is not None and self._last[leader].epoch <= known_epoch:
+                return f"node {leader} leads as before"
+            led_epochs = [view.epoch for view in self._last.values() if view.leader_id == node]
+            known_epoch = max(known_epoch, *led_epochs, -1)
+        return self._await_leader(ended.time_s, known_epoch)
+
+    def _ask_running(self) -> dict[int, NodeView]:
+        nodes = [node for name, node in self._names.items() if self._processes.pid(name)]
+        views = {node: self._views.ask(node) for node in nodes}
+        return {node: view for node, view in views.items() if view is not None}
 
     def _running(self) -> int:
         return sum(1 for name in self._names if self._processes.pid(name))
@@ -207,9 +304,8 @@ class Up:
         majority = len(self._names) // 2 + 1
         return f"{self._running()} of {len(self._names)} voters run, and a majority of {majority} is needed: no commits"
 
-    def _await_leader(self, since_s: float) -> str:
-        """Ask the nodes without pause until one leads and has committed, for 60 s or while a majority runs."""
-        old_epoch = max((view.epoch for view in self._last.values()), default=0)
+    def _await_leader(self, since_s: float, old_epoch: int) -> str:
+        """Ask the nodes without pause until one leads a later epoch and has committed; 60 s, while a majority runs."""
         leader_ms = None
         while time.perf_counter() < since_s + MEASURE_S and not self._is_stopping:
             if not self._has_majority():

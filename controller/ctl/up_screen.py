@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Pids = dict[int, int | None]
 
 EVENTS_SHOWN = 8
+COLUMNS = ("node", "address", "process", "role", "epoch", "log end", "lag")
 
 
 class Screen(Protocol):
@@ -43,12 +44,15 @@ def header(quorum: LocalQuorum, brokers: StockBrokers | None) -> list[str]:
     """The addresses, one controller a line, then pages and logs."""
     lines = [f"{HOST}:{port}" for port in quorum.ports.values()]
     lines += [f"broker: {HOST}:{port}" for port in (brokers.ports.values() if brokers is not None else ())]
-    pages = " ".join(f"http://{HOST}:{port}/" for port in quorum.http_ports.values())
-    lines.append(f"pages: {pages}")
+    return [*lines, *footer(quorum), "Ctrl-C stops all processes; the data stays."]
+
+
+def footer(quorum: LocalQuorum) -> list[str]:
+    """Where pages, watch service and logs are."""
+    lines = [f"pages: {' '.join(f'http://{HOST}:{port}/' for port in quorum.http_ports.values())}"]
     if quorum.watch_ports:
         lines.append(f"watch service: {' '.join(f'{HOST}:{port}' for port in quorum.watch_ports.values())}")
-    lines += [f"logs: {quorum.directory}/*.log", "Ctrl-C stops all processes; the data stays."]
-    return lines
+    return [*lines, f"logs: {quorum.directory}/*.log"]
 
 
 def summary(views: Views) -> str:
@@ -57,6 +61,31 @@ def summary(views: Views) -> str:
     if leader is None:
         return "no leader"
     return f"leader: node {leader}, epoch {views[leader].epoch}"
+
+
+def rows(ports: dict[int, int], views: Views, pids: Pids) -> dict[int, tuple[str, ...]]:
+    """Node -> its cells below COLUMNS."""
+    leader = leader_of(views)
+    end = views[leader].end_offset if leader is not None else None
+    cells: dict[int, tuple[str, ...]] = {}
+    for node, port in ports.items():
+        pid, view = pids.get(node), views.get(node)
+        if pid is None or view is None:
+            process, role = ("-", "down") if pid is None else (str(pid), "starting")
+            cells[node] = (str(node), f"{HOST}:{port}", process, role, "-", "-", "-")
+        else:
+            lag = "-" if end is None else str(max(0, end - view.end_offset))
+            known = (view.role, str(view.epoch), str(view.end_offset), lag)
+            cells[node] = (str(node), f"{HOST}:{port}", str(pid), *known)
+    return cells
+
+
+def table_text(ports: dict[int, int], views: Views, pids: Pids) -> str:
+    """The table as plain text."""
+    lines = [COLUMNS, *rows(ports, views, pids).values()]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    cells = ((cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in cells)
 
 
 class Lines:
@@ -121,23 +150,15 @@ class Table:
         views, pids = self._shown
         leader = leader_of(views)
         title = summary(views)
-        end = views[leader].end_offset if leader is not None else None
         if leader is not None:
             title += f", high watermark {views[leader].high_watermark}"
-        table = RichTable(
-            "node", "address", "process", "role", "epoch", "log end", "lag", title=title, title_justify="left"
-        )
-        for node, port in self._ports.items():
-            address, pid, view = f"{HOST}:{port}", pids.get(node), views.get(node)
-            if pid is None:
-                table.add_row(str(node), address, "-", "down", "-", "-", "-", style="red")
-            elif view is None:
-                table.add_row(str(node), address, str(pid), "starting", "-", "-", "-", style="yellow")
-            else:
-                lag = "-" if end is None else str(max(0, end - view.end_offset))
+        table = RichTable(*COLUMNS, title=title, title_justify="left")
+        for node, row in rows(self._ports, views, pids).items():
+            view = views.get(node)
+            style = "red" if pids.get(node) is None else "yellow"
+            if pids.get(node) is not None and view is not None:
                 style = "bold green" if node == leader else "yellow" if view.not_ready else ""
-                row = (str(node), address, str(pid), view.role, str(view.epoch), str(view.end_offset), lag)
-                table.add_row(*row, style=style)
+            table.add_row(*row, style=style)
         return table
 
     def __enter__(self) -> Self:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import os
+import struct
+import sys
 from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# struct flock, up to the process id: Linux begins it with type and whence, BSD and macOS end it with them.
+_IS_LINUX = sys.platform == "linux"
+_FLOCK = struct.Struct("hhqqi" if _IS_LINUX else "qqihh")
 
 
 class DirectoryLocked(Exception):
@@ -37,3 +43,23 @@ def locked_where_lockable(directory: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def lock_holder(path: str) -> int | None:
+    """The id of the process that holds the POSIX lock of a file; None if no other process does.
+
+    0: it runs on another machine, or in a container whose processes are not visible here. Raises OSError.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        # The whole file, from byte 0 on.
+        kind, whence = fcntl.F_WRLCK, os.SEEK_SET
+        asked = _FLOCK.pack(*((kind, whence, 0, 0, 0) if _IS_LINUX else (0, 0, 0, kind, whence)))
+        answer = _FLOCK.unpack(fcntl.fcntl(handle, fcntl.F_GETLK, asked))
+    finally:
+        os.close(handle)
+    held, process = (answer[0], answer[4]) if _IS_LINUX else (answer[3], answer[2])
+    return None if held == fcntl.F_UNLCK else max(0, process)
