@@ -7,9 +7,11 @@ set -euo pipefail
 
 usage() {
     cat >&2 <<END
-usage: rolling-restart.sh -b HOST:PORT,… [-t SECONDS] NODE=COMMAND…
+usage: rolling-restart.sh (-b HOST:PORT,… | -c FILE) [-s FILE] [-t SECONDS] NODE=COMMAND…
 
   -b  the controllers, as for kraftctl status --bootstrap-controller
+  -c  a controller.properties that names the controllers, and has the TLS and SASL settings to reach them
+  -s  properties of a client, as for kraftctl status --command-config: security.protocol, ssl.…, sasl.…
   -t  how long to wait after each restart until all voters have caught up (default: 60)
 
 COMMAND is run by sh and restarts that node. It must return after the old process has exited and the new one has started.
@@ -19,6 +21,8 @@ Name every voter.
       '1=ssh c1 sudo systemctl restart kraft-controller' \\
       '2=ssh c2 sudo systemctl restart kraft-controller' \\
       '3=ssh c3 sudo systemctl restart kraft-controller'
+
+With listeners that need TLS or SASL: rolling-restart.sh -b c1:9093,c2:9093,c3:9093 -s admin.properties …
 END
     exit 2
 }
@@ -28,16 +32,18 @@ fail() {
     exit 1
 }
 
-bootstrap='' seconds=60
-while getopts 'b:t:h' option; do
+quorum=() security=() seconds=60
+while getopts 'b:c:s:t:h' option; do
     case $option in
-        b) bootstrap=$OPTARG ;;
+        b) quorum=(--bootstrap-controller "$OPTARG") ;;
+        c) quorum=(--config "$OPTARG") ;;
+        s) security=(--command-config "$OPTARG") ;;
         t) seconds=$OPTARG ;;
         *) usage ;;
     esac
 done
 shift $((OPTIND - 1))
-[ -n "$bootstrap" ] && [ $# -gt 0 ] || usage
+[ ${#quorum[@]} -gt 0 ] && [ $# -gt 0 ] || usage
 
 declare -A commands=()
 for pair in "$@"; do
@@ -47,8 +53,8 @@ for pair in "$@"; do
     commands[$node]=${pair#*=}
 done
 
-field() { kraftctl status --bootstrap-controller "$bootstrap" --field "$1"; }
-caught_up() { kraftctl wait --bootstrap-controller "$bootstrap" --timeout "$seconds" "$@"; }
+field() { kraftctl status "${quorum[@]}" "${security[@]}" --field "$1"; }
+caught_up() { kraftctl wait "${quorum[@]}" "${security[@]}" --timeout "$seconds" "$@"; }
 
 caught_up || fail 'the voters have not all caught up; no node was restarted'
 voters=$(field voters)

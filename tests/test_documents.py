@@ -229,6 +229,14 @@ def test_the_index_lists_each_document() -> None:
     ] == []
 
 
+def test_git_ignores_what_the_commands_of_the_readme_write() -> None:
+    written = ["data/node-1.log", "warehouse/records/_SUCCESS", "fleet.html", "plan.json", "rehearsal.html"]
+
+    done = subprocess.run(["git", "check-ignore", *written], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.stdout.split() == written
+
+
 def test_each_link_to_a_file_leads_to_one() -> None:
     wrong = [
         f"{page.name}: {target}"

@@ -10,7 +10,7 @@ from controller.config.environment import DEFAULT_CLUSTER_ID, container_properti
 from controller.config.file import read_properties
 from controller.config.served import served_config
 from controller.config.values.definition import ConfigError
-from controller.ctl.start import start
+from controller.ctl.start import refuse, start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ def run(arguments: list[str]) -> int:
     """Exit code 0 after SIGTERM or SIGINT; 1 with one line on stderr if the node cannot start or continue."""
     options = arguments_parser().parse_args(arguments)
     environment = {**os.environ, **dict(pair.partition("=")[::2] for pair in options.variables)}
+    form = environment.get("KAFKA_KRAFT_LOG_FORMAT")
     try:
-        config = served_config(container_properties(environment, mounted_properties(options.mounted)))
+        mounted = mounted_properties(options.mounted)
+        form = form or (mounted or {}).get("kraft.log.format")
+        config = served_config(container_properties(environment, mounted))
         format_missing(config, environment)
     except (ConfigError, OSError, FormatRefused) as error:
-        print(f"kraftctl container: {error}", file=sys.stderr)
-        return 1
+        return refuse("kraftctl container", str(error), form)
     return start(config, "kraftctl container")
 
 

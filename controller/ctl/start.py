@@ -26,12 +26,15 @@ def run(arguments: list[str]) -> int:
             print(f"kraftctl start: --override {pair}: KEY=VALUE is expected", file=sys.stderr)
             return 1
     overrides = dict(pair.partition("=")[::2] for pair in options.override)
+    given = dict(overrides)
     try:
-        config = served_config({**read_properties(options.config), **overrides})
+        given = {**read_properties(options.config), **overrides}
+        config = served_config(given)
     except (ConfigError, OSError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        print(f"kraftctl start: {options.config}: {reason}", file=sys.stderr)
-        return 1
+        # A check is read by the person who runs it.
+        form = None if options.check else given.get("kraft.log.format")
+        return refuse("kraftctl start", f"{options.config}: {reason}", form)
     if options.check:
         for warning in config.warnings:
             print(f"{options.config}: {warning}", file=sys.stderr)
@@ -65,5 +68,16 @@ def start(config: NodeConfig, name: str) -> int:
     try:
         return run_node(config, log)
     except StartRefused as refused:
-        print(f"{name}: {refused}", file=sys.stderr)
-        return 1
+        return refuse(name, str(refused), config.text("kraft.log.format"))
+
+
+def refuse(name: str, reason: str, form: str | None) -> int:
+    """Say on stderr why a node does not start; the exit code. form: `kraft.log.format`, None if it is not known."""
+    if form == "json":
+        from controller.node.logs import Log
+
+        log = Log("json", "INFO")
+        log("start_refused", command=name, reason=reason)
+    else:
+        print(f"{name}: {reason}", file=sys.stderr)
+    return 1

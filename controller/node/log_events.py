@@ -18,6 +18,8 @@ class Event(NamedTuple):
 ROWS = (
     # The node.
     Event("configuration_warning", "node", "WARN", "A configuration key is unknown, or has no effect on this node."),
+    Event("start_refused", "node", "FATAL", "The node does not start and exits with code 1; `reason` says why. With"
+          " `kraft.log.format=json` alone: else the reason is one line of text."),
     Event("node_starting", "node", "INFO", "The node has recovered its log directory and starts to take part in the"
           " quorum."),
     Event("listening", "node", "INFO", "A listener accepts connections."),

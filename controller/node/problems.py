@@ -59,8 +59,8 @@ TEXTS = {
         "the timestamps of records and the validity of tokens and certificates do. Check its time service"
     ),
     "disk_slow": (
-        "the disk of {directory} has completed no write for {limit_s} s, although one is pending. Nothing is "
-        "acknowledged meanwhile. Check the disk, and what else writes to it"
+        "the disk of {directory} has completed no write for {limit_s} s, although one is pending. A voter "
+        "acknowledges nothing meanwhile; the others commit as a majority. Check the disk, and what else writes to it"
     ),
     "disk_nearly_full": (
         "less than {limit} are free on the file system of {directory}. The node stops when a write fails. Free "

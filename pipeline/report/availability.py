@@ -47,7 +47,10 @@ def unavailability(figures: Figures) -> str:
 
 def failovers(figures: Figures) -> str:
     """How long they took, the slowest, and those of the active controller."""
-    about = "For how long partitions had no leader, and for how long there was no active controller."
+    about = (
+        "For how long partitions had no leader; and, before each election of an active controller, for how long no "
+        "record was written. There was no active controller for at most that time. A stop of the whole cluster counts."
+    )
     parts = []
     if figures.failover_times:
         counts: dict[int, int] = {}
@@ -80,7 +83,7 @@ def failovers(figures: Figures) -> str:
         parts.append(
             table(
                 "The slowest failovers of the active controller",
-                ("Election", "Cluster", "When", ">Silence", ">From", ">To"),
+                ("Election", "Cluster", "When", ">No record for", ">From", ">To"),
                 found,
             )
         )

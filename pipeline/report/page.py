@@ -65,18 +65,28 @@ def _count(count: int, what: str) -> str:
 def _tiles(figures: Figures) -> str:
     clusters = figures.clusters
     total = sum(one.total_ms for one in figures.outages)
-    slowest = max((one.longest_ms for one in figures.failovers), default=None)
+    of_partitions = max((one.longest_ms for one in figures.failovers), default=None)
+    of_controllers = max((one.silence_ms for one in figures.controllers if one.silence_ms is not None), default=None)
+    slowest = max((taken for taken in (of_partitions, of_controllers) if taken is not None), default=None)
     lasting = sum(one.lasting for one in figures.outages)
     unclean = sum(one.unclean for one in figures.outages)
     topics = sum(one.topics for one in clusters)
+    about_failovers = (
+        f"partitions: {_or_none(of_partitions)}; active controller: {_or_none(of_controllers)}; "
+        f"{number(unclean)} unclean elections"
+    )
     return tiles([
         ("Partitions", number(sum(one.partitions for one in clusters)), f"of {number(topics)} topics"),
         ("Brokers", number(sum(one.brokers for one in clusters)), f"in {_count(len(clusters), 'cluster')}"),
         ("Time without a leader", duration(total), f"partitions × time; {number(lasting)} without one now"),
-        ("Slowest failover", "none" if slowest is None else duration(slowest), f"{number(unclean)} unclean elections"),
+        ("Slowest failover", _or_none(slowest), about_failovers),
         ("Changes of leaders", number(sum(one.changes for one in figures.churn)), "elections of partitions' leaders"),
         ("Anomalies", number(len(figures.anomalies)), "flapping brokers, ISR storms, ghost voters"),
     ])  # fmt: skip
+
+
+def _or_none(time_ms: int | None) -> str:
+    return "none" if time_ms is None else duration(time_ms)
 
 
 def _clusters(figures: Figures) -> str:

@@ -15,8 +15,10 @@ import pytest
 from controller.offline.load import load_image
 from tests.benchmarks.client import Broker
 from tests.deploy.writer import Writer
-from tests.interop.cluster import BIN, OURS, Cluster, cluster
+from tests.interop.cluster import BIN, OURS, Cluster, cluster, eventually
+from tests.interop.secured import ADMIN, secured
 from tests.interop.stock import Stock
+from tests.interop.test_security import active
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +49,7 @@ class Restart(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         assert isinstance(self.server, Hooks)
         number = int(self.rfile.readline())
-        led = self.server.cluster.leader()
+        led = self.server.cluster.leader() or active(self.server.cluster)
         node = self.server.cluster.controllers[number]
         code = node.stop()
         node.start()
@@ -66,7 +68,11 @@ def hooks(found: Cluster) -> Iterator[Hooks]:
 
 
 def roll(found: Cluster, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(SCRIPT), "-b", found.bootstrap_controller, *arguments]
+    return run_script("-b", found.bootstrap_controller, *arguments)
+
+
+def run_script(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(SCRIPT), *arguments]
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90, check=False)
 
@@ -124,6 +130,33 @@ def test_no_node_is_restarted_while_a_voter_is_down(quorum: Cluster) -> None:
     assert (done.returncode, server.restarted) == (1, [])
     assert f"node {away}" in done.stderr
     assert done.stderr.endswith("rolling-restart: the voters have not all caught up; no node was restarted\n")
+
+
+def test_the_controllers_are_named_by_a_file_or_by_addresses(quorum: Cluster) -> None:
+    properties = str(quorum.controllers[1].properties)
+
+    named = run_script("-c", properties, "1=true", "2=true")
+    neither = run_script("1=true")
+
+    assert (named.returncode, named.stderr) == (1, "rolling-restart: no command for voter 3; voters are 1 2 3\n")
+    assert (neither.returncode, neither.stderr.splitlines()[0]) == (
+        2, "usage: rolling-restart.sh (-b HOST:PORT,… | -c FILE) [-s FILE] [-t SECONDS] NODE=COMMAND…",
+    )  # fmt: skip
+
+
+def test_a_secured_quorum_is_restarted_with_the_properties_of_a_client(tmp_path: Path) -> None:
+    with secured(tmp_path, Stock(), [OURS] * 3, brokers=0) as quorum, hooks(quorum) as server:
+        eventually(lambda: active(quorum), "a leader")
+        leader = active(quorum)
+        commands = [server.command(node) for node in quorum.controllers]
+
+        refused = roll(quorum, "-t", "2", *commands)
+        done = roll(quorum, "-s", quorum.asked(ADMIN), *commands)
+
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.endswith("rolling-restart: the voters have not all caught up; no node was restarted\n")
+        assert done.returncode == 0, done.stderr
+        assert (sorted(node for node, _ in server.restarted), server.restarted[-1][0]) == ([1, 2, 3], leader)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -65,6 +66,21 @@ def test_a_node_that_cannot_start_prints_the_reason_in_one_line(
     properties = write_properties(tmp_path, free_port(), **changes)
 
     assert text in refusal(properties)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [({"node_id": "minus"}, "Invalid value minus for configuration broker.id"), ({}, "No readable")],
+)
+def test_with_a_log_in_json_the_reason_is_json_too(tmp_path: Path, changes: dict[str, str | None], text: str) -> None:
+    properties = write_properties(tmp_path, free_port(), kraft_log_format="json", **changes)
+
+    refused = json.loads(refusal(properties))
+
+    assert {name: refused[name] for name in ("level", "event", "command")} == {
+        "level": "fatal", "event": "start_refused", "command": "kraftctl start",
+    }  # fmt: skip
+    assert text in refused["reason"]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+from pipeline.report.figures import ControllerFailover
 from pipeline.report.page import page
 from tests.pipeline.report.rows import empty, fleet
 
@@ -76,6 +77,18 @@ def test_every_plot_has_a_name_and_every_table_a_heading() -> None:
     assert reader.of("html") == [{"lang": "en"}]
     links = [attributes["href"] for attributes in reader.of("a")]
     assert links == [f"#{attributes['id']}" for attributes in reader.of("section")]
+
+
+def test_the_tile_of_the_slowest_failover_counts_those_of_the_active_controller() -> None:
+    """A fleet without brokers has failovers of controllers alone."""
+    lost = ControllerFailover("north", 0, 7, 1, 3, 41_400)
+    text = page(fleet()._replace(failovers=(), controllers=(lost,)))
+
+    assert "partitions: none; active controller: 41.4 s; 2 unclean elections" in text
+    assert cells(text, "The slowest failovers of the active controller")[0][3] == "41.4 s"
+    assert re.search(r"41\.4 s[^|]{0,200}partitions: none", text)
+    assert "No record for" in text
+    assert "Silence" not in text
 
 
 def test_the_tables_contain_the_figures() -> None:
