@@ -54,8 +54,18 @@ def installed_source(source: str) -> str:
     return "".join(lines)
 
 
+# The HTTP port serves it: a problem on the status page links to what to do.
+RUNBOOK = Path("docs", "runbook.md")
+
+
 class BuildInstalledNames(build_py):
-    """Copies each module with the installed names in its import statements."""
+    """Copies each module with the installed names in its import statements, and the runbook beside the status page."""
+
+    def run(self) -> None:
+        super().run()
+        # The image is built without docs/; an editable installation reads the file where it is.
+        if RUNBOOK.exists() and not self.editable_mode:
+            self.copy_file(str(RUNBOOK), str(Path(self.build_lib, ABOVE, "controller", "server", "http", "runbook.md")))
 
     def build_module(self, module: str, module_file: str, package: str) -> tuple[str, bool]:
         outfile, is_copied = super().build_module(module, module_file, package)

@@ -7,18 +7,22 @@ must be able to import it, like the source.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from pyspark import daemon
 
 _worker = daemon.worker
+# What a worker still has in its buffer cannot be written then either. Spark's daemon prints that too, unless it shall
+# end the worker.
+os.environ.setdefault("PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE", "1")
 
 
 def worker(sock: Any, authenticated: bool) -> int:
     """Spark's worker; returns 1, which ends the worker, if the connection was closed."""
     try:
         return int(_worker(sock, authenticated))
-    except BrokenPipeError:
+    except (BrokenPipeError, ConnectionResetError):
         return 1
 
 

@@ -140,6 +140,12 @@ def test_a_node_is_formatted_and_shown(installed: Installed, tmp_path: Path) -> 
     assert installed.imported() == ""
 
 
+def test_the_runbook_that_the_status_page_links_to_is_installed(installed: Installed) -> None:
+    program = "from kraft_quorum.controller.server.http.runbook import FILES; print(FILES[0].read_text()[:10])"
+
+    assert installed.run("python", "-c", program).stdout.startswith("# ")
+
+
 def test_a_quorum_of_three_runs_and_its_log_is_read(installed: Installed, tmp_path: Path) -> None:
     port = free_ports_in_a_row(3)
     command = [str(installed.bin / "kraftctl"), "up", "--dir", str(tmp_path), "--port", str(port)]

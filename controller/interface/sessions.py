@@ -29,6 +29,8 @@ class Session:
     fenced: bool
     metadata_offset: int = NO_OFFSET
     shutdown_offset: int = NO_OFFSET
+    # Of the session that expired last; for people, no rule depends on it.
+    expired_contact_ms: int | None = None
 
     @property
     def is_shutting_down(self) -> bool:
@@ -78,8 +80,17 @@ class Sessions:
             return oldest if self._is_expired(contact_ms, now_ms) else None
         return None
 
+    def last_contact_ms(self, broker_id: int, broker_epoch: int) -> int | None:
+        """As `contact_ms`, also after the session expired; None without a heartbeat since this node leads."""
+        session = self._brokers.get(broker_id)
+        before_ms = None if session is None else session.expired_contact_ms
+        return self._contacts.get((broker_id, broker_epoch), before_ms)
+
     def forget_contact(self, broker_id: int, broker_epoch: int) -> None:
-        self._contacts.pop((broker_id, broker_epoch), None)
+        contact_ms = self._contacts.pop((broker_id, broker_epoch), None)
+        session = self._brokers.get(broker_id)
+        if session is not None and contact_ms is not None:
+            session.expired_contact_ms = contact_ms
 
     def next_expiry_ms(self) -> int | None:
         """The time, in ms, when the first session expires unless heartbeats arrive; None where there is no session."""

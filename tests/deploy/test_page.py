@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -85,8 +86,11 @@ def test_the_page_shows_the_quorum_the_brokers_and_unhealthy_partitions(page: Br
     assert page.text("#leaders tbody").split("\t")[1:2] == [f"node {leader}"]
     assert page.value("document.querySelectorAll('#bar div').length >= 1") is True
     assert re.search(r"metadata.version\n\d+ \(\d\.\d-IV\d\)", page.text("#node"))
-    # The nodes of this quorum share a host: their pages are on other ports, which a node does not know.
-    assert page.value("document.querySelectorAll('#voters a').length") == 0
+    assert page.text("#problems").split("\n") == [
+        "1 partition without a leader: nobody can write or read there. What to do",
+        "3 partitions with replicas that are not in sync. What to do",
+        "1 fenced broker: 103. What to do",
+    ]
     assert page.troubles() == []
 
 
@@ -123,9 +127,66 @@ def test_the_page_links_to_the_pages_of_nodes_on_other_hosts(page: Browser, quor
     page.await_text("#status", "Ready")
 
     voters = "[{id: 1, endpoints: ['C://c1:9093']}, {id: 2, endpoints: ['C://c2:9093']}, {id: 3, endpoints: ['C://fd00::3:9093']}]"
-    links = page.value(f"pages({voters}, 1); [...document.querySelectorAll('#voters a')].map((one) => one.hostname)")
+    port = quorum.http_ports[quorum.await_leader()]
+    links = page.value(f"pages({voters}, 1); [...document.querySelectorAll('#voters a')].map((one) => one.host)")
 
-    assert links == ["c2", "[fd00::3]"]
+    assert links == [f"c2:{port}", f"[fd00::3]:{port}"]
+
+
+def test_the_pages_of_nodes_on_one_host_are_on_ports_as_far_apart_as_their_listeners(
+    page: Browser, quorum: Watched
+) -> None:
+    """As `kraftctl up` runs them, also through a tunnel, where the host is `localhost` to the browser."""
+    leader = quorum.await_leader()
+    port = quorum.http_ports[leader]
+    open_node(page, quorum, leader)
+    page.await_text("#status", "Ready")
+
+    voters = [{"id": node, "endpoints": [f"CONTROLLER://10.0.0.1:{19090 + node}"]} for node in NODES]
+    script = f"pages({json.dumps(voters)}, 2); [...document.querySelectorAll('#voters a')].map((one) => one.host)"
+
+    assert page.value(script) == [f"127.0.0.1:{port - 1}", f"127.0.0.1:{port + 1}"]
+
+
+def test_each_problem_leads_to_its_row_of_the_runbook(page: Browser, quorum: Watched) -> None:
+    open_node(page, quorum, quorum.await_leader())
+    page.await_text("#problems", "What to do")
+
+    page.value("document.querySelector('#problems a').click()")
+    page.await_text(":target", "KraftOfflinePartitions")
+
+    assert page.value("location.pathname + location.hash") == "/runbook#kraftofflinepartitions"
+    assert page.troubles() == []
+
+
+def test_without_scripts_the_page_has_the_state_of_the_request(page: Browser, quorum: Watched) -> None:
+    leader = quorum.await_leader()
+    page.ask("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page.open(f"http://127.0.0.1:{quorum.http_ports[leader]}/")
+        page.await_text("header", f"Voter {leader}")
+        shown = page.text("body")
+    finally:
+        page.ask("Emulation.setScriptExecutionDisabled", value=False)
+
+    assert f"node {leader} leads. There are offline partitions." in shown
+    assert "Broker 103\nfenced" in shown
+    assert "1 partition without a leader: nobody can write or read there (what to do)" in shown
+    assert "Connecting" not in shown
+
+
+def test_on_a_narrow_screen_nothing_is_cut_off(page: Browser, quorum: Watched) -> None:
+    page.open(f"http://127.0.0.1:{quorum.http_ports[quorum.await_leader()]}/", width=400)
+    page.await_text("#brokers", "fenced")
+
+    cut = page.value(
+        "[...document.querySelectorAll('caption')].filter((one) => one.checkVisibility())"
+        ".filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth)"
+        ".map((one) => one.innerText)"
+    )
+
+    assert cut == []
+    assert page.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth") is True
 
 
 def test_the_page_loads_nothing_from_other_hosts(page: Browser, quorum: Watched) -> None:

@@ -22,10 +22,12 @@ from controller.server.http.counted import Counted
 from controller.server.http.events import READERS_MAX, Events
 from controller.server.http.hosts import KEY, Hosts
 from controller.server.http.metrics import Metrics
-from controller.server.http.page import PAGE
+from controller.server.http.page import page_answer
+from controller.server.http.page_problems import page_problems
 from controller.server.http.probes import problems_of, ready, started
 from controller.server.http.quorum import cluster_view, config_view, quorum_view
 from controller.server.http.reading import Reading
+from controller.server.http.runbook import runbook_answer
 from controller.server.http.watchdog import Watchdog
 from raft.network.handshakes import Handshakes
 from raft.network.security import ListenerSecurity, NoteLimit
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from controller.server.http.probes import Check, Shown
 
 METHODS = {"GET", "HEAD"}
-NEED_NO_NODE = {"/", "/livez"}
+NEED_NO_NODE = {"/", "/livez", "/runbook"}
 PROBES = {"/livez", "/startupz", "/readyz"}
 # What is said of a handshake, in the keys of this port: how the reason begins, and what the log says instead.
 _REASONS = (
@@ -90,7 +92,8 @@ class HttpPort:
         log.seen_by.append(self._events.see)
         self._sweep = loop.call_later(SWEEP_S, self._close_late)
         self._paths: dict[str, Callable[[Asked], Answer]] = {
-            "/": lambda _asked: PAGE,
+            "/": lambda _asked: page_answer(self._view()),
+            "/runbook": lambda _asked: runbook_answer(),
             "/livez": lambda _asked: _verdict("alive", self._watchdog.live()),
             "/startupz": self._startupz,
             "/readyz": self._readyz,
@@ -275,7 +278,13 @@ class HttpPort:
             return None
         reading = self._read()
         elections = {"count": reading.counted.elections, "roles": list(reading.counted.roles)}
-        return {**quorum_view(reading, self._problems()), "cluster": cluster_view(reading), "elections": elections}
+        problems, cluster = self._problems(), cluster_view(reading)
+        return {
+            **quorum_view(reading, problems),
+            "page_problems": page_problems(problems, cluster),
+            "cluster": cluster,
+            "elections": elections,
+        }
 
 
 def wall_ms() -> int:

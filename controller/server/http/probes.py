@@ -47,10 +47,11 @@ def known_leader(replica: Replica) -> int | None:
 
 
 class Shown(NamedTuple):
-    """A problem with a peer or of this node, in words, and for how long it has lasted."""
+    """A problem with a peer or of this node, in words, and for how long it has lasted. event: of the log, if one."""
 
     text: str
     lasts_ms: int
+    event: str = ""
 
 
 def problems_of(node: Node, logged: Problems) -> list[Shown]:
@@ -60,7 +61,10 @@ def problems_of(node: Node, logged: Problems) -> list[Shown]:
         Shown(f"cannot connect to node {peer} at {failure}", int((now_s - since_s) * 1000))
         for peer, (failure, since_s) in node.channels.failures().items()
     ]
-    return found + [Shown(problem.text, int((logged.now_s() - problem.since_s) * 1000)) for problem in logged.current()]
+    logged_s = logged.now_s()
+    return found + [
+        Shown(problem.text, int((logged_s - problem.since_s) * 1000), problem.event) for problem in logged.current()
+    ]
 
 
 def ready(node: Node, now_ms: int, problems: Sequence[Shown] = ()) -> list[Check]:

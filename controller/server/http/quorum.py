@@ -169,7 +169,7 @@ def _broker(reading: Reading, broker: Broker, led: dict[int, int]) -> dict[str, 
         "state": STATES[reading.registration_state(broker)],
         "rack": broker.rack,
         "endpoints": [f"{name}://{found.host}:{found.port}" for name, found in broker.listeners.items()],
-        "heard_ago_ms": reading.silent_ms(broker),
+        "heard_ago_ms": reading.heard_ms(broker),
         "leads": led.get(broker.broker_id, 0),
     }
 

@@ -63,6 +63,12 @@ class Reading:
         contact_ms = None if sessions is None else sessions.contact_ms(broker.broker_id, broker.epoch)
         return None if contact_ms is None else self.now_ms - contact_ms
 
+    def heard_ms(self, broker: Broker) -> int | None:
+        """As `silent_ms`, also of a broker whose session expired since this node leads."""
+        sessions = self.env.sessions
+        contact_ms = None if sessions is None else sessions.last_contact_ms(broker.broker_id, broker.epoch)
+        return None if contact_ms is None else self.now_ms - contact_ms
+
     def registration_state(self, broker: Broker) -> int:
         """The value of Kafka's metric BrokerRegistrationState."""
         if broker.fenced:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,6 +27,27 @@ def test_a_worker_with_unread_output_ends_silently_and_other_errors_are_raised(m
     fails(ValueError("wrong"))
     with pytest.raises(ValueError, match="wrong"):
         worker_daemon.worker(None, True)
+
+
+# Spark leaves the closing of its two files to the end of the process.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_a_worker_cannot_write_at_its_end_prints_nothing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spark's own `worker` on a socket whose other end is closed: its buffer is flushed last."""
+    import pyspark.worker
+
+    from pipeline import worker_daemon
+
+    own_end, other_end = socket.socketpair()
+    other_end.close()
+    monkeypatch.setattr(sys, "argv", ["daemon"])
+    monkeypatch.setattr(pyspark.worker, "main", lambda _asked, answer: answer.write(b"rows"))
+
+    with own_end:
+        code = worker_daemon.worker(own_end, True)
+
+    assert (code, capfd.readouterr()) == (1, ("", ""))
 
 
 def test_the_sessions_workers_are_forked_by_this_daemon(spark: Any) -> None:

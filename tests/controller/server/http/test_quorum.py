@@ -77,6 +77,19 @@ def test_the_view_has_brokers_and_unhealthy_partitions() -> None:
     json.dumps(view, allow_nan=False)
 
 
+def test_the_last_heartbeat_of_a_broker_whose_session_expired_is_shown() -> None:
+    rig = Rig().lead().brokers(1, 2)
+    sessions = rig.controller.env.sessions
+    assert sessions is not None
+    sessions.forget_contact(2, rig.state.brokers[2].epoch)
+    bench = active()
+    bench.now = rig.now_ms + 9000
+
+    view = cluster_view(reading_of(bench, rig))
+
+    assert [(b["id"], b["heard_ago_ms"]) for b in view["brokers"]] == [(1, 9000), (2, 9000)]
+
+
 def test_a_long_list_is_truncated_and_its_length_shown() -> None:
     rig = Rig().lead().brokers(1)
     rig.create("a", *[(1,)] * (SHOWN_MAX + 50))
