@@ -1,4 +1,4 @@
-"""docs/conformance.md: no cell is empty, what it names exists, and nothing that the texts name is without a row."""
+"""The conformance page: no cell is empty, what it names exists, and nothing that the texts name is without a row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from records.schema import schema_of
 from tests.records.guide_comparison import GUIDES, guide
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "conformance" / "conformance.md"
 HEADER = ["In the text", "In Kafka 4.x", "Where, or why not", "Shown by"]
 REFERENCE = re.compile(r"`((?:records|raft|controller|tests|docs|pipeline|simulations)/[\w./-]+)(?:::?(\w+))?`")
 

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 PAGES = (
     *sorted(ROOT.glob("*.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *sorted(path for folder in (*PACKAGES, "deploy", "tests") for path in (ROOT / folder).rglob("*.md")),
 )
 
@@ -52,8 +52,8 @@ OTHERS = set(
 
 # Blocks that are no example, by page and first words, with the reason.
 NO_EXAMPLE = {
-    ("docs/kip-4-proposal.md", "kraftctl topic alter TOPIC"): "a synopsis",
-    ("README.md", "make test  "): "a list of targets with what each does",
+    ("docs/conformance/kip-4-proposal.md", "kraftctl topic alter TOPIC"): "a synopsis",
+    ("CONTRIBUTING.md", "make test  "): "a list of targets with what each does",
     ("docs/security.md", "KafkaServer {"): "a JAAS file; tests/interop/test_security_page.py runs it",
     ("docs/security.md", "security.protocol="): "a client's properties; tests/interop/test_security_page.py runs it",
 }
@@ -225,8 +225,14 @@ def test_the_index_lists_each_document() -> None:
     text = (ROOT / "docs" / "README.md").read_text("utf-8")
 
     assert [
-        page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md" and f"({page.name})" not in text
+        str(page)
+        for page in (path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
+        if page.name != "README.md" and f"({page})" not in text
     ] == []
+
+
+def test_the_readme_can_be_read_in_five_minutes() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").split()) <= 1300
 
 
 def test_git_ignores_what_the_commands_of_the_readme_write() -> None:

@@ -24,7 +24,7 @@ from tests.records.test_round_trips import goes_round
 ROOT = Path(__file__).parents[2]
 
 # The forms of the two texts, in the notation of the printed guide. What the comparison pages leave open is explained in
-# docs/group-proposal.md and docs/kip-4-proposal.md.
+# docs/conformance/group-proposal.md and docs/conformance/kip-4-proposal.md.
 FORMS = """\
 ProposedListGroups Request => { version:INT16 correlation_id:INT64 client_id:STRING consumer_groups:[STRING] }
 ProposedListGroups Response => { version:INT16 correlation_id:INT64 client_id:STRING groups_info:[{ group_name:STRING \
