@@ -2,7 +2,8 @@
 
 The proposal is known from a comparison of two versions of a wiki page, in which removed and added words stand in one
 line. `docs/conformance/group-proposal.md` says which reading was taken for each field and why, and what Kafka has for
-each RPC today. The messages have no API key: the proposal gives none, so no listener serves them and no ApiVersions names them.
+each RPC today. The messages have no API key: the proposal gives none, so no listener serves them and no
+ApiVersions names them.
 
 The proposal repeats in each message what Kafka keeps in its headers: version, correlation id and client id. Strings and
 arrays are read as the protocol of the time had them: an int16 before a string, an int32 before an array.

@@ -2,8 +2,8 @@
 
 Kafka took up the proposal as CreateTopics (19), DeleteTopics (20) and Metadata (3) from version 1 on, and AlterTopic
 as CreatePartitions (37), AlterPartitionReassignments (45) and IncrementalAlterConfigs (44). The proposal gives no API
-keys, so no listener serves these messages and no ApiVersions names them. `docs/conformance/kip-4-proposal.md` says which
-reading was taken where the proposal leaves one open.
+keys, so no listener serves these messages and no ApiVersions names them. `docs/conformance/kip-4-proposal.md` says
+which reading was taken where the proposal leaves one open.
 
 Strings and arrays are read as the protocol of the time had them: an int16 before a string, an int32 before an array.
 """

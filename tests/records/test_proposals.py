@@ -172,7 +172,7 @@ def test_the_guide_prints_them_by_name_and_at_its_end() -> None:
 
 def fields_listed_in(page: str, name: str) -> set[str]:
     """The fields of a message that the page's table of readings tells."""
-    lines = (ROOT / "docs" / page).read_text().splitlines()
+    lines = (ROOT / "docs" / "conformance" / page).read_text().splitlines()
     rows = [cells for line in lines if len(cells := line.strip("| ").split(" | ")) == 4]
     found = set()
     for messages, fields, _, _ in rows:
