@@ -40,6 +40,9 @@ class ReadOnlyFiles(OsFiles):
         assert not create, f"{path} would be created with mode {mode:o}"
         return self.open_to_read(path)
 
+    def sync(self, handle: int) -> None:
+        """Nothing was written."""
+
 
 class Fault(NamedTuple):
     """The first thing that is wrong. position: its byte in the file; offset: of the batch or record, -1 if unknown."""

@@ -44,6 +44,9 @@ class Files(Protocol):
     def sync_data(self, handle: int) -> None:
         """fdatasync: data and size are on disk."""
 
+    def drop_clean(self, handle: int) -> None:
+        """Evict the pages of the file that the system takes for written: the next read of them comes from the disk."""
+
     def rename(self, old: str, new: str) -> None:
         """Rename `old` to `new` atomically, replacing `new`."""
 
@@ -75,8 +78,9 @@ class Files(Protocol):
 # POSIX locks belong to the process and do not exclude other parts of it. So these are the files it has locked.
 _LOCKED: set[tuple[int, int]] = set()
 
-# macOS has no fdatasync.
+# macOS has neither.
 _sync_data = getattr(os, "fdatasync", os.fsync)
+_drop = getattr(os, "posix_fadvise", None)
 
 
 class OsFiles:
@@ -122,6 +126,10 @@ class OsFiles:
 
     def sync_data(self, handle: int) -> None:
         _sync_data(handle)
+
+    def drop_clean(self, handle: int) -> None:
+        if _drop is not None:
+            _drop(handle, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def rename(self, old: str, new: str) -> None:
         os.rename(old, new)

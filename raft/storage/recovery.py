@@ -100,7 +100,7 @@ class LogRecovery:
         for segment in self.segments:
             if self.files.size(segment.handle) > segment.size:
                 self.files.truncate(segment.handle, segment.size)
-            self.files.sync(segment.handle)
+                self.files.sync(segment.handle)
         if self._new_start is not None:
             self.segments.append(create_segment(self.files, self.directory, self._new_start))
         self.files.sync_directory(self.directory)
@@ -120,6 +120,8 @@ class LogRecovery:
         segment = Segment(self.files, self.directory, base_offset, self.files.open(path))
         self.segments.append(segment)
         known = self.prefix.of(base_offset)
+        if known is None or self.files.size(segment.handle) > known.position:
+            self._read_from_disk(segment.handle)
         changed = False
         if known is not None and known.position:
             changed = crc_of_file(self.files, segment.handle, 0, known.position) != known.crc
@@ -139,6 +141,16 @@ class LogRecovery:
                 {"file": path, "position": fault.position, "offset": fault.offset, "reason": fault.reason,
                  "bytes": self.files.size(segment.handle) - fault.position},
             ))  # fmt: skip
+
+    def _read_from_disk(self, handle: int) -> None:
+        """Have the bytes of a segment read from the disk, and not from the page cache that the last process left.
+
+        Where an fsync of that process failed, the kernel has marked pages as clean that never reached the disk. The
+        next fsync succeeds, and a log that was read from these pages would be reported as durable. So dirty pages are
+        written first, and then all are dropped. Bytes below the committed prefix were synced before it was written.
+        """
+        self.files.sync(handle)
+        self.files.drop_clean(handle)
 
     def _cross_hole(self, path: str, base_offset: int) -> None:
         """Segments are missing between the ones before and this one. If a snapshot reaches up to this one, they were

@@ -87,7 +87,7 @@ MUTANTS = (
     ),
     Mutant(
         "D07c", "a start does not sync what it has found", "persistence", "own", ("S18",),
-        (Edit("raft.storage.recovery", "            self.files.sync(segment.handle)\n        if self", "        if self"),),
+        (Edit("raft.storage.recovery", "        self.files.sync(handle)\n        self.files.drop_clean(handle)\n", "        self.files.drop_clean(handle)\n"),),
     ),
     Mutant(
         "D08", "a failed fsync is ignored", "persistence", "fsyncgate", ("S07", "S22", "S18"),
@@ -103,6 +103,10 @@ MUTANTS = (
             Edit("raft.storage.disk_queue", "        for handle in handles:\n            self._files.sync_data(handle)\n", "        self._handles = handles = handles or getattr(self, '_handles', [])\n        for handle in handles:\n            self._files.sync_data(handle)\n"),
             Edit("raft.storage.disk_queue", "        if last is None:\n            return\n", "        last = last or getattr(self, '_last', None)\n        if last is None:\n            return\n        self._last = last\n"),
         ),
+    ),
+    Mutant(
+        "D09", "a start takes the page cache that a failed fsync left for durable", "persistence", "fsyncgate", ("S18",),
+        (Edit("raft.storage.recovery", "        self.files.sync(handle)\n        self.files.drop_clean(handle)\n", "        self.files.sync(handle)\n"),),
     ),
     Mutant(
         "D10", "an unreadable quorum-state counts as absent", "persistence", "KAFKA-15412", ("S18", "S02", "S03"),

@@ -178,15 +178,16 @@ def _rotten(rng: Random, plan: Plan) -> None:
 
 
 def _failing_disks(rng: Random, plan: Plan) -> None:
-    """Disk operations fail now and then, mostly syncs, and machines lose power afterwards."""
+    """Disk operations fail now and then, mostly syncs, and machines lose power while the process resigns, or later."""
     plan.segment_bytes = pick(rng, (1 << 30, 3_000))
     plan.load = Load(every_ms=10, size=100)
     for at_ms in range(between(rng, 100, 400), plan.chaos_ms - 100, 400):
         whom = pick(rng, plan.ids)
         operation, file = pick(rng, (("sync", ""), ("sync", "log"), ("write", "log"), ("sync", "election")))
+        later_ms = between(rng, *pick(rng, ((1, 60), (150, 390))))
         plan.faults += [
             Fault("fails", {"whom": whom, "operation": operation, "file": file, "code": "EIO"}, at_ms=at_ms),
-            Fault("power", {"whom": whom, "down_ms": 20}, at_ms=at_ms + between(rng, 1, 60)),
+            Fault("power", {"whom": whom, "down_ms": 20}, at_ms=at_ms + later_ms),
         ]
 
 

@@ -1,8 +1,8 @@
 """A disk: the files as processes see them, and the part of them that survives a power failure.
 
 A process sees each write at once, in the page cache. Only synced data is on disk for certain: the bytes of a file by a
-sync of the file, its name by a sync of the directory. A killed process leaves the page cache behind; at a power
-failure, the rng decides how much of the rest survives.
+sync of the file, its name by a sync of the directory. A killed process leaves the page cache behind, with the pages
+that a failed sync has marked as clean; at a power failure, the rng decides how much of the rest survives.
 """
 
 from __future__ import annotations
@@ -102,6 +102,17 @@ class Inode:
         kept = [write for write in self.writes if write.number > number or write.data is None]
         self.has_lost = self.has_lost or len(kept) < len(self.writes)
         self.writes = [self._in_sectors(write) for write in kept]
+
+    def drop_clean(self) -> None:
+        """Evict the clean pages: from now on processes see what is on the disk, and writes that were not synced yet.
+
+        The size stays that of the inode in memory: bytes that a failed sync has lost read as zeros.
+        """
+        size = len(self.data)
+        self.data = bytearray(self.synced)
+        for write in self.writes:
+            _apply(self.data, write)
+        _resize(self.data, size)
 
     def _in_sectors(self, write: Write) -> Write:
         start = write.position // SECTOR_BYTES * SECTOR_BYTES

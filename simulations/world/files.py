@@ -126,6 +126,10 @@ class SimFiles:
     def sync_data(self, handle: int) -> None:
         self.sync(handle)
 
+    def drop_clean(self, handle: int) -> None:
+        self._check()
+        self._handles[handle][2].drop_clean()
+
     def rename(self, old: str, new: str) -> None:
         self._check()
         self._before("rename", kind_of(new))

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 SYNC_US_MAX = 3 * SECOND
 # From a failed disk to the end of its process, which resigns in between.
 RESIGN_US = SECOND // 10
+# Of the restarts after a failed disk, those that begin with an empty page cache.
+POWER_SHARE = 0.5
 
 
 class DiskPace(NamedTuple):
@@ -181,14 +183,8 @@ class Machine(Generic[P]):
     # Ending
 
     def kill(self) -> None:
-        """SIGKILL: the page cache stays, and the kernel closes the connections.
-
-        A process whose disk failed does not start again from a page cache that is on no disk.
-        """
-        has_failed = self.process is not None and self.process.has_failed
+        """SIGKILL: the page cache stays, and the kernel closes the connections."""
         self._end("killed", power_lost=False)
-        if has_failed:
-            self.disk.lose_power(self.disk_rng, journal=self.journal)
 
     def lose_power(self) -> None:
         """The machine loses power, and is off until it is switched on."""
@@ -227,7 +223,9 @@ class Machine(Generic[P]):
             self.start_after(down_us)
 
     def failed(self, process: P, error: Exception) -> None:
-        """The disk failed under a process, which stops. After a failed sync some pages are on no disk."""
+        """The disk failed under a process, which stops. After a failed sync some pages are on no disk, and marked as
+        clean. Its supervisor starts it again with that page cache, or somebody switches the machine off and on before.
+        """
         if process is not self.process or process.has_failed:
             return
         process.has_failed = True
@@ -243,8 +241,10 @@ class Machine(Generic[P]):
     def _finish(self, process: P) -> None:
         if process is not self.process:
             return
+        life = self.life
         self._end("its disk failed", power_lost=False)
-        self.disk.lose_power(self.disk_rng, journal=self.journal)
+        if self.stream("page cache", life).random() < POWER_SHARE:
+            self.disk.lose_power(self.disk_rng, journal=self.journal)
         if self.wanted:
             self.start_after(self.triggers.operator_delay_us)
 

@@ -94,12 +94,29 @@ class Disk:
 
     def sync(self, handle: int) -> None:
         path, inode = self.handles[handle]
-        self._count("sync", path)
-        inode.synced = bytes(inode.data)
+        try:
+            self._count("sync", path)
+        except OSError:
+            # The kernel marks the pages as clean, and never writes them; sizes are of the journal.
+            inode.writes = [write for write in inode.writes if write[0] < 0]
+            raise
+        data = bytearray(inode.synced)
+        for position, written in inode.writes:
+            _apply(data, position, written)
+        inode.synced = bytes(data)
         inode.writes.clear()
 
     def sync_data(self, handle: int) -> None:
         self.sync(handle)
+
+    def drop_clean(self, handle: int) -> None:
+        """The pages that were written, or that a failed sync has marked as clean, are read from the disk again."""
+        inode = self.handles[handle][1]
+        size = len(inode.data)
+        inode.data[:] = inode.synced
+        for position, written in inode.writes:
+            _apply(inode.data, position, written)
+        _resize(inode.data, size)
 
     def rename(self, old: str, new: str) -> None:
         self._count("rename", new)

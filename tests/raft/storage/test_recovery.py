@@ -11,7 +11,7 @@ import pytest
 
 from raft.effects import Append, HighWatermark
 from raft.storage.committed_prefix import parse_prefix
-from raft.storage.errors import CorruptLog, StorageError
+from raft.storage.errors import CorruptLog, DiskFailed, StorageError
 from raft.storage.flusher import AtOnce
 from raft.storage.log import LogLimits
 from raft.storage.names import COMMITTED_PREFIX, LOG, segment_name, snapshot_name
@@ -517,6 +517,23 @@ def test_a_changed_byte_that_no_batch_covers_is_refused() -> None:
     error = refused(disk)
 
     assert "whole batches, but not those that were committed" in str(error)
+
+
+def test_records_that_a_failed_sync_left_in_the_page_cache_are_cut() -> None:
+    disk = directory((0, WHOLE))
+    failures: list[DiskFailed] = []
+    storage = Storage(disk, DIRECTORY, AtOnce(), on_input=lambda _: None, on_failure=failures.append)
+    disk.fail_at = len(disk.operations) + 2  # the sync after the write
+    storage.perform(Append(1, 20, 21, 1, batch(20, size=200)))
+    storage.close()
+    before = log_bytes(disk)
+
+    restarted = open_storage(disk)
+
+    assert [failure.operation for failure in failures] == ["flush of the log"]
+    assert len(before) == 21 * SIZE
+    assert restarted.recovered.log_end == 20
+    assert log_bytes(disk) == WHOLE
 
 
 def test_a_flipped_bit_in_committed_batches_is_reported_with_its_position() -> None:

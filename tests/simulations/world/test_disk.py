@@ -278,6 +278,30 @@ def test_a_later_write_that_is_truncated_leaves_no_larger_file() -> None:
     assert len(inode.synced) == 300
 
 
+def test_a_process_reads_what_a_failed_sync_lost_until_its_pages_are_dropped() -> None:
+    _, on, handle, inode = named(b"A" * 1000)
+    on.sync(handle)
+    on.write(handle, 1000, b"B" * 1000)
+    inode.lose(inode.written)
+    on.sync(handle)
+    before = on.read(handle, 0, 3000)
+
+    on.drop_clean(handle)
+
+    assert before == b"A" * 1000 + b"B" * 1000
+    assert on.read(handle, 0, 3000) == b"A" * 1000 + bytes(1000)
+
+
+def test_dropped_pages_leave_what_no_sync_has_covered() -> None:
+    _, on, handle, _ = named(b"A" * 100)
+    on.write(handle, 50, b"B" * 100)
+    on.truncate(handle, 120)
+
+    on.drop_clean(handle)
+
+    assert on.read(handle, 0, 1000) == b"A" * 50 + b"B" * 70
+
+
 def test_a_sync_that_fails_with_nothing_to_write_changes_nothing() -> None:
     _, on, handle, inode = named(b"a" * 100)
     on.sync(handle)
