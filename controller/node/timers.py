@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from controller.core.steps import deadline_ms
 from controller.interface import inputs
 from raft import inputs as raft_inputs
+from raft.storage.errors import DiskFailed
 
 if TYPE_CHECKING:
     import asyncio
@@ -84,7 +86,8 @@ class Timers:
     def _keep_up(self) -> None:
         """Every second, give the cores the offset of the wall clock, and the storage the time for its own work."""
         self.queue_wall_clock()
-        self._storage.tick(self._now_ms())
+        with suppress(DiskFailed):  # which the storage reports by itself
+            self._storage.tick(self._now_ms())
         self._upkeep = self._loop.call_later(UPKEEP_S, self._keep_up)
 
     def queue_wall_clock(self) -> None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class DiskQueue:
-    """Passes jobs to the executor. After the first OSError, here or there, nothing more is done or reported.
+    """Passes jobs to the executor. After the first error, here or there, nothing more is done or reported. An error
+    of any kind counts: a thread that ended in silence would leave a node that runs and never flushes again.
 
     on_failure: called once, on the thread of the failure. asked, done: how many jobs were submitted, and have ended.
     """
@@ -35,14 +36,14 @@ class DiskQueue:
             if self.failure is None:
                 try:
                     job()
-                except OSError as error:
+                except Exception as error:  # whatever it is, the node ends
                     self.fail(operation, error)
             self.done += 1
 
         self.asked += 1
         self._executor.submit(guarded)
 
-    def fail(self, operation: str, error: OSError) -> DiskFailed:
+    def fail(self, operation: str, error: Exception) -> DiskFailed:
         """Stop all work; returns the first failure, which may be an earlier one."""
         with self._failing:  # two threads may fail at once; only the first failure is reported
             is_first = self.failure is None

@@ -40,17 +40,19 @@ class CorruptSnapshot(StorageError):
 
 
 class DiskFailed(StorageError):
-    """A write, fsync or rename failed. It must not be retried: after a failed fsync the kernel may mark pages as clean
-    that never reached the disk, and a second fsync would succeed.
+    """A write, fsync or rename failed (or, by a bug, a job of the flush thread). It must not be retried:
+    after a failed fsync the kernel may mark pages as clean that never reached the disk, and a second fsync would
+    succeed.
     """
 
-    def __init__(self, operation: str, error: OSError) -> None:
+    def __init__(self, operation: str, error: Exception) -> None:
         self.operation = operation
         self.error = error
         super().__init__(operation, error)
 
     def __str__(self) -> str:
-        return f"{self.operation}: {self.error}"
+        kind = "" if isinstance(self.error, OSError) else f"{type(self.error).__name__}: "
+        return f"{self.operation}: {kind}{self.error}"
 
 
 # By the number of the system's error.

@@ -26,11 +26,14 @@ OFFSET_DELTA_MAX = (1 << 31) - 1
 
 
 class LogLimits(NamedTuple):
-    """segment_bytes_max, segment_ms_max: `metadata.log.segment.bytes` and `.ms`; cache_bytes_max: of the recent end."""
+    """segment_bytes_max, segment_ms_max: `metadata.log.segment.bytes` and `.ms`; cache_bytes_max: of the recent end;
+    prefix_interval_ms: until the committed prefix is written again.
+    """
 
     segment_bytes_max: int = 1 << 30
     segment_ms_max: int = 7 * 24 * 3600 * 1000
     cache_bytes_max: int = CACHE_BYTES_MAX
+    prefix_interval_ms: int = 180_000
 
 
 class MetadataLog:

@@ -19,21 +19,39 @@ INTERVAL_BYTES = 8 << 20
 
 
 class PrefixKeeper:
-    """Writes the file when the log has grown by a fixed amount, and on request.
+    """Writes the file when the log has grown by a fixed amount, when `interval_ms` are over, and on request.
 
     high_watermark: the highest known one; it never falls.
     """
 
-    def __init__(self, files: Files, directory: str, queue: DiskQueue, log: MetadataLog, committed: int) -> None:
+    def __init__(
+        self, files: Files, directory: str, queue: DiskQueue, log: MetadataLog, committed: int, interval_ms: int
+    ) -> None:
         self.files = files
         self.high_watermark = committed
         self._path = f"{directory}/{COMMITTED_PREFIX}"
         self._queue = queue
         self._log = log
+        self._interval_ms = interval_ms
+        self._next_ms: int | None = None  # when the interval is over; None before the first tick
         self._written_at = 0  # bytes appended to the log when the file was last written
+        self._written_end = -1  # the high watermark when it was last written
 
     def is_due(self) -> bool:
         return self._log.bytes_appended - self._written_at >= INTERVAL_BYTES
+
+    def is_overdue(self, now_ms: int) -> bool:
+        """Whether an interval is over in which the high watermark advanced.
+
+        Without this rule a quiet quorum would have no file that says what is committed for months, and a start would
+        cut committed records as a torn tail.
+        """
+        if self._next_ms is None:
+            self._next_ms = now_ms + self._interval_ms
+        if now_ms < self._next_ms:
+            return False
+        self._next_ms = now_ms + self._interval_ms
+        return self.high_watermark > self._written_end
 
     def schedule(self) -> None:
         """Have the flush thread write the file for the records that are committed now."""
@@ -47,6 +65,7 @@ class PrefixKeeper:
     def _capture(self) -> tuple[bytes, int]:
         """The file's text, and the handle of the segment that must be on disk before it; those before it are."""
         self._written_at = self._log.bytes_appended
+        self._written_end = self.high_watermark
         end = self._log.first_offset
         parts = []
         for segment in self._log.segments:

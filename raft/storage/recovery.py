@@ -218,7 +218,10 @@ class LogRecovery:
         if not is_last:
             refuse("there is a segment behind it, so this is no torn end")
         if fault.offset < self.prefix.end_offset:
-            refuse(f"all offsets below {self.prefix.end_offset} are committed")
+            refuse(
+                f"all offsets below {self.prefix.end_offset} are committed and were on disk, so this is damage, and no "
+                "torn end; the other voters have them: replace this voter, or have `kraftctl log truncate` cut it here"
+            )
         if not is_torn(self.files, segment.handle, fault):
             refuse("no interrupted append leaves such bytes, so they are damaged")
         # A later batch may be there and yet this one have been lost by a crash, as pages reach the disk in any order;

@@ -23,7 +23,7 @@ from raft.storage.epoch_checkpoint import epochs_text
 from raft.storage.errors import StorageError
 from raft.storage.files import replace_file
 from raft.storage.log import LogLimits
-from raft.storage.names import EPOCH_CHECKPOINT, QUORUM_STATE
+from raft.storage.names import COMMITTED_PREFIX, EPOCH_CHECKPOINT, QUORUM_STATE
 from raft.storage.opening import open_partition
 from raft.storage.prefix_keeper import PrefixKeeper
 from raft.storage.quorum_state import quorum_state_text
@@ -86,7 +86,9 @@ class Storage:
         self._on_input = on_input
         self._queue = DiskQueue(executor, on_failure)
         self._commit = GroupCommit(files, directory, self._queue, self._flushed)
-        self._prefix = PrefixKeeper(files, directory, self._queue, self.log, opened.committed)
+        self._prefix = PrefixKeeper(
+            files, directory, self._queue, self.log, opened.committed, limits.prefix_interval_ms
+        )
         self._snapshots = SnapshotStore(files, directory, self._queue, on_input, on_note)
         self._snapshots.sizes = {found.id: found.size for found in opened.recovered.snapshots}
         self._epochs: tuple[tuple[int, int], ...] | None = None  # to be saved
@@ -165,11 +167,16 @@ class Storage:
         return self._queue.asked, self._queue.done
 
     def tick(self, now_ms: int) -> None:
-        """Called every few seconds: unlinks files that were deleted a minute ago. now_ms: of any clock that does not go
-        back.
+        """Called about every second: writes the committed prefix when its interval is over, and unlinks files that were
+        deleted a minute ago. now_ms: of any clock that does not go back. Raises DiskFailed if the disk fails.
         """
         if self._queue.failure is not None:
             return
+        if self._prefix.is_overdue(now_ms):
+            try:
+                self._prefix.schedule()
+            except OSError as error:
+                raise self._queue.fail(COMMITTED_PREFIX, error) from error
         for owner in (self.log, self._snapshots):
             self._doomed += [(now_ms + DELETE_DELAY_MS, path) for path in owner.deleted]
             owner.deleted.clear()

@@ -16,8 +16,8 @@ from raft.storage.names import CHECKPOINT, LOG, QUORUM_STATE, snapshot_name
 from raft.storage.scan import CRC_AT
 from simulations.faults.targets import find
 from simulations.world.chains import parts
-from simulations.world.disk import DIRECTORY
-from simulations.world.machine import DiskFault
+from simulations.world.disk import DIRECTORY, SECTOR_BYTES
+from simulations.world.machine import PREFIX_INTERVAL_MS, DiskFault
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ Args = dict[str, Any]
 
 # The factor by which a stalled disk slows a sync, which otherwise takes half a millisecond.
 STALLED_TIMES = 10_000
+
+# After the interval: the next housekeeping, and the syncs before the file has its name.
+PREFIX_WRITTEN_WITHIN_MS = 1_500
 
 _BOOTSTRAP = f"{DIRECTORY}/{snapshot_name(*BOOTSTRAP)}"
 
@@ -200,6 +203,42 @@ def rot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     first = batch.start + CRC_AT
     inode.rot[first + (batch.stop - first) * args["place"] // 1000] = 1 << args["bit"]
     run.ledger.damaged.add(node.id)
+    return True
+
+
+def lost_sector(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+    """A sector of the log reads as zeros, among records that were committed when the committed prefix was last due; the
+    node is killed. Zeros look like a torn end, and only the prefix tells that they are none. place: of 1000, which
+    batch; down_ms.
+    """
+    node = find(run, args["whom"], struck)
+    if node is None or node.process is None or not node.process.is_listening:
+        return False
+    life, committed = node.life, node.process.replica.log.committed
+
+    def lose() -> None:
+        process = node.process
+        if process is None or node.life != life or not process.is_listening or node.pace_times > 1:
+            return
+        at = None
+        for path in sorted(node.disk.durable):
+            if path.startswith(DIRECTORY) and path.endswith(LOG):
+                inode = node.disk.durable[path]
+                found = [each for each in parts(inode.synced) if each.end_offset <= committed]
+                if found:
+                    at = inode, found[len(found) * args["place"] // 1000]
+        if at is None:
+            return
+        inode, batch = at
+        node.kill()
+        start = batch.start // SECTOR_BYTES * SECTOR_BYTES
+        for position in range(start, min(start + SECTOR_BYTES, len(inode.data))):
+            inode.rot[position] = inode.data[position]
+        run.ledger.damaged.add(node.id)
+        run.count("lost_sector:done")
+        node.start_after(args["down_ms"] * MS)
+
+    run.later(PREFIX_INTERVAL_MS + PREFIX_WRITTEN_WITHIN_MS, lose)
     return True
 
 

@@ -258,6 +258,10 @@ def _rot(rng: Random, scale: Scale) -> Args:
     return {"file": file, "whom": whom(rng, scale), "place": between(rng, 0, 999), "bit": between(rng, 0, 7)}
 
 
+def _lost_sector(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "place": between(rng, 0, 999), "down_ms": down(rng, scale)}
+
+
 KINDS: dict[str, FaultKind] = {
     kind.name: kind
     for kind in (
@@ -306,6 +310,7 @@ KINDS: dict[str, FaultKind] = {
         FaultKind("wipe", disks.wipe, _crash, 4),
         FaultKind("restore", disks.restore, _restore, 3),
         FaultKind("rot", disks.rot, _rot, 4),
+        FaultKind("lost_sector", disks.lost_sector, _lost_sector, 2),
         FaultKind("garble", disks.garble, _garble, 2),
         FaultKind("lose_snapshot", disks.lose_snapshot, _crash, 3),
     )

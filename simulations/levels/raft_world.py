@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.config import RaftConfig, ReplicaKey, Voter
-from raft.storage.log import LogLimits
 from raft.storage.names import snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.voters import VoterSet, voters_record
@@ -101,7 +100,7 @@ class RaftWorld:
         node = Node(self.world, self.network, self.triggers, self.watch, plan.seed, node_id, self._make_process)
         node.config = RaftConfig(CLUSTER, endpoints=node.endpoints(), **plan.config)
         node.static_voters = voters
-        node.limits = LogLimits(segment_bytes_max=plan.segment_bytes, cache_bytes_max=plan.cache_bytes)
+        node.limits = node.limits._replace(segment_bytes_max=plan.segment_bytes, cache_bytes_max=plan.cache_bytes)
         node.release = plan.releases.get(node_id, NEWEST)
         node.snapshot_every, node.snapshot_padding = plan.snapshot_every, plan.snapshot_padding
         node.pace = DiskPace(*plan.pace)  # type: ignore[arg-type]

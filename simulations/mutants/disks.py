@@ -99,7 +99,7 @@ MUTANTS = (
     Mutant(
         "D08b", "after a failed fsync the disk is used again", "persistence", "fsyncgate", ("S07", "S22", "S18"),
         (
-            Edit("raft.storage.disk_queue", "                except OSError as error:\n                    self.fail(operation, error)", "                except OSError:\n                    job()"),
+            Edit("raft.storage.disk_queue", "                except Exception as error:  # whatever it is, the node ends\n                    self.fail(operation, error)", "                except OSError:\n                    job()"),
             Edit("raft.storage.disk_queue", "        for handle in handles:\n            self._files.sync_data(handle)\n", "        self._handles = handles = handles or getattr(self, '_handles', [])\n        for handle in handles:\n            self._files.sync_data(handle)\n"),
             Edit("raft.storage.disk_queue", "        if last is None:\n            return\n", "        last = last or getattr(self, '_last', None)\n        if last is None:\n            return\n        self._last = last\n"),
         ),
@@ -165,6 +165,10 @@ MUTANTS = (
     Mutant(
         "D23", "the stored committed offset is beyond what is committed", "truncation", "own", ("T01", "L07", "S29", "S18"),
         (Edit("raft.storage.prefix_keeper", "            mark = segment.mark_before(self.high_watermark)", "            mark = segment.mark_before(1 << 60)"),),
+    ),
+    Mutant(
+        "D23b", "the committed prefix is not written again while the log grows slowly", "truncation", "own", ("S18",),
+        (Edit("raft.storage.storage", "        if self._prefix.is_overdue(now_ms):", "        if self._prefix.is_overdue(now_ms) and self._prefix.is_due():"),),
     ),
     Mutant(
         "D25", "an offset that was never written is reported as damage", "persistence", "own", ("S18",),

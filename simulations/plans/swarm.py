@@ -35,8 +35,9 @@ POINTS = (
 # The share of the plans with kraft.version 1: their voters are dynamic, and have directory ids (KIP-853).
 DYNAMIC_SHARE = 0.34
 
-# Kinds that are drawn separately: see `_draw_newer`.
+# Kinds that are drawn separately: see `_draw_newer`, and those of the targeted plans alone.
 APART = ("odd_answers",)
+TARGETED = ("lost_sector",)
 
 # Points that decide elections and commits, and are drawn more often.
 _SHARP = (
@@ -187,7 +188,7 @@ def _draw_surroundings(rng: Random, plan: Plan) -> None:
 
 
 def draw_faults(rng: Random, scale: Scale) -> list[Fault]:
-    kinds = [name for name in KINDS if name not in APART]
+    kinds = [name for name in KINDS if name not in APART + TARGETED]
     names = [name for name in kinds if rng.random() < 0.25]
     if not names:
         names = [pick(rng, kinds)]

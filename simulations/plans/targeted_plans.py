@@ -191,6 +191,17 @@ def _failing_disks(rng: Random, plan: Plan) -> None:
         ]
 
 
+def _sectors_lost(rng: Random, plan: Plan) -> None:
+    """Sectors of the log of one voter read as zeros, among records that have been committed for a while."""
+    plan.voters = pick(rng, (3, 3, 5))
+    plan.pace = [100, 300, 0.0, 0]
+    plan.chaos_ms = 4_000
+    plan.load = Load(every_ms=between(rng, 60, 120))  # so few bytes that they alone do not have the prefix written
+    whom, place = pick(rng, plan.voter_ids), between(rng, 300, 999)
+    at_ms = between(rng, 300, 1_400)
+    plan.faults = [Fault("lost_sector", {"whom": whom, "place": place, "down_ms": 10}, at_ms=at_ms)]
+
+
 TARGETED_PLANS: dict[str, Callable[[Random, Plan], None]] = {
     "new-segments": _new_segments,
     "begun-anew": _begun_anew,
@@ -202,4 +213,5 @@ TARGETED_PLANS: dict[str, Callable[[Random, Plan], None]] = {
     "in-lockstep": _in_lockstep,
     "rotten": _rotten,
     "failing-disks": _failing_disks,
+    "sectors-lost": _sectors_lost,
 }

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 SYNC_US_MAX = 3 * SECOND
 # From a failed disk to the end of its process, which resigns in between.
 RESIGN_US = SECOND // 10
+# Short, as a world lasts some seconds.
+PREFIX_INTERVAL_MS = 1_000
 # Of the restarts after a failed disk, those that begin with an empty page cache.
 POWER_SHARE = 0.5
 
@@ -110,7 +112,7 @@ class Machine(Generic[P]):
         self.clock = NodeClock()
         self.config = RaftConfig("")
         self.static_voters: VoterSet
-        self.limits = LogLimits()
+        self.limits = LogLimits(prefix_interval_ms=PREFIX_INTERVAL_MS)
         self.release = NEWEST
         self.snapshot_every = 0
         self.snapshot_padding = 0

@@ -191,8 +191,6 @@ class Process:
         self.handle(ShutDown())
         self.world.after(SHUTDOWN_US, self.when_awake, self._leave)
 
-    # Steps
-
     def handle_request(self, connection: Connection, frame: Frame, requested: Requested) -> None:
         if self.is_dead or connection.id not in self.connections:
             return
@@ -357,6 +355,7 @@ class Process:
 
     def _on_disk_failure(self, failure: DiskFailed) -> None:
         """Called on the thread where the disk failed; from the flush thread, the node learns of it after a hand-off."""
+        assert isinstance(failure.error, OSError), failure
         if self.flush.is_running():
             self.world.after(HANDOFF_US, self.when_awake, self.node.failed, self, failure)
 
@@ -376,9 +375,11 @@ class Process:
             self.storage.tick(self.clock.ms(self.world.now))
         except Dead as death:
             self.node.died(self, death)
-            return
-        self.handle(WallClock(self.clock.wall_offset_ms))
-        self.world.after(HOUSEKEEPING_US, self.when_awake, self._every_second)
+        except DiskFailed as error:
+            self.node.failed(self, error)
+        if not self.has_failed:
+            self.handle(WallClock(self.clock.wall_offset_ms))
+            self.world.after(HOUSEKEEPING_US, self.when_awake, self._every_second)
 
     # The end
 

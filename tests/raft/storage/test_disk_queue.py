@@ -104,6 +104,24 @@ def test_after_a_failed_sync_nothing_is_reported_or_retried() -> None:
     assert failures == ["flush of the log: [Errno 5] sync was made to fail: 'a'"]
 
 
+def test_an_error_that_no_disk_causes_fails_the_node_too() -> None:
+    failures: list[str] = []
+    ran: list[str] = []
+    thread = FlushThread()
+    queue = DiskQueue(thread, lambda failure: failures.append(str(failure)))
+
+    def job() -> None:
+        raise AssertionError("two segments with one name")
+
+    queue.submit("flush of the log", job)
+    queue.submit("quorum-state", lambda: ran.append("quorum-state"))
+    queue.close()
+
+    assert failures == ["flush of the log: AssertionError: two segments with one name"]
+    assert ran == []
+    assert (queue.asked, queue.done) == (2, 2)
+
+
 def test_a_second_failure_is_not_reported() -> None:
     failures: list[str] = []
     queue = DiskQueue(AtOnce(), lambda failure: failures.append(str(failure)))

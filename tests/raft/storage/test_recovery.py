@@ -73,6 +73,15 @@ def refused(disk: Disk) -> CorruptLog:
     return error.value
 
 
+def refused_copy(disk: Disk) -> CorruptLog:
+    """The error of a start on a copy of these files."""
+    copy = Disk()
+    copy.directories |= disk.directories
+    for path, data in disk.tree().items():
+        put(copy, path.removeprefix(f"{DIRECTORY}/"), data)
+    return refused(copy)
+
+
 WHOLE = run(0, 20, size=200)
 SIZE = len(batch(0, size=200))
 
@@ -484,6 +493,61 @@ def test_a_torn_batch_below_the_committed_offset_is_refused() -> None:
 
     assert error.offset == 2999
     assert "all offsets below 3000 are committed" in str(error)
+
+
+def test_the_committed_prefix_is_written_after_each_interval_in_which_more_was_committed() -> None:
+    disk = directory((0, WHOLE))
+    storage = open_storage(disk, prefix_interval_ms=1000)
+
+    def end_after(now_ms: int) -> int | None:
+        storage.tick(now_ms)
+        text = disk.tree().get(f"{DIRECTORY}/{COMMITTED_PREFIX}")
+        return None if text is None else parse_prefix(text).end_offset
+
+    storage.perform(HighWatermark(7))
+    first = [end_after(5000), end_after(5999), end_after(6000)]
+    before = len(disk.operations)
+    idle = end_after(7000)
+    operations = disk.operations[before:]
+    storage.perform(HighWatermark(20))
+    later = [end_after(7500), end_after(8000)]
+
+    assert (first, idle, later) == ([None, None, 7], 7, [7, 20])
+    assert operations == []
+
+
+def test_committed_batches_behind_a_lost_sector_are_not_cut() -> None:
+    """A quiet quorum wrote the file at a clean end alone: a start cut months of records behind one sector of zeros."""
+    disk = directory((0, WHOLE))
+    storage = open_storage(disk, prefix_interval_ms=1000)
+    storage.perform(HighWatermark(20))
+    storage.tick(0)
+    storage.tick(1000)
+    data = bytearray(WHOLE)
+    data[1024:1536] = bytes(512)
+    put(disk, segment_name(0, LOG), bytes(data))
+
+    error = refused_copy(disk)
+
+    assert (error.position, error.offset) == (1024 // SIZE * SIZE, 1024 // SIZE)
+    assert str(error).endswith(
+        "all offsets below 20 are committed and were on disk, so this is damage, and no torn end; the other voters have"
+        " them: replace this voter, or have `kraftctl log truncate` cut it here"
+    )
+
+
+def test_a_committed_prefix_that_cannot_be_written_fails_the_node() -> None:
+    disk = directory((0, WHOLE))
+    failures: list[DiskFailed] = []
+    storage = Storage(disk, DIRECTORY, AtOnce(), on_input=lambda _: None, on_failure=failures.append)
+    storage.perform(HighWatermark(20))
+    storage.tick(0)
+    disk.fail_at = len(disk.operations) + 1
+
+    with pytest.raises(DiskFailed):
+        storage.tick(200_000)
+
+    assert [failure.operation for failure in failures] == [COMMITTED_PREFIX]
 
 
 def test_a_log_shorter_than_the_committed_offset_is_refused() -> None:

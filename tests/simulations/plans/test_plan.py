@@ -6,7 +6,7 @@ import pytest
 
 from simulations.levels.raft import read
 from simulations.plans.plan import Fault, Plan, from_json, to_json
-from simulations.plans.swarm import draw
+from simulations.plans.swarm import TARGETED, draw
 
 
 @pytest.mark.parametrize("seed", range(1, 60))
@@ -56,4 +56,4 @@ def test_the_swarm_draws_every_kind_of_fault() -> None:
 
     drawn = {fault.kind for seed in range(1, 400) for fault in draw(seed).faults}
 
-    assert drawn == set(KINDS)
+    assert drawn == set(KINDS) - set(TARGETED)

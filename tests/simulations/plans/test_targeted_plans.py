@@ -35,6 +35,7 @@ CAUGHT = {
         "in-lockstep": ("R37", 1),
         "rotten": ("D07b", 1),
         "failing-disks": ("D08", 1),
+        "sectors-lost": ("D23b", 19),
     },
     "controller": {
         "preferred": ("Q37", 2),
