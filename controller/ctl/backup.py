@@ -279,6 +279,7 @@ def _export(options: argparse.Namespace) -> int:
     parts = PARTS if options.only is None else tuple(options.only.split(","))
     if not set(parts) <= set(PARTS):
         raise ConfigError(f"--only {options.only}: of {', '.join(PARTS)}")
+    _check_source(options.backup)
     image = LiveDirectory(options.backup).update()
     lines = list(script(image, parts))
     if options.json:
@@ -287,6 +288,17 @@ def _export(options: argparse.Namespace) -> int:
         print(f"#!/bin/sh\n# metadata below offset {image.last_offset + 1}\nset -eu")
         print("\n".join(lines))
     return 0
+
+
+def _check_source(directory: str) -> None:
+    """Check a backup, or a log directory. Raises BadBackup."""
+    from controller.offline.backups import MANIFEST, BadBackup, check_backup
+    from controller.offline.examined import examine
+
+    if os.path.lexists(f"{directory}/{MANIFEST}"):
+        check_backup(directory)
+    elif (fault := examine(directory).fault) is not None:
+        raise BadBackup(str(fault))
 
 
 def _seconds(text: str) -> float:

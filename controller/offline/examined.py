@@ -174,7 +174,7 @@ def examine(directory: str) -> Examined:
             segments[0].base_offset if segments else end_offset,
             end_offset,
             max(end_offset, _seen(files, partition, contents.segments, segments)),
-            max(recovery.prefix.end_offset, whole[-1][0] if whole else 0),
+            max(recovery.prefix.end_offset, *(end_offset for end_offset, _ in contents.snapshots), 0),
             tuple(entry for entry in recovery.epochs if entry[1] < end_offset),
             voter_sets,
             kraft_versions,

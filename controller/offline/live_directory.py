@@ -28,6 +28,10 @@ class NoMetadata(Exception):
     """A directory that has neither a checkpoint nor a log of the metadata partition."""
 
 
+class LogHole(DamagedLog):
+    """The log starts above 0, and no checkpoint reaches up to there."""
+
+
 class Place(NamedTuple):
     """The place up to which a log was read.
 
@@ -54,7 +58,8 @@ class LiveDirectory:
 
     def update(self) -> Image:
         """Read what was written since the last call; returns the image. Raises NoMetadata, DamagedLog, OSError."""
-        for _ in range(3):  # a checkpoint or segment may be deleted between the listing and the reading
+        hole: LogHole | None = None
+        for _ in range(3):  # a checkpoint or segment may be made or deleted during the listing, or before the reading
             segments, checkpoints = self._files()
             try:
                 if not self._begun or not self._goes_on(segments):
@@ -63,10 +68,13 @@ class LiveDirectory:
                     following = segments[number + 1] if number + 1 < len(segments) else None
                     if (following is None or following > self.end_offset) and not self._read(base_offset):
                         break
-            except FileNotFoundError:
+            except (FileNotFoundError, LogHole) as error:
                 self._begun = False
+                hole = error if isinstance(error, LogHole) else None
                 continue
             return self.image
+        if hole is not None:
+            raise hole
         raise NoMetadata(f"{self.directory}: its files are replaced faster than they can be read")
 
     def new_image(self) -> Image:
@@ -111,7 +119,8 @@ class LiveDirectory:
         if self._place is None:
             return bool(segments) and segments[0] <= self.end_offset
         if self._place.base_offset not in segments:
-            return bool(segments) and segments[0] <= self.end_offset
+            # Cleaned, if it was read to its end and the log starts there or before; else it was truncated.
+            return bool(segments) and self._place.base_offset < segments[0] == self.end_offset
         with open(self._path(self._place.base_offset), "rb") as file:  # noqa: PTH123
             file.seek(self._place.last_position)
             return file.read(HEADER_BYTES) == self._place.last_header
@@ -119,6 +128,9 @@ class LiveDirectory:
     def _begin(self, segments: list[int], checkpoints: list[tuple[int, int, str]]) -> None:
         """Load the newest usable checkpoint; without one, begin at the start of the log."""
         usable = self.usable(segments, checkpoints)
+        if segments and segments[0] > (usable[-1][0] if usable else 0):
+            newest = f"the newest checkpoint ends at {usable[-1][0]}" if usable else "there is no checkpoint"
+            raise LogHole(f"{self.directory}: the log starts at offset {segments[0]}, and {newest}")
         self.image, self.end_offset, self._place = self.new_image(), segments[0] if segments else 0, None
         if usable:
             end_offset, epoch, name = usable[-1]

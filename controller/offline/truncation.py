@@ -70,7 +70,7 @@ def plan_truncation(found: Examined, end_offset: int) -> Truncation:
             f"the log starts at offset {found.start_offset}, and no checkpoint ends between there and {boundary}; the "
             f"lowest possible end is {min(above) if above else 'none'}"
         )
-    bases = list_contents(OsFiles(), found.directory).segments
+    contents = list_contents(OsFiles(), found.directory)
     last = max(found.seen_offset, found.end_offset)
     cut = at[-1].path if at[-1].file_size > position else None
     return Truncation(
@@ -80,8 +80,9 @@ def plan_truncation(found: Examined, end_offset: int) -> Truncation:
         max(0, last - boundary),
         max(0, min(found.committed, last) - boundary),
         None if cut is None else (cut, position),
-        [segment_name(base, LOG) for base in bases if base > at[-1].base_offset],
-        [snapshot_name(*snapshot) for snapshot in found.snapshots if snapshot[0] > boundary],
+        [segment_name(base, LOG) for base in contents.segments if base > at[-1].base_offset],
+        # Those that are damaged too: by its name each says that its end was committed, and a start would reach for it.
+        [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot[0] > boundary],
         tuple(entry for entry in found.epochs if entry[1] < boundary),
         found.committed > boundary,
     )

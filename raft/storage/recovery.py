@@ -163,6 +163,7 @@ class LogRecovery:
                 self.end_offset,
                 f"the segment before it ends at {self.end_offset}; the batches between are missing",
             )
+        self._check_snapshot()
         self.notes.append(("log_segments_dropped", {"below": base_offset, "snapshot": self.snapshot[0]}))
         self._drop_segments()
 

@@ -12,6 +12,8 @@ from controller.offline.examined import examine
 from controller.offline.replayed import Replay
 from controller.offline.truncation import CannotTruncate, plan_truncation, truncate
 from raft.storage.files import OsFiles
+from raft.storage.flusher import AtOnce
+from raft.storage.storage import Storage
 from tests.controller.offline.stock_directories import PARTITION, SEGMENT, stock_directory
 
 if TYPE_CHECKING:
@@ -109,6 +111,20 @@ def test_an_end_outside_of_the_log_is_refused(tmp_path: Path, end_offset: int, s
 
     with pytest.raises(CannotTruncate, match=said):
         plan_truncation(found, end_offset)
+
+
+def test_a_damaged_checkpoint_still_says_what_is_committed_and_is_removed(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    newest = directory / PARTITION / "00000000000000000712-0000000002.checkpoint"
+    newest.write_bytes(newest.read_bytes()[:-40])
+
+    plan = plan_truncation(examine(str(directory)), 600)
+    truncate(plan)
+
+    assert (plan.end_offset, plan.lost_committed, plan.snapshots) == (580, 132, [newest.name])
+    node = Storage(OsFiles(), str(directory / PARTITION), AtOnce(), on_input=lambda _: None, on_failure=lambda _: None)
+    assert node.recovered.log_end == 580
+    node.close()
 
 
 def test_a_log_that_starts_at_a_checkpoint_keeps_one(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from raft.effects import Append, HighWatermark
 from raft.storage.committed_prefix import parse_prefix
-from raft.storage.errors import CorruptLog, DiskFailed, StorageError
+from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed, StorageError
 from raft.storage.flusher import AtOnce
 from raft.storage.log import LogLimits
 from raft.storage.names import COMMITTED_PREFIX, LOG, segment_name, snapshot_name
@@ -326,6 +326,17 @@ def test_segments_before_a_gap_that_a_snapshot_covers_are_dropped() -> None:
     assert [name for name in disk.tree() if name.endswith((".log", ".deleted"))] == [
         f"{DIRECTORY}/{segment_name(7, LOG)}"
     ]
+
+
+def test_segments_before_a_gap_are_not_dropped_for_an_incomplete_snapshot() -> None:
+    disk = directory((0, run(0, 5)), (7, run(7, 9)), snapshots=((6, 1), (8, 1)))
+    del disk.files[f"{DIRECTORY}/{snapshot_name(8, 1)}"].data[-1:]
+    before = disk.tree()
+
+    with pytest.raises(CorruptSnapshot):
+        open_storage(disk)
+
+    assert disk.tree() == before
 
 
 @pytest.mark.parametrize("identity", [(30, 1), (12, 2), (30, 2)])
