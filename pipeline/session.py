@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from atexit import register
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +103,7 @@ def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": (
             "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
         ),
-        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), f"kraft-pipeline-{os.getpid()}")),
+        "spark.sql.warehouse.dir": str(_private_directory() / "warehouse"),
     }
 
 
@@ -173,11 +175,19 @@ def _without_vector_module(real: Path) -> Path:
     return home
 
 
+@cache
+def _private_directory() -> Path:
+    """A directory of this process, that no other user may enter; it is removed at exit.
+
+    A name that others can foresee may be taken before: by a file with another content, or by a symbolic link.
+    """
+    path = Path(tempfile.mkdtemp(prefix="kraft-pipeline-"))
+    register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
 def _log4j_file() -> Path:
     """A log4j file by which Spark prints only errors."""
-    path = Path(
-        tempfile.gettempdir(), f"kraft-pipeline-log4j2-{os.getuid() if hasattr(os, 'getuid') else 0}.properties"
-    )
-    if not path.exists() or path.read_text() != _LOG4J:
-        path.write_text(_LOG4J)
+    path = _private_directory() / "log4j2.properties"
+    path.write_text(_LOG4J)
     return path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.config.values.definition import ConfigError
-from controller.config.values.text import parse_integer
+from controller.config.values.text import hide_url_secrets, parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ def check_bearer_client(values: ListenerValues, module: Module) -> None:
     _check_named(values, "sasl.oauthbearer.jwt.retriever.class", _RETRIEVERS)
     retriever = text_of(values, "sasl.oauthbearer.jwt.retriever.class")
     if (retriever == _FILE_RETRIEVER and not is_file(url)) or (retriever == _HTTP_RETRIEVER and is_file(url)):
-        raise ConfigError(f"sasl.oauthbearer.jwt.retriever.class={retriever} does not fit {TOKEN_URL}={url}")
+        raise ConfigError(
+            f"sasl.oauthbearer.jwt.retriever.class={retriever} does not fit {TOKEN_URL}={hide_url_secrets(url)}"
+        )
     if is_file(url):
         return
     for key in _ASSERTIONS:
@@ -126,14 +128,14 @@ def url_of(values: ListenerValues, key: str) -> str:
         raise ConfigError(f"The OAuth configuration option {key} value is required; listener {values.name} needs it")
     if not url.lower().startswith(("http://", "https://", "file:")):
         raise ConfigError(
-            f"The OAuth configuration option {key} contains a URL ({url}) that contains an invalid protocol; only "
-            '"http", "https", and "file" protocol are supported'
+            f"The OAuth configuration option {key} contains a URL ({hide_url_secrets(url)}) that contains an "
+            'invalid protocol; only "http", "https", and "file" protocol are supported'
         )
     allowed = values.config.system_properties.get(ALLOWED_URLS)
     if allowed is not None and url not in {each.strip() for each in allowed.split(",")}:
         raise ConfigError(
-            f"Invalid value {url} for configuration {key}: The URL cannot be accessed due to restrictions. Update the "
-            f"system property '{ALLOWED_URLS}' to allow the URL to be accessed."
+            f"Invalid value {hide_url_secrets(url)} for configuration {key}: The URL cannot be accessed due to "
+            f"restrictions. Update the system property '{ALLOWED_URLS}' to allow the URL to be accessed."
         )
     return url
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from controller.config import bearer_checks as checks
+from controller.config.values.text import hide_url_secrets
 from controller.security.bearer_login import FetchedLogin, FileLogin, TokenRequest, UnsecuredLogin, Window
 from controller.security.bearer_login import parse_token_file as token_parser
 from controller.security.bearer_tokens import Rules, SignedTokens, UnsecuredTokens
@@ -87,7 +88,7 @@ def bearer_server(values: ListenerValues, module: Module, around: Surroundings) 
             except FetchFailed:
                 raise
             except ValueError as error:
-                raise FetchFailed(f"{url}: {error}") from None
+                raise FetchFailed(f"{hide_url_secrets(url)}: {error}") from None
 
         refresh_s = max(number("sasl.oauthbearer.jwks.endpoint.refresh.ms") / 1000, 1.0)
         prefix = "sasl.oauthbearer.jwks.endpoint.retry.backoff."

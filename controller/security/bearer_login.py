@@ -6,6 +6,7 @@ import json
 from base64 import b64encode, urlsafe_b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from controller.config.values.text import hide_url_secrets
 from controller.security.bearer_tokens import TOKEN_CHARS_MAX, UnsecuredTokens, parts_of, read_json
 from controller.security.http_fetch import FetchFailed, fetch
 from raft.network.bearer import TokenRefused
@@ -77,7 +78,7 @@ class TokenRequest(NamedTuple):
     timeout_s: float
 
     def __repr__(self) -> str:
-        return f"TokenRequest({self.url})"
+        return f"TokenRequest({hide_url_secrets(self.url)})"
 
     def fetch(self, context: ssl.SSLContext | None, now_ms: int) -> ClientToken:
         """Blocks. Raises FetchFailed."""
@@ -98,11 +99,11 @@ class TokenRequest(NamedTuple):
                 if isinstance(value, str) and value.strip()
             )
         except (ValueError, AttributeError, StopIteration, RecursionError):
-            raise FetchFailed(f"{self.url} answers without an access_token") from None
+            raise FetchFailed(f"{hide_url_secrets(self.url)} answers without an access_token") from None
         try:
             return client_token(found, now_ms)
         except ValueError as error:
-            raise FetchFailed(f"{self.url}: {error}") from None
+            raise FetchFailed(f"{hide_url_secrets(self.url)}: {error}") from None
 
 
 class FetchedLogin:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
+from controller.config.values.text import hide_url_secrets
 from controller.security.files import FileError, read_bounded
 from controller.security.keystores import pem, trusted
 
@@ -28,7 +29,7 @@ class _NoRedirects(HTTPRedirectHandler):
         self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str  # noqa: ARG002 - urllib's signature
     ) -> NoReturn:  # fmt: skip
         # A secret goes to the URL of the configuration and nowhere else.
-        raise FetchFailed(f"{req.full_url} answers with a redirect ({code}), which is not followed")
+        raise FetchFailed(f"{hide_url_secrets(req.full_url)} answers with a redirect ({code}), which is not followed")
 
 
 def fetch(
@@ -45,31 +46,32 @@ def fetch(
     """
     opener = build_opener(ProxyHandler({}), _NoRedirects(), HTTPSHandler(context=context))
     request = Request(url, data=body, headers=dict(headers or {}))  # noqa: S310 - the scheme is http or https
+    shown = hide_url_secrets(url)
     try:
         with opener.open(request, timeout=timeout_s) as response:
-            data = _read(response, url, time.monotonic() + 3 * timeout_s)
+            data = _read(response, shown, time.monotonic() + 3 * timeout_s)
     except HTTPError as error:
         error.close()
-        raise FetchFailed(f"{url} answers with HTTP status {error.code}") from None
+        raise FetchFailed(f"{shown} answers with HTTP status {error.code}") from None
     except FetchFailed:
         raise
     except (URLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error
-        raise FetchFailed(f"{url} cannot be reached: {reason}") from None
+        raise FetchFailed(f"{shown} cannot be reached: {reason}") from None
     except HTTPException as error:  # its text may hold what was answered
-        raise FetchFailed(f"{url} does not answer in HTTP: {type(error).__name__}") from None
+        raise FetchFailed(f"{shown} does not answer in HTTP: {type(error).__name__}") from None
     return data
 
 
-def _read(response: Any, url: str, deadline: float) -> bytes:
+def _read(response: Any, shown: str, deadline: float) -> bytes:
     """The whole body. Raises FetchFailed."""
     found = bytearray()
     while part := response.read1(BYTES_MAX):
         found += part
         if len(found) > BYTES_MAX:
-            raise FetchFailed(f"{url} answers with more than {BYTES_MAX} bytes")
+            raise FetchFailed(f"{shown} answers with more than {BYTES_MAX} bytes")
         if time.monotonic() > deadline:
-            raise FetchFailed(f"{url} answers too slowly")
+            raise FetchFailed(f"{shown} answers too slowly")
     return bytes(found)
 
 

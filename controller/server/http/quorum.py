@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.keys import own, server
+from controller.config.values.text import HIDDEN, hide_url_secrets
 from controller.features.levels import known_metadata_version
 from controller.server.http.probes import known_leader, ready, role_name
 from raft.roles import Follower, Leader
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from raft.leader_state import Progress
 
 UNKNOWN = -1
-HIDDEN = "[hidden]"
 # Long lists are truncated to this length; their full length is in another field.
 SHOWN_MAX = 100
 STATES = {10: "fenced", 20: "in controlled shutdown", 30: "active"}
@@ -93,13 +93,13 @@ def cluster_view(reading: Reading) -> dict[str, Any]:
 
 def config_view(config: NodeConfig) -> dict[str, str]:
     """The keys that the configuration file sets. Secret values, those from config providers, and those of unknown keys,
-    which may be secret, are hidden.
+    which may be secret, are hidden; so are the user, password and query of a URL.
     """
     shown = {}
     for name in sorted(config.originals):
         key = server.KEYS.get(name) or own.KEYS.get(name)
         is_secret = key is None or key.sensitive or name in config.looked_up
-        shown[name] = HIDDEN if is_secret else config.originals[name]
+        shown[name] = HIDDEN if is_secret else hide_url_secrets(config.originals[name])
     return shown
 
 

@@ -34,6 +34,14 @@ def test_an_error_is_named_without_its_content(status):
     assert str(error.value) == f"{provider.url} answers with HTTP status {status}"
 
 
+def test_an_error_shows_neither_the_user_nor_the_query_of_the_url():
+    with pytest.raises(FetchFailed) as error:
+        fetch("http://kraft:s3cret@127.0.0.1:1/path?key=s3cret", None)
+
+    assert str(error.value).startswith("http://[hidden]@127.0.0.1:1/path?[hidden] ")
+    assert "s3cret" not in str(error.value)
+
+
 def test_a_redirect_is_not_followed():
     with Provider(b"", 302) as provider, Provider(b"stolen") as other:
         provider.headers = {"Location": other.url}

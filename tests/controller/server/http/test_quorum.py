@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from controller.config.node import NodeConfig
-from controller.server.http.quorum import HIDDEN, SHOWN_MAX, cluster_view, config_view, quorum_view
+from controller.config.values.text import HIDDEN
+from controller.server.http.quorum import SHOWN_MAX, cluster_view, config_view, quorum_view
 from tests.controller.config.values.test_addresses import NODE
 from tests.controller.rig import Rig
 from tests.controller.server.http.bundle import reading_of
@@ -110,6 +111,7 @@ def test_secrets_and_unknown_keys_are_not_shown() -> None:
             "config.providers": "env",
             "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
             "ssl.cipher.suites": "${env:SUITES}",
+            "sasl.oauthbearer.jwks.endpoint.url": "https://kraft:s3cret@idp.example.org/jwks?key=s3cret",
         },
         {"SUITES": "s3cret"},
     )
@@ -118,4 +120,5 @@ def test_secrets_and_unknown_keys_are_not_shown() -> None:
 
     assert "s3cret" not in json.dumps(shown)
     assert shown["ssl.keystore.password"] == shown["my.plugin.token"] == HIDDEN
+    assert shown["sasl.oauthbearer.jwks.endpoint.url"] == "https://[hidden]@idp.example.org/jwks?[hidden]"
     assert shown["node.id"] == "1"
