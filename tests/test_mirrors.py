@@ -169,7 +169,6 @@ TESTED_BY = {
     "controller.tools.command_line.bootstrap_options": "controller/tools/test_stock_answers.py",
     "controller.tools.command_line.java_texts": "controller/tools/test_dump_log.py",
     "controller.tools.command_line.option_tools": "controller/tools/test_stock_answers.py",
-    "controller.tools.command_line.standard_streams": "controller/tools/test_dump_log.py",
     "controller.tools.connection": "controller/node/test_logs.py",
     "controller.tools.dump_batches": "controller/tools/test_dump_log.py",
     "controller.tools.dump_findings": "controller/tools/test_dump_log.py",

@@ -10,7 +10,8 @@ from controller.ctl.changes import fields_text, plain_value, shown, time_text
 from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import POINT_HELP, NoPoint, Reading, parse_point
 from controller.ctl.running import running
-from controller.ctl.terminal import Progress, parser
+from controller.ctl.terminal import Progress, parser, say
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,12 +70,12 @@ def _show(options: argparse.Namespace) -> int:
         }))  # fmt: skip
         return 0
     for problem in image.problems:
-        print(f"warning: {problem}", file=sys.stderr)
+        print(f"warning: {plain_text(problem)}", file=sys.stderr)
     print(f"offset {image.last_offset + 1}, epoch {image.last_epoch}, {time_text(image.last_time_ms)}", file=sys.stderr)
     if len(found) == 1 and not is_directory(next(iter(found.values()))):
-        print("\n".join(_lines(next(iter(found.values())), "")))
+        say(*_lines(next(iter(found.values())), ""))
     else:
-        print("\n".join(_lines(found, "")))
+        say(*_lines(found, ""))
     return 0
 
 

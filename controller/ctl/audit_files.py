@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import deque
 from typing import NamedTuple
 
-from controller.ctl.changes import plain_text
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,10 @@ import shutil
 import sys
 import time
 
-from controller.ctl.terminal import GREEN, YELLOW, add_verb, coloured, parser
+from controller.ctl.terminal import GREEN, YELLOW, add_verb, coloured, parser, say
 from controller.offline.lock import DirectoryLocked, locked_where_lockable
+from controller.tools.command_line.standard_streams import unguarded
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,13 +46,13 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BadBackup as error:
-        print(f"kraftctl backup {options.verb}: {error}", file=sys.stderr)
+        print(f"kraftctl backup {options.verb}: {plain_text(error)}", file=sys.stderr)
         return 2 if options.verb == "verify" else 1
     except (
         CannotRestore, CannotTruncate, ConfigError, CopyExists, DamagedLog, DirectoryLocked, NoLeader, NoMetadata,
         NotALog, StorageError, OSError,
     ) as error:  # fmt: skip
-        print(f"kraftctl backup {options.verb}: {error}", file=sys.stderr)
+        print(f"kraftctl backup {options.verb}: {plain_text(error)}", file=sys.stderr)
         return 1
 
 
@@ -152,7 +154,7 @@ def _save_into(options: argparse.Namespace) -> None:
             return
         os.rename(f"{name}.new", f"{name}-{manifest.end_offset}")  # noqa: PTH104
     except (NoLeader, BadBackup, CopyExists, OSError) as error:
-        print(f"kraftctl backup save: {error}", file=sys.stderr, flush=True)
+        print(f"kraftctl backup save: {plain_text(error)}", file=sys.stderr, flush=True)
         return
     _say_saved(options, f"{name}-{manifest.end_offset}", manifest)
     own = sorted(one for one in os.listdir(options.target) if _OWN.fullmatch(one))  # noqa: PTH208
@@ -201,7 +203,7 @@ def _say_saved(options: argparse.Namespace, target: str, manifest: Manifest) -> 
     if options.json:
         print(json.dumps({"backup": target, **_as_json(manifest)}), flush=True)
     else:
-        print(f"{target}: cluster {manifest.cluster_id}, offsets below {manifest.end_offset}", flush=True)
+        say(f"{target}: cluster {manifest.cluster_id}, offsets below {manifest.end_offset}", flush=True)
 
 
 def _as_json(manifest: Manifest) -> dict[str, Any]:
@@ -215,7 +217,7 @@ def _verify(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(_as_json(manifest)))
     else:
-        print(f"cluster {manifest.cluster_id}, offsets {manifest.start_offset} to {manifest.end_offset} (exclusive)")
+        say(f"cluster {manifest.cluster_id}, offsets {manifest.start_offset} to {manifest.end_offset} (exclusive)")
         print(coloured("the backup is whole, and every record can be replayed", GREEN))
     return 0
 
@@ -236,9 +238,9 @@ def _restore(options: argparse.Namespace) -> int:
     as_of = found.end_offset if options.as_of is None else _offset(options.as_of, found)
     plan = plan_restoring(options.backup, manifest, found, config, as_of, address)
     if not options.json:
-        print(f"restore cluster {plan.cluster_id} as of offset {plan.end_offset} for node {plan.node_id}")
+        say(f"restore cluster {plan.cluster_id} as of offset {plan.end_offset} for node {plan.node_id}")
         print(f"left out: {plan.lost} offsets of the backup; new epoch: {plan.new_epoch}")
-        print(f"directories: {', '.join(plan.directories)}")
+        say(f"directories: {', '.join(plan.directories)}")
         print(
             coloured(
                 "stop each broker, and remove its __cluster_metadata-0, which has records of the former log", YELLOW
@@ -286,7 +288,11 @@ def _export(options: argparse.Namespace) -> int:
         print(json.dumps({"end_offset": image.last_offset + 1, "lines": lines}))
     else:
         print(f"#!/bin/sh\n# metadata below offset {image.last_offset + 1}\nset -eu")
-        print("\n".join(lines))
+        # A shell that reads the script needs each byte; a terminal must not obey them.
+        if sys.stdout.isatty():
+            say(*lines)
+        else:
+            unguarded(sys.stdout).write("".join(f"{line}\n" for line in lines))
     return 0
 
 

@@ -8,9 +8,10 @@ import sys
 
 from controller.config.values.definition import ConfigError
 from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look, security_of
-from controller.ctl.terminal import GREEN, YELLOW, Progress, coloured, parser
+from controller.ctl.terminal import GREEN, YELLOW, Progress, coloured, parser, say
 from records.errors import ApiError
 from records.messages.cluster import DescribeClusterRequest
+from records.plain_text import plain_text
 from records.wire import DecodeError, EncodeError
 
 TYPE_CHECKING = False
@@ -41,7 +42,7 @@ def run(arguments: list[str]) -> int:
         print("kraftctl bench: interrupted", file=sys.stderr)
         return 130
     except (NotMeasured, NoQuorum, ConfigError, ApiError, DecodeError, EncodeError, OSError) as error:
-        print(f"kraftctl bench: {error}", file=sys.stderr)
+        print(f"kraftctl bench: {plain_text(error)}", file=sys.stderr)
         return 1
 
 
@@ -199,8 +200,8 @@ def _show(found: Measured, options: argparse.Namespace) -> int:
         print(json.dumps(as_json(found, listed)))
     else:
         view = found.view
-        print(f"cluster {view.cluster_id or '-'}: node {view.leader_id} leads epoch {view.epoch}")
-        print("\n".join(_table(listed)))
+        say(f"cluster {view.cluster_id or '-'}: node {view.leader_id} leads epoch {view.epoch}")
+        say(*_table(listed))
     return 2 if is_high(listed) else 0
 
 

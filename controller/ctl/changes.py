@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from controller.ctl.entries import HIDDEN, TOPIC, Secret, fields_of, key_order
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def line_of(change: Change) -> str:
         return head
     if change.what == "changed":
         return f"{head}: " + ", ".join(
-            f"{key} {shown(old)} -> {shown(new)}" for key, (old, new) in change.fields().items()
+            f"{plain_text(key)} {shown(old)} -> {shown(new)}" for key, (old, new) in change.fields().items()
         )
     there = change.after if change.before is None else change.before
     known = fields_text(there or {})
@@ -95,7 +96,7 @@ def line_of(change: Change) -> str:
 def fields_text(fields: Fields) -> str:
     """The fields of an entry on one line, without those that are empty or false."""
     full = {name: value for name, value in fields.items() if value is not False and value not in (None, [], {})}
-    return ", ".join(f"{name} {shown(value)}" for name, value in full.items())
+    return ", ".join(f"{plain_text(name)} {shown(value)}" for name, value in full.items())
 
 
 def json_of(change: Change) -> dict[str, Any]:
@@ -129,10 +130,10 @@ def shown(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(shown, value))}]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {shown(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{plain_text(key)}: {shown(each)}" for key, each in value.items()) + "}"
     if isinstance(value, float):
         return f"{value:g}"
-    return plain_text(str(value))
+    return plain_text(value)
 
 
 def plain_value(value: Any) -> Any:
@@ -148,8 +149,3 @@ def time_text(time_ms: int) -> str:
         return "-"
     seconds, milliseconds = divmod(time_ms, 1000)
     return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(seconds))}.{milliseconds:03}Z"
-
-
-def plain_text(text: str) -> str:
-    """Text without control characters, which a terminal would obey."""
-    return text if text.isprintable() else "".join(each if each.isprintable() else "?" for each in text)

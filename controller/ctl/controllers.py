@@ -23,11 +23,13 @@ from controller.ctl.terminal import (
     coloured,
     is_confirmed,
     parser,
+    say,
 )
 from controller.features.levels import FEATURES, METADATA_VERSION
 from controller.features.record_versions import CONTROLLER_UNREGISTRATION
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +153,7 @@ def _prune(options: argparse.Namespace) -> int:
     # A registration that blocks nothing stays, unless it can be removed now.
     wanted = [ghost for ghost in found if way == UNREGISTERED or not ghost.is_widened]
     if not options.json:
-        print("\n".join(_lines(found)))
+        say(*_lines(found))
         if wanted and way == WIDENED:
             print(coloured(WARNED, YELLOW))
     done: dict[int, str] = {}
@@ -195,7 +197,10 @@ def _report(options: argparse.Namespace, found: list[Ghost], done: dict[int, str
             text = "it is unregistered" if way == UNREGISTERED else "its registration blocks no level any more"
             print(coloured(f"controller {node_id}: {text}", GREEN))
     if error:
-        print(f"kraftctl controllers prune: {error}; not done: {', '.join(map(str, left))}", file=sys.stderr)
+        print(
+            f"kraftctl controllers prune: {plain_text(error)}; not done: {', '.join(map(str, left))}",
+            file=sys.stderr,
+        )
     return 2 if left else 0
 
 

@@ -13,6 +13,7 @@ from controller.ctl.places import Place, add_place_options, place_of, read, size
 from controller.ctl.points import END, POINT_HELP, NoPoint, Point, Reading, parse_point
 from controller.ctl.running import running
 from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, coloured, parser
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _show(options: argparse.Namespace) -> int:
         print(json.dumps(said))
     else:
         for problem in (*one.problems, *other.problems):
-            print(f"warning: {problem}", file=sys.stderr)
+            print(f"warning: {plain_text(problem)}", file=sys.stderr)
         for sign, image in (("---", one), ("+++", other)):
             print(f"{sign} offset {image.last_offset + 1}, epoch {image.last_epoch}, {time_text(image.last_time_ms)}")
         for change in changes:

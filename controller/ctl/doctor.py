@@ -10,7 +10,7 @@ from controller.config.values.definition import ConfigError
 from controller.ctl.doctor_directories import examine_directories
 from controller.ctl.findings import ERROR, WARNING, Finding, exit_code
 from controller.ctl.running import running
-from controller.ctl.terminal import Progress, parser
+from controller.ctl.terminal import Progress, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _examine(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"exit_code": code, "findings": [finding._asdict() for finding in findings]}))
     else:
-        print("\n".join(finding.line() for finding in findings))
+        say(*(finding.line() for finding in findings))
     return code
 
 

@@ -12,7 +12,7 @@ from controller.ctl.entries import BROKER, CONTROLLER
 from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import START, Reading
 from controller.ctl.running import running
-from controller.ctl.terminal import GREEN, RED, Progress, add_verb, coloured, parser
+from controller.ctl.terminal import GREEN, RED, Progress, add_verb, coloured, parser, say
 from controller.features.levels import (
     METADATA_VERSION,
     PREVIEW,
@@ -103,7 +103,7 @@ def _preflight(options: argparse.Namespace) -> int:
     if refused:
         print(coloured(refused, RED))
         for each in unreadable:
-            print(f"{each.release}: {each.number} {each.what}")
+            say(f"{each.release}: {each.number} {each.what}")
         if not unreadable:
             print("no record needs these levels, but Kafka refuses the downgrade without reading the records")
     for node in found:

@@ -12,7 +12,8 @@ from controller.ctl.filters import add_filter_options, wanted_of
 from controller.ctl.places import add_place_options, place_of, read, size_of
 from controller.ctl.points import POINT_HELP, Reading, parse_point
 from controller.ctl.running import running
-from controller.ctl.terminal import Progress, parser
+from controller.ctl.terminal import Progress, parser, say
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,13 +72,13 @@ def _show(options: argparse.Namespace) -> int:
         }))  # fmt: skip
         return 0
     for problem in (*image.problems, *(() if asked is None else asked.problems())):
-        print(f"warning: {problem}", file=sys.stderr)
+        print(f"warning: {plain_text(problem)}", file=sys.stderr)
     end = f"offset {reading.end_offset} (exclusive), {time_text(image.last_time_ms)}"
     known = "" if asked is None else f", of which {sum(1 for each in image.changes if asked.of(each))} have a request"
     print(f"from offset {begin} to {end}: {len(image.changes)} changes{known}", file=sys.stderr)
     for each in image.changes:
         found = None if asked is None else asked.of(each)
-        print(committed_line(each) if found is None else f"{committed_line(each)}  {line_of(found)}")
+        say(committed_line(each) if found is None else f"{committed_line(each)}  {line_of(found)}")
     return 0
 
 

@@ -7,8 +7,9 @@ import sys
 import time
 from contextlib import nullcontext
 
-from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser
+from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser, say
 from controller.offline.lock import DirectoryLocked, locked_where_lockable
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def run(arguments: list[str]) -> int:
     try:
         return _truncate(options) if options.verb == "truncate" else _check(options)
     except (NotALog, DirectoryLocked, CannotTruncate, CopyExists, DamagedLog, StorageError, OSError) as error:
-        print(f"kraftctl log {options.verb}: {error}", file=sys.stderr)
+        print(f"kraftctl log {options.verb}: {plain_text(error)}", file=sys.stderr)
         return 1
 
 
@@ -90,7 +91,7 @@ def _check(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(_as_json(found, replayed)))
     else:
-        print("\n".join(_lines(found, replayed)))
+        say(*_lines(found, replayed))
         if fault is None:
             print(coloured("no fault", GREEN))
         else:
@@ -197,7 +198,7 @@ def _carry_out(options: argparse.Namespace, found: Examined, plan: Truncation) -
     is_refused = plan.lost_committed > 0 and not options.lose_committed
     backup = options.backup or copy_name(found.log_directory, time.time())
     if not options.json or (is_refused and not options.dry_run):
-        print("\n".join(_plan_lines(plan, backup)), file=sys.stderr if options.json else sys.stdout)
+        say(*_plan_lines(plan, backup), file=sys.stderr if options.json else sys.stdout)
     if is_refused and not options.dry_run:
         raise CannotTruncate(
             f"{plan.lost_committed} offsets that would be removed are known to be committed; nothing was changed. "

@@ -30,6 +30,9 @@ VERBS = {
     "up": (".up", "run a quorum of three controllers on this machine"),
 }
 
+# The verbs that become a node, whose log escapes texts itself (`controller/node/logs.py`).
+NODES = ("start", "container")
+
 
 def usage() -> str:
     lines = ["usage: kraftctl VERB [-h] … | --version", "", "verbs:"]
@@ -54,7 +57,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     from importlib import import_module
 
-    return int(import_module(VERBS[given[0]][0], __package__).run(given[1:]))
+    run = import_module(VERBS[given[0]][0], __package__).run
+    if given[0] in NODES:
+        return int(run(given[1:]))
+    from controller.ctl.terminal import plain_streams
+
+    with plain_streams():
+        return int(run(given[1:]))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from controller.ctl.terminal import parser
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def run(arguments: list[str]) -> int:
             for name, text in pages(command).items():
                 (options.directory / f"{name}.1").write_text(text, encoding="utf-8")
     except OSError as error:
-        print(f"kraftctl manual: {options.directory}: {error.strerror}", file=sys.stderr)
+        print(f"kraftctl manual: {plain_text(options.directory)}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
 

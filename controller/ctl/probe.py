@@ -15,7 +15,9 @@ from controller.config.values.definition import ConfigError
 from controller.ctl.container import MOUNTED, mounted_properties
 from controller.ctl.http_page import ANYWHERE, OK, HttpPage, add_caller_options, caller_of
 from controller.ctl.quorum import node_security
+from controller.ctl.terminal import say
 from controller.tools.connection import Connection
+from records.plain_text import plain_text
 from records.wire import DecodeError
 
 PATHS = {"live": "/livez", "started": "/startupz", "ready": "/readyz"}
@@ -41,9 +43,9 @@ def run(arguments: list[str]) -> int:
         finally:
             page.close()
     except (ConfigError, DecodeError, OSError) as error:
-        print(f"kraftctl probe: {error}", file=sys.stderr)
+        print(f"kraftctl probe: {plain_text(error)}", file=sys.stderr)
         return 1
-    print(text.rstrip())
+    say(*text.rstrip().split("\n"))
     return 0 if status == OK else 1
 
 
@@ -79,5 +81,5 @@ def _ask_kafka(config: NodeConfig, what: str, seconds: float) -> int:
     host = endpoint.host or ""
     host = "localhost" if host in ANYWHERE else host
     with Connection(host, endpoint.port, "kraftctl-probe", seconds, node_security(config)):
-        print(f"listener {endpoint.name} answers")
+        say(f"listener {endpoint.name} answers")
     return 0

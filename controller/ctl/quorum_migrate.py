@@ -13,7 +13,7 @@ from controller.ctl.findings import ERROR, OK, WARNING, Finding
 from controller.ctl.quorum import addresses_of, security_of
 from controller.ctl.quorum_calls import KRAFT_VERSION, Quorum, refusal
 from controller.ctl.running import running
-from controller.ctl.terminal import GREEN, Progress, coloured, is_confirmed
+from controller.ctl.terminal import GREEN, Progress, coloured, is_confirmed, say
 from records.errors import Error, error_name
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
@@ -67,7 +67,7 @@ def _migrate(options: argparse.Namespace) -> int:
         findings += verified(state)
     is_blocked = any(each.level == ERROR for each in findings)
     if not options.json:
-        print("\n".join(each.line() for each in findings))
+        say(*(each.line() for each in findings))
     is_raised = False
     if not options.verify and state.level < DYNAMIC:
         if is_blocked:
@@ -87,7 +87,7 @@ def _migrate(options: argparse.Namespace) -> int:
         print(coloured(f"{KRAFT_VERSION} is {DYNAMIC}", GREEN))
     has_static = any(setting.voters for setting in state.settings.values())
     if not options.json and (has_static or not options.verify):
-        print("\n".join(new_lines(state, is_planned=options.dry_run and state.level < DYNAMIC)))
+        say(*new_lines(state, is_planned=options.dry_run and state.level < DYNAMIC))
     unknown = [each for each in findings if options.verify and each.level != OK]
     return _report(
         options, state, findings, 2 if options.verify and (has_static or unknown) else 0, is_raised=is_raised

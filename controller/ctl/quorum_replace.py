@@ -14,9 +14,10 @@ from controller.config.values.definition import ConfigError
 from controller.ctl.quorum import addresses_of, security_of
 from controller.ctl.quorum_calls import KRAFT_VERSION, NoLeader, Quorum, may_pass, observe, refusal
 from controller.ctl.running import running
-from controller.ctl.terminal import GREEN, Progress, coloured, is_confirmed
+from controller.ctl.terminal import GREEN, Progress, coloured, is_confirmed, say
 from records.errors import Error
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
+from records.plain_text import plain_text
 from records.uuids import parse_uuid
 
 TYPE_CHECKING = False
@@ -137,7 +138,7 @@ def _replace(options: argparse.Namespace) -> int:
         )
     plan = plan_of(seen, options.id, step)
     if not options.json:
-        print("\n".join(plan))
+        say(*plan)
     if step.action == DONE or options.dry_run:
         return _report(options, seen, plan, [], step, is_done=step.action == DONE)
     if not is_confirmed(f"Replace voter {options.id}?", is_given=options.yes, can_ask=not options.json):
@@ -150,7 +151,7 @@ def _replace(options: argparse.Namespace) -> int:
         if not work.is_begun:
             raise
         text = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        print(f"kraftctl quorum replace: not finished: {text}; run the same command again", file=sys.stderr)
+        print(f"kraftctl quorum replace: not finished: {plain_text(text)}; run the same command again", file=sys.stderr)
         return _report(options, work.seen or seen, plan, work.taken, Step(WAIT, "", text), is_done=False) or 2
     return _report(options, seen, plan, work.taken, Step(DONE, ""), is_done=True)
 
@@ -312,7 +313,7 @@ class Replacing:
         if not answer.error_code:
             self.taken.append(step)
             if not self._is_quiet:
-                print(f"{'removed' if step.action == REMOVE else 'added'} voter {self._node_id}, {step.directory_id}")
+                say(f"{'removed' if step.action == REMOVE else 'added'} voter {self._node_id}, {step.directory_id}")
             return ""
         # Another tool, or the node itself (controller.quorum.auto.join.enable), was first: the next look shows it.
         if answer.error_code in (Error.VOTER_NOT_FOUND, Error.DUPLICATE_VOTER) or may_pass(answer.error_code):

@@ -8,8 +8,9 @@ import sys
 import time
 from contextlib import ExitStack
 
-from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser
+from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser, say
 from controller.offline.lock import DirectoryLocked, locked_where_lockable
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def run(arguments: list[str]) -> int:
     try:
         return {"measure": _measure, "plan": _plan, "apply": _apply}[options.verb](options)
     except (CannotRecover, ConfigError, NotALog, DirectoryLocked, CopyExists, StorageError, OSError) as error:
-        print(f"kraftctl recover {options.verb}: {error}", file=sys.stderr)
+        print(f"kraftctl recover {options.verb}: {plain_text(error)}", file=sys.stderr)
         return 1
 
 
@@ -113,7 +114,7 @@ def _measure(options: argparse.Namespace) -> int:
     else:
         print(coloured(CANNOT_PREVENT, YELLOW))
         for found in measured:
-            print("\n".join(_measured_lines(found, is_best=found.log_directory == best)))
+            say(*_measured_lines(found, is_best=found.log_directory == best))
     return 0 if all(found.fault is None for found in measured) else 2
 
 
@@ -176,7 +177,7 @@ def _plan(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**json.loads(text), "dry_run": options.dry_run}))
     else:
-        print("\n".join(_plan_lines(found)))
+        say(*_plan_lines(found))
         print("dry run: no plan was written" if options.dry_run else f"plan: {options.output}")
     return 0
 
@@ -233,8 +234,8 @@ def _apply(options: argparse.Namespace) -> int:
             raise CannotRecover(f"{plan.directory} has changed since the plan was made: {what}; make a new plan")
         backup = options.backup or copy_name(plan.directory, time.time())
         if not options.json:
-            print("\n".join(_plan_lines(plan)))
-            print(f"backup: {backup}")
+            say(*_plan_lines(plan))
+            say(f"backup: {backup}")
         if not options.dry_run:
             with Progress("copying", sum(digest.size for digest in now.values())) as note:
                 save_copy(plan.directory, backup, note)

@@ -11,6 +11,7 @@ import sys
 from importlib import import_module
 
 from controller.ctl.terminal import Progress, parser
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except NoQuorum as error:
-        print(f"kraftctl rehearse: no leader, so the voters are unknown: {error}", file=sys.stderr)
+        print(f"kraftctl rehearse: no leader, so the voters are unknown: {plain_text(error)}", file=sys.stderr)
     except (ConfigError, OSError, entry.BadLayout, entry.BadMetadata) as error:
-        print(f"kraftctl rehearse: {error}", file=sys.stderr)
+        print(f"kraftctl rehearse: {plain_text(error)}", file=sys.stderr)
     return 1
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from records.plain_text import plain_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +34,6 @@ def running(verb: str, action: Callable[[], int], interrupted: int = INTERRUPTED
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ConfigError, DamagedLog, NoMetadata, NoPoint, OSError) as error:
-        print(f"kraftctl {verb}: {error}", file=sys.stderr)
+        print(f"kraftctl {verb}: {plain_text(error)}", file=sys.stderr)
         return 1
     return code

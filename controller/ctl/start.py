@@ -9,6 +9,7 @@ import sys
 from controller.config.file import read_properties
 from controller.config.served import served_config
 from controller.config.values.definition import ConfigError
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,5 +80,5 @@ def refuse(name: str, reason: str, form: str | None) -> int:
         log = Log("json", "INFO")
         log("start_refused", command=name, reason=reason)
     else:
-        print(f"{name}: {reason}", file=sys.stderr)
+        print(f"{name}: {plain_text(reason)}", file=sys.stderr)
     return 1

@@ -11,6 +11,8 @@ from controller.config.values.definition import ConfigError
 from controller.ctl.http_page import add_caller_options, caller_of
 from controller.ctl.node_status import ASK_S, ask_all
 from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, known_nodes, look_in_parallel, security_of
+from controller.ctl.terminal import say
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,11 +48,11 @@ def show(options: argparse.Namespace, verb: str) -> int:
         security = security_of(options)
         view = look_in_parallel(addresses, "kraftctl-status", ASK_S, security)
     except (ConfigError, OSError) as error:
-        print(f"kraftctl {verb}: {error}", file=sys.stderr)
+        print(f"kraftctl {verb}: {plain_text(error)}", file=sys.stderr)
         return 1
     except NoQuorum as error:
         if options.field:
-            print(f"kraftctl {verb}: no leader: {error}", file=sys.stderr)
+            print(f"kraftctl {verb}: no leader: {plain_text(error)}", file=sys.stderr)
         else:
             _show_nodes(ask_all(addresses, known, caller, security), as_json=options.json)
         return 2
@@ -64,9 +66,9 @@ def show(options: argparse.Namespace, verb: str) -> int:
     elif options.field == "voters":
         print(" ".join(str(number) for number in sorted(view.voters)))
     elif options.field:
-        print(said[options.field])
+        say(str(said[options.field]))
     else:
-        print("\n".join([*table(view), *(f"node {one['node_id']}: {one['text']}" for one in said["problems"])]))
+        say(*table(view), *(f"node {one['node_id']}: {one['text']}" for one in said["problems"]))
     return 1 if not options.field and missing(view) else 0
 
 
@@ -113,10 +115,11 @@ def _show_nodes(nodes: list[NodeStatus], *, as_json: bool) -> None:
         cells = (node.node_id, node.address, node.role, node.epoch, node.leader_id, node.end_offset)
         rows.append((*("-" if cell is None else str(cell) for cell in cells), f"{node.error or '-'}{lasts}"))
     print("no leader; each node's own view:")
-    print("\n".join(_aligned(rows)))
+    say(*_aligned(rows))
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    rows = [tuple(map(plain_text, row)) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import contextmanager
+
+from controller.tools.command_line.standard_streams import PlainStream, escaped, unguarded
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn, Self
+    from collections.abc import Iterator
+    from typing import Any, NoReturn, Self, TextIO
 
 SHOW_AFTER_S = 1.0
 _EVERY_S = 0.1
 _WIDTH = 30
 _FORMAT = argparse.RawDescriptionHelpFormatter
 GREEN, YELLOW, RED = "32", "33", "31"
+_END = "\x1b[0m"
+COLOURS = (_END, *(f"\x1b[{colour}m" for colour in (GREEN, YELLOW, RED)))
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,7 +29,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(1, f"{self.prog}: {message}\n")
+        self.exit(1, f"{self.prog}: {plain_text(message)}\n")
 
 
 def parser(prog: str, description: str, *examples: str) -> Parser:
@@ -62,7 +69,7 @@ class Progress:
         self._shown = True
         share = min(done / self.total, 1.0) if self.total else 0.0
         bar = "#" * int(_WIDTH * share)
-        sys.stderr.write(f"\r{self.what} [{bar:<{_WIDTH}}] {share:4.0%}")
+        unguarded(sys.stderr).write(f"\r{plain_text(self.what)} [{bar:<{_WIDTH}}] {share:4.0%}")
         sys.stderr.flush()
 
     def __enter__(self) -> Self:
@@ -70,13 +77,30 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
+            unguarded(sys.stderr).write("\r\x1b[K")
             sys.stderr.flush()
 
 
 def coloured(text: str, colour: str) -> str:
-    """The text in a colour if stdout is a terminal."""
-    return f"\x1b[{colour}m{text}\x1b[0m" if sys.stdout.isatty() else text
+    """The text, escaped (`plain_text`), in a colour if stdout is a terminal."""
+    return f"\x1b[{colour}m{plain_text(text)}{_END}" if sys.stdout.isatty() else plain_text(text)
+
+
+def say(*lines: str, file: TextIO | None = None, flush: bool = False) -> None:
+    """Print lines, each on one line: what is not printable is escaped, but our colours. file: stdout by default."""
+    for line in lines:
+        print(escaped(line, COLOURS), file=file, flush=flush)
+
+
+@contextmanager
+def plain_streams() -> Iterator[None]:
+    """Within the context, stdout and stderr escape what is not printable, in a pipe too."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (PlainStream(stream, COLOURS) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def add_writing_options(verb: argparse.ArgumentParser, dry_run: str = "print the plan and change nothing") -> None:
@@ -97,6 +121,6 @@ def is_confirmed(question: str, *, is_given: bool, can_ask: bool = True) -> bool
         raise OSError("nothing was changed: --json does not ask; --yes confirms, --dry-run shows the plan")
     if not sys.stdin.isatty():
         raise OSError("nothing was changed: stdin is not a terminal; --yes confirms the plan")
-    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.write(f"{plain_text(question)} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -9,6 +9,7 @@ import time
 
 from controller.config.values.definition import ConfigError
 from controller.ctl.quorum import add_quorum_options, addresses_of, security_of
+from controller.ctl.terminal import say
 from controller.ctl.topic_plan import Alteration, CannotAlter, Plan, plan
 from controller.offline.log_file import DamagedLog
 from controller.tools.connection import Connection
@@ -17,6 +18,7 @@ from records.errors import ApiError, Error, error_name
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest
+from records.plain_text import plain_text
 from records.wire import DecodeError, EncodeError
 
 TYPE_CHECKING = False
@@ -45,7 +47,7 @@ def run(arguments: list[str]) -> int:
         print("kraftctl topic alter: interrupted; what has begun goes on in the cluster", file=sys.stderr)
         return 130
     except (CannotAlter, ConfigError, NoLeader, ApiError, DecodeError, EncodeError, DamagedLog, OSError) as error:
-        print(f"kraftctl topic alter: {error}", file=sys.stderr)
+        print(f"kraftctl topic alter: {plain_text(error)}", file=sys.stderr)
         return 1
 
 
@@ -167,7 +169,7 @@ class _Report:
 
     def step(self, text: str) -> None:
         if not self.as_json:
-            print(text, flush=True)
+            say(text, flush=True)
 
     def moving(self, left: int) -> None:
         if left != self.left:

@@ -23,6 +23,7 @@ from controller.ctl.local_processes import (
 from controller.ctl.local_quorum import HOST, LocalQuorum, PrepareFailed
 from controller.ctl.node_views import NodeViews, leader_of
 from controller.ctl.terminal import is_confirmed
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def run(arguments: list[str]) -> int:
             file=sys.stderr,
         )
     except (OSError, PrepareFailed) as error:
-        print(f"kraftctl up: {error}", file=sys.stderr)
+        print(f"kraftctl up: {plain_text(error)}", file=sys.stderr)
     return 1
 
 
@@ -91,7 +92,7 @@ def _run_quorum(quorum: LocalQuorum, options: argparse.Namespace) -> int:
         # Nobody reads the output any more: its terminal or pipe is closed.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            print(f"kraftctl up: the quorum is stopped: {error}", file=sys.stderr)
+            print(f"kraftctl up: the quorum is stopped: {plain_text(error)}", file=sys.stderr)
         return 1
     finally:
         running.stop()

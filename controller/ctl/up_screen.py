@@ -8,6 +8,9 @@ from typing import Any, Protocol, Self
 
 from controller.ctl.local_quorum import HOST
 from controller.ctl.node_views import leader_of
+from controller.ctl.terminal import say
+from controller.tools.command_line.standard_streams import unguarded
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,16 +98,16 @@ class Lines:
         self._printed = ""
 
     def begin(self, quorum: LocalQuorum, brokers: StockBrokers | None) -> None:
-        print("\n".join(header(quorum, brokers)), flush=True)
+        say(*header(quorum, brokers), flush=True)
 
     def show(self, views: Views, pids: Pids) -> None:  # noqa: ARG002 - the table shows them
         line = summary(views)
         if line != self._printed:
-            print(line, flush=True)
+            say(line, flush=True)
             self._printed = line
 
     def event(self, text: str, *, is_problem: bool = False) -> None:
-        print(text, file=sys.stderr if is_problem else sys.stdout, flush=True)
+        say(text, file=sys.stderr if is_problem else sys.stdout, flush=True)
 
     def __enter__(self) -> Self:
         return self
@@ -116,9 +119,10 @@ class Table:
     """A table that is drawn again in place, with the last events below it."""
 
     def __init__(self) -> None:
+        from rich.console import Console
         from rich.live import Live
 
-        self._live = Live(auto_refresh=False, transient=False)
+        self._live = Live(auto_refresh=False, transient=False, console=Console(file=unguarded(sys.stdout)))
         self._events: deque[tuple[str, bool]] = deque(maxlen=EVENTS_SHOWN)
         self._header: list[str] = []
         self._ports: dict[int, int] = {}
@@ -133,7 +137,7 @@ class Table:
         self._draw()
 
     def event(self, text: str, *, is_problem: bool = False) -> None:
-        self._events.append((text, is_problem))
+        self._events.append((plain_text(text), is_problem))
         self._draw()
 
     def _draw(self) -> None:

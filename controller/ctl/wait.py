@@ -8,6 +8,7 @@ import time
 
 from controller.config.values.definition import ConfigError
 from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look, security_of
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ def run(arguments: list[str]) -> int:
             if not missing:
                 return 0
             if time.monotonic() >= end:
-                print(f"kraftctl wait: timed out after {options.timeout:g} s: {missing}", file=sys.stderr)
+                print(f"kraftctl wait: timed out after {options.timeout:g} s: {plain_text(missing)}", file=sys.stderr)
                 return 1
             time.sleep(POLL_S)
     except (ConfigError, OSError) as error:
-        print(f"kraftctl wait: {error}", file=sys.stderr)
+        print(f"kraftctl wait: {plain_text(error)}", file=sys.stderr)
         return 1
 
 

@@ -12,8 +12,9 @@ from controller.ctl.filters import add_filter_options, wanted_of
 from controller.ctl.past_quorum import PastQuorum, first_image
 from controller.ctl.points import END, START, Point, Reading
 from controller.ctl.running import running
-from controller.ctl.terminal import Progress, parser
+from controller.ctl.terminal import Progress, parser, say
 from controller.tools.live_quorum import NoLeader
+from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _watch(options: argparse.Namespace) -> int:
                 known = {"request": json_of(asked)} if options.audit else {}
                 print(json.dumps({**committed_json(each), **known}), flush=True)
             else:
-                print(committed_line(each) + (f"  {line_of(asked)}" if asked else ""), flush=True)
+                say(committed_line(each) + (f"  {line_of(asked)}" if asked else ""), flush=True)
     return 0
 
 
@@ -110,7 +111,7 @@ def _of_log(options: argparse.Namespace) -> Iterator[Committed]:
         reading.note = lambda _bytes: None
         reading.check(quorum.leader)
         begin = quorum.position.end_offset if options.begin is None else options.begin
-        print(f"cluster {quorum.cluster_id}, leader {quorum.leader}, from offset {begin}", file=sys.stderr, flush=True)
+        say(f"cluster {quorum.cluster_id}, leader {quorum.leader}, from offset {begin}", file=sys.stderr, flush=True)
         reading.since = START
         while True:
             yield from image.changes
@@ -129,7 +130,7 @@ def _updated(quorum: PastQuorum) -> NotingImage:
         try:
             return quorum.update()
         except NoLeader as error:
-            print(f"kraftctl watch: {error}; it goes on trying", file=sys.stderr, flush=True)
+            print(f"kraftctl watch: {plain_text(error)}; it goes on trying", file=sys.stderr, flush=True)
 
 
 def between(image: NotingImage, newer: NotingImage, wanted: Callable[[Change], bool]) -> Iterator[Committed]:

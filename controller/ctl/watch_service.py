@@ -14,6 +14,7 @@ from controller.config.values.definition import ConfigError
 from controller.ctl.changes import Committed, compare
 from controller.ctl.noting_image import NotingImage
 from controller.ctl.points import NoPoint
+from controller.ctl.terminal import say
 from controller.tools.payloads import type_name
 from records.json_form import from_json
 from records.registry import METADATA_RECORDS, metadata_class
@@ -98,7 +99,7 @@ def _changes(client: Client, begin: int | None, wanted: Callable[[Change], bool]
 
 
 def _begun(where: str, offset: int) -> None:
-    print(f"{where}, from offset {offset}", file=sys.stderr, flush=True)
+    say(f"{where}, from offset {offset}", file=sys.stderr, flush=True)
 
 
 def record_of(change: dict[str, Any], offset: int) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from controller.interface.loggers import ROOT, Loggers
 from controller.node.log_events import EVENTS, LOGGERS, Event
 from controller.node.problems import Problems
+from records.plain_text import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +26,6 @@ LINES_MAX = {"INFO": 1000, "WARN": 100, "ERROR": 100}
 HIDDEN = "[hidden]"
 _SECRET = re.compile(r"password|secret|credential|jaas|token|salt|stored_key|server_key", re.IGNORECASE)
 # Characters that begin a new line, or move the cursor of a terminal: fields may hold texts from peers.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Log:
@@ -143,8 +143,8 @@ def _exception_in_a_line(_logger: Any, _method: str, event: dict[str, Any]) -> d
 
 def _printable(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
     for key, value in event.items():
-        if isinstance(value, str) and _CONTROL.search(value):
-            event[key] = _CONTROL.sub(lambda found: ascii(found.group())[1:-1], value)
+        if isinstance(value, str):
+            event[key] = plain_text(value)
     return event
 
 

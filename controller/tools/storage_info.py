@@ -9,6 +9,7 @@ from controller.config.values.definition import ConfigError
 from controller.offline.java_forms import path
 from controller.offline.marked_directories import MarkError, path_of, read_mark
 from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.command_line.standard_streams import one_line
 from controller.tools.storage_format import directories_of
 
 TYPE_CHECKING = False
@@ -112,17 +113,17 @@ def check_mode(findings: Findings, *, is_kraft: bool) -> None:
 
 def text(findings: Findings) -> str:
     """The blocks of lines, each followed by an empty line."""
-    blocks = [f"{line}\n" for line in findings.caught]
+    blocks = [f"{one_line(line)}\n" for line in findings.caught]
     if findings.found:
         blocks.append(_block("log directory" if len(findings.found) == 1 else "log directories", findings.found))
     metadata: Any = findings.metadata()
     if metadata is not None:
         shown = ", ".join(f"{key}={value}" for key, value in metadata.items())
-        blocks.append(f"Found metadata: {{{shown}}}\n\n")
+        blocks.append(f"Found metadata: {{{one_line(shown)}}}\n\n")
     if findings.problems:
         blocks.append(_block("problem" if len(findings.problems) == 1 else "problems", findings.problems))
     return "".join(blocks)
 
 
 def _block(title: str, lines: list[str]) -> str:
-    return f"Found {title}:\n" + "".join(f"  {line}\n" for line in lines) + "\n"
+    return f"Found {title}:\n" + "".join(f"  {one_line(line)}\n" for line in lines) + "\n"

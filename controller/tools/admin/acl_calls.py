@@ -7,6 +7,7 @@ from typing import NamedTuple
 from controller.offline.acl_names import OPERATIONS, PATTERNS, PERMISSIONS, TYPES
 from controller.tools.admin.client import Call
 from controller.tools.admin.exceptions import KafkaError
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error
 from records.messages.acls import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
 
@@ -43,12 +44,13 @@ ANY_PATTERN = Pattern(ANY, None, ANY)
 
 def pattern_text(pattern: Pattern) -> str:
     kind, how = _name(TYPES, pattern.resource_type), _name(PATTERNS, pattern.pattern_type)
-    return f"ResourcePattern(resourceType={kind}, name={pattern.name}, patternType={how})"
+    return f"ResourcePattern(resourceType={kind}, name={one_line(pattern.name)}, patternType={how})"
 
 
 def entry_text(entry: Entry) -> str:
     operation, permission = _name(OPERATIONS, entry.operation), _name(PERMISSIONS, entry.permission)
-    return f"(principal={entry.principal}, host={entry.host}, operation={operation}, permissionType={permission})"
+    principal, host = one_line(entry.principal), one_line(entry.host)
+    return f"(principal={principal}, host={host}, operation={operation}, permissionType={permission})"
 
 
 def _name(names: Sequence[str], code: int) -> str:

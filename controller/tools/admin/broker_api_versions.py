@@ -9,6 +9,7 @@ from controller.tools.admin.running import run_options
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, check_required
 from controller.tools.command_line.options import REQUIRED_VALUE, Option, Options
+from controller.tools.command_line.standard_streams import one_line
 from records.registry import APIS
 
 TYPE_CHECKING = False
@@ -90,7 +91,7 @@ def _print_all(settings: Settings) -> None:
             text = versions_text(versions_of(node, settings))
         except Uncaught as error:
             text = f"ERROR: {error.message}"
-        sys.stdout.write(f"{node} -> {text}\n")
+        sys.stdout.write(f"{one_line(node)} -> {text}\n")
 
 
 def versions_text(versions: Mapping[int, tuple[int, int]]) -> str:

@@ -9,6 +9,7 @@ from controller.tools.admin.running import run_command
 from controller.tools.command_line.arguments import Parser
 from controller.tools.command_line.bootstrap_options import add_bootstrap, java_integer
 from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error
 from records.java_order import integer_order
 
@@ -86,7 +87,7 @@ def cluster_id(given: Arguments) -> None:
     from controller.tools.admin.cluster_calls import describe_cluster
 
     with _admin(given) as admin:
-        sys.stdout.write(f"Cluster ID: {describe_cluster(admin).cluster_id}\n")
+        sys.stdout.write(f"Cluster ID: {one_line(describe_cluster(admin).cluster_id)}\n")
 
 
 def unregister(given: Arguments) -> None:
@@ -130,8 +131,8 @@ def list_endpoints(given: Arguments) -> None:
                 raise
             sys.stdout.write(f"{_cause(error).message}\n")
             return
-    host_width = max((len(node.host) for node in nodes), default=100)
-    rack_width = max((len(node.rack) for node in nodes if node.rack), default=10)
+    host_width = max((len(one_line(node.host)) for node in nodes), default=100)
+    rack_width = max((len(one_line(node.rack)) for node in nodes if node.rack), default=10)
 
     widths = [10, host_width, 10, rack_width, *([] if at_controllers else [10]), 15]
     rows = [["ID", "HOST", "PORT", "RACK", *([] if at_controllers else ["STATE"]), "ENDPOINT_TYPE"]]
@@ -139,8 +140,8 @@ def list_endpoints(given: Arguments) -> None:
     for node in (by_id[number] for number in integer_order(by_id)):
         state = [] if at_controllers else ["fenced" if node.is_fenced else "unfenced"]
         kind = "controller" if at_controllers else "broker"
-        rack = "null" if node.rack is None else node.rack
-        rows.append([str(node.broker_id), node.host, str(node.port), rack, *state, kind])
+        rack = "null" if node.rack is None else one_line(node.rack)
+        rows.append([str(node.broker_id), one_line(node.host), str(node.port), rack, *state, kind])
     for row in rows:
         sys.stdout.write(" ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)) + "\n")
 

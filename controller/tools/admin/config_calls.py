@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from controller.config.resource_types import ResourceType
 from controller.tools.admin.client import ANY_OR_ACTIVE, Call
-from controller.tools.admin.exceptions import PACKAGE, KafkaError, executed
+from controller.tools.admin.exceptions import PACKAGE, KafkaError, executed, no_result
 from controller.tools.command_line.java_texts import Uncaught
 from records.errors import Error
 from records.messages.configs import DescribeConfigsRequest
@@ -96,7 +96,7 @@ def _described(
         for resource in resources:
             if resource not in found:
                 text = f"The node response did not contain a result for config resource {resource.name}"
-                found[resource] = Uncaught("org.apache.kafka.common.errors.ApiException", text)
+                found[resource] = no_result(text)
         return found
 
     where = ANY_OR_ACTIVE if node is None else node

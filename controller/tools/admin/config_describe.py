@@ -29,6 +29,7 @@ from controller.tools.admin.config_calls import (
 from controller.tools.admin.config_quota_calls import CLIENT_ID, IP, USER, Component, describe_quotas, shown_values
 from controller.tools.admin.exceptions import KafkaError, executed
 from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error
 
 TYPE_CHECKING = False
@@ -77,20 +78,22 @@ def _describe_resources(admin: Admin, kind: str, name: str | None, *, everything
         return
     for each in _names(admin, kind) if name is None else [name]:
         if each:
-            sys.stdout.write(f"{'All' if everything else 'Dynamic'} configs for {kind[:-1]} {each} are:\n")
+            sys.stdout.write(f"{'All' if everything else 'Dynamic'} configs for {kind[:-1]} {one_line(each)} are:\n")
         else:
             sys.stdout.write(f"Default configs for {kind} in the cluster are:\n")
         for entry in resource_configs(admin, kind, each, everything=everything):
             synonyms = ", ".join(
-                f"{SOURCES.get(synonym.source, 'UNKNOWN')}:{synonym.name}={_shown(synonym.value)}"
+                f"{SOURCES.get(synonym.source, 'UNKNOWN')}:{one_line(synonym.name)}={_shown(synonym.value)}"
                 for synonym in entry.synonyms
             )
             sensitive = "true" if entry.is_sensitive else "false"
-            sys.stdout.write(f"  {entry.name}={_shown(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}\n")
+            sys.stdout.write(
+                f"  {one_line(entry.name)}={_shown(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}\n"
+            )
 
 
 def _shown(value: str | None) -> str:
-    return "null" if value is None else value
+    return "null" if value is None else one_line(value)
 
 
 def _exists(admin: Admin, kind: str, name: str) -> bool:
@@ -177,11 +180,11 @@ def all_quotas(admin: Admin, entities: Entities) -> list[Quotas]:
 def _print_quotas(found: Sequence[Quotas]) -> None:
     for quotas in found:
         entity = ", ".join(
-            f"the default {text}" if quotas.entity[kind] is None else f"{text} '{quotas.entity[kind]}'"
+            f"the default {text}" if quotas.entity[kind] is None else f"{text} '{one_line(quotas.entity[kind])}'"
             for kind, text in ENTITY_NAMES.items()
             if kind in quotas.entity
         )
-        values = ", ".join(f"{key}={java_text(float(value))}" for key, value in shown_values(quotas.values))
+        values = ", ".join(f"{one_line(key)}={java_text(float(value))}" for key, value in shown_values(quotas.values))
         sys.stdout.write(f"Quota configs for {entity} are {values}\n")
 
 
@@ -189,11 +192,13 @@ def _print_credentials(found: Sequence[lists.Credentials]) -> None:
     for credentials in found:
         if credentials.error is not None:
             name = credentials.error.java_class.rpartition(".")[2]
-            text = f"Error retrieving SCRAM credential configs for user-principal '{credentials.user}': {name}"
+            text = (
+                f"Error retrieving SCRAM credential configs for user-principal '{one_line(credentials.user)}': {name}"
+            )
             sys.stdout.write(f"{text}: {credentials.error.message}\n")
             continue
         infos = ", ".join(
             f"{MECHANISM_NAMES.get(mechanism, 'UNKNOWN')}=iterations={iterations}"
             for mechanism, iterations in credentials.infos
         )
-        sys.stdout.write(f"SCRAM credential configs for user-principal '{credentials.user}' are {infos}\n")
+        sys.stdout.write(f"SCRAM credential configs for user-principal '{one_line(credentials.user)}' are {infos}\n")

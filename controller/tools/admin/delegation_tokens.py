@@ -19,6 +19,7 @@ from controller.tools.command_line.option_tools import (
     usage,
 )
 from controller.tools.command_line.options import OPTIONAL_VALUE, REQUIRED_VALUE, Option, Options
+from controller.tools.command_line.standard_streams import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def create(admin: Admin, options: Options) -> None:
     )
     owners = _principals(options, "owner-principal")
     token = create_token(admin, owners[0] if owners else None, renewers, lifetime_ms)
-    sys.stdout.write(f"Created delegation token with tokenId : {token.id}\n")
+    sys.stdout.write(f"Created delegation token with tokenId : {one_line(token.id)}\n")
     _print([token])
 
 
@@ -231,7 +232,7 @@ def _print(tokens: list[Token]) -> None:
     ]
     widths = (15, 30, 15, 15, 25, 15, 15, 15)
     for row in rows:
-        cells = (f"{text:{width}}" for text, width in zip(row, widths, strict=True))
+        cells = (f"{one_line(text):{width}}" for text, width in zip(row, widths, strict=True))
         sys.stdout.write(f"\n{' '.join(cells)}\n")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error, error_of, error_text, is_retriable
 
 TYPE_CHECKING = False
@@ -17,16 +20,30 @@ KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException"
 class KafkaError(Uncaught):
     """An exception for an error code of Kafka's.
 
-    message: None for the stock text of the code. is_final: whether the call that has it is not repeated, though the
-    code may be one that clients repeat.
+    message: of the node, a part of a line; None for the stock text of the code. is_final: whether the call that has it
+    is not repeated, though the code may be one that clients repeat.
     """
 
     def __init__(self, code: int, message: str | None = None, *, is_final: bool = True, cause: object = None) -> None:
         found = error_of(code)
         known = found if isinstance(found, Error) else Error.UNKNOWN_SERVER_ERROR
-        super().__init__(f"{PACKAGE}.{known.exception}", error_text(known) if message is None else message, cause)
+        super().__init__(
+            f"{PACKAGE}.{known.exception}",
+            error_text(known) if message is None else in_message(message),
+            cause,
+        )
         self.code = known
         self.is_final = is_final or not is_retriable(known)
+
+
+def in_message(text: object) -> str:
+    """A text of a node in the message of an exception, which tools print on both streams (`one_line`)."""
+    return one_line(text, sys.stdout, sys.stderr)
+
+
+def no_result(text: str) -> Uncaught:
+    """The exception for an answer that lacks what was asked for. text: a part of a line, with names of the node."""
+    return Uncaught(f"{PACKAGE}.ApiException", in_message(text))
 
 
 def timeout(message: str, cause: object = None) -> Uncaught:

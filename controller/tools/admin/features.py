@@ -10,7 +10,7 @@ from controller.tools.command_line.argument_reader import parse
 from controller.tools.command_line.arguments import ArgumentError, HelpShown, Parser
 from controller.tools.command_line.bootstrap_options import SERVER_HELP, add_bootstrap, java_integer
 from controller.tools.command_line.java_texts import Uncaught, uncaught
-from controller.tools.command_line.standard_streams import complain
+from controller.tools.command_line.standard_streams import complain, one_line
 from controller.tools.feature_tables import Terse, print_version_mapping
 
 TYPE_CHECKING = False
@@ -162,7 +162,7 @@ def describe(given: Arguments) -> None:
             for number in (feature.min_version, feature.max_version, finalized.get(name, 0))
         )  # fmt: skip
         sys.stdout.write(
-            f"Feature: {name:40}  SupportedMinVersion: {low:15}  SupportedMaxVersion: {high:15}  "
+            f"Feature: {one_line(name):40}  SupportedMinVersion: {low:15}  SupportedMaxVersion: {high:15}  "
             f"FinalizedVersionLevel: {level:15}  Epoch: {epoch if epoch >= 0 else '-'}\n"
         )
 
@@ -269,7 +269,7 @@ def _update(verb: str, admin: Admin, levels: dict[str, int], kind: int, dry_run:
     for name, failure in sorted(update_features(admin, levels, kind, dry_run=dry_run).items()):
         if failure is None:
             done = "disabled" if verb == "disable" else f"{verb}d to {levels[name]}"
-            sys.stdout.write(f"{name}{' can be ' if dry_run else ' was '}{done}.\n")
+            sys.stdout.write(f"{one_line(name)}{' can be ' if dry_run else ' was '}{done}.\n")
             continue
         failures += 1
         doing = f"disable {name}" if verb == "disable" else f"{verb} {name} to {levels[name]}"

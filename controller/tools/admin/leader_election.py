@@ -10,6 +10,7 @@ from controller.tools.admin.running import run_options
 from controller.tools.command_line.java_texts import Uncaught, uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, check_excluded
 from controller.tools.command_line.options import REQUIRED_VALUE, Option, Options, one_of
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error
 from records.java_order import partition_order
 
@@ -197,7 +198,7 @@ def _print(kind: str, outcomes: dict[Partition, KafkaError | None]) -> None:
     """Raises _Unelected if an election failed."""
 
     def names(partitions: list[Partition]) -> str:
-        return ", ".join(f"{topic}-{index}" for topic, index in partition_order(partitions))
+        return ", ".join(f"{one_line(topic)}-{index}" for topic, index in partition_order(partitions))
 
     elected = [partition for partition, error in outcomes.items() if error is None]
     valid = [each for each, error in outcomes.items() if error and error.code == Error.ELECTION_NOT_NEEDED]
@@ -212,6 +213,8 @@ def _print(kind: str, outcomes: dict[Partition, KafkaError | None]) -> None:
         sys.stdout.write(f"Valid replica already elected for partitions {names(valid)}\n")
     for topic, index in partition_order(failed):
         error = failed[topic, index]
-        sys.stdout.write(f"Error completing leader election ({kind}) for partition: {topic}-{index}: {error}\n")
+        sys.stdout.write(
+            f"Error completing leader election ({kind}) for partition: {one_line(topic)}-{index}: {error}\n"
+        )
     if failed:
         raise _Unelected([failed[partition] for partition in partition_order(failed)])

@@ -8,6 +8,7 @@ from controller.tools.admin.running import run_command
 from controller.tools.command_line.arguments import Parser
 from controller.tools.command_line.bootstrap_options import SERVER_HELP, add_bootstrap, java_integer
 from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.standard_streams import one_line
 from controller.tools.feature_tables import Terse
 
 TYPE_CHECKING = False
@@ -127,7 +128,7 @@ def _describe_status(admin: Admin) -> None:
     else:
         lag_ms = -1
     rows = (
-        ("ClusterId:", cluster_id),
+        ("ClusterId:", one_line(cluster_id)),
         ("LeaderId:", quorum.leader_id),
         ("LeaderEpoch:", quorum.leader_epoch),
         ("HighWatermark:", quorum.high_watermark),
@@ -156,7 +157,7 @@ def _replicas_text(replicas: Sequence[Any], endpoints: Mapping[int, list[str]]) 
         if replica.replica_directory_id != ZERO_UUID:
             text += f', "directoryId": "{uuid_text(replica.replica_directory_id)}"'
         if listed := endpoints.get(replica.replica_id):
-            text += ', "endpoints": [' + ", ".join(f'"{endpoint}"' for endpoint in listed) + "]"
+            text += ', "endpoints": [' + ", ".join(f'"{one_line(endpoint)}"' for endpoint in listed) + "]"
         texts.append(f"{{{text}}}")
     return f"[{', '.join(texts)}]"
 

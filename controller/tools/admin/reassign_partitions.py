@@ -15,6 +15,7 @@ from controller.tools.command_line.options import (
     Options,
     read,
 )
+from controller.tools.command_line.standard_streams import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def show(admin: Admin) -> None:
         parts = [f"replicas: {_ids(moving.replicas)}."]
         parts += [f"adding: {_ids(moving.adding)}."] if moving.adding else []
         parts += [f"removing: {_ids(moving.removing)}."] if moving.removing else []
-        sys.stdout.write(f"{topic}-{index}: {' '.join(parts)}\n")
+        sys.stdout.write(f"{one_line(topic)}-{index}: {' '.join(parts)}\n")
 
 
 def _ids(numbers: tuple[int, ...]) -> str:

@@ -6,7 +6,7 @@ import time
 from typing import NamedTuple
 
 from controller.tools.admin.client import ANY_OR_ACTIVE, CONTROLLER, Call
-from controller.tools.admin.exceptions import KafkaError, executed
+from controller.tools.admin.exceptions import KafkaError, executed, in_message, no_result
 from controller.tools.admin.topic_calls import list_reassignments
 from controller.tools.admin.topic_reader import BrokerReader
 from controller.tools.command_line.java_texts import Uncaught
@@ -177,7 +177,7 @@ def _note(found: dict[Replica, Directories], directory: Any, broker: int) -> Non
         return
     if directory.error_code:
         kind = KafkaError(directory.error_code).java_class
-        where = f"log directory {directory.log_dir} in the response from broker {broker}"
+        where = f"log directory {in_message(directory.log_dir)} in the response from broker {broker}"
         raise executed(Uncaught("java.lang.IllegalStateException", f"The error {kind} for {where} is illegal"))
     for topic in directory.topics:
         for partition in topic.partitions:
@@ -211,7 +211,7 @@ def alter_directories(admin: Admin, wanted: Mapping[Replica, str]) -> dict[Repli
         for replica in here:
             if replica not in codes:
                 text = f"The response from broker {broker} did not contain a result for replica {replica}"
-                found[replica] = Uncaught("org.apache.kafka.common.errors.ApiException", text)
+                found[replica] = no_result(text)
             else:
                 found[replica] = KafkaError(codes[replica]) if codes[replica] else None
     return found

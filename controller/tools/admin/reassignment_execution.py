@@ -26,6 +26,7 @@ from controller.tools.admin.reassignment_throttles import (
 )
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import Exit
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error
 from records.java_order import integer_order, partition_order
 
@@ -175,11 +176,11 @@ def _ended(text: str) -> Exit:
 
 
 def _error_lines(errors: Mapping[Partition, str | None]) -> list[str]:
-    return [f"{topic}-{index}: {errors[topic, index] or 'null'}" for topic, index in sorted(errors)]
+    return [f"{one_line(topic)}-{index}: {errors[topic, index] or 'null'}" for topic, index in sorted(errors)]
 
 
 def _names(partitions: Iterable[Partition]) -> str:
-    return ",".join(f"{topic}-{index}" for topic, index in sorted(partitions))
+    return ",".join(f"{one_line(topic)}-{index}" for topic, index in sorted(partitions))
 
 
 def _s(several: Collection[object]) -> str:

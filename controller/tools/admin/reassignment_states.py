@@ -9,6 +9,7 @@ from controller.tools.admin.reassignment_calls import describe_directories, desc
 from controller.tools.admin.reassignment_file import assignments_in
 from controller.tools.admin.reassignment_throttles import clear_throttles
 from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error
 
 TYPE_CHECKING = False
@@ -97,7 +98,8 @@ def _move_text(replica: Replica, place: Directories, target: str) -> str:
     if place.future is not None:
         if place.future == target:
             return f"Reassignment of replica {replica} is still in progress."
-        return f"{where} on broker {replica.broker} is being moved to log dir {place.future} instead of {target}."
+        to = one_line(place.future)
+        return f"{where} on broker {replica.broker} is being moved to log dir {to} instead of {target}."
     if place.current == target:
         return f"Reassignment of replica {replica} completed successfully."
-    return f"{where} on broker {replica.broker} is not being moved from log dir {place.current} to {target}."
+    return f"{where} on broker {replica.broker} is not being moved from log dir {one_line(place.current)} to {target}."

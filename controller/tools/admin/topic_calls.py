@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from controller.tools.admin.client import CONTROLLER, Call
-from controller.tools.admin.exceptions import KafkaError
-from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.admin.exceptions import KafkaError, no_result
 from records.errors import Error
 from records.java_order import hash_order
 from records.messages.reassignments import ListPartitionReassignmentsRequest
@@ -144,7 +143,7 @@ def _raise_first(names: Iterable[str], outcomes: Mapping[str, KafkaError | None]
     for name in hash_order(wanted, copied_capacity(len(wanted))):
         if name not in outcomes:
             text = f"The controller response did not contain a result for topic {name}"
-            raise Uncaught("org.apache.kafka.common.errors.ApiException", text)
+            raise no_result(text)
         error = outcomes[name]
         if error is not None:
             raise error

@@ -9,6 +9,7 @@ from controller.tools.admin.config_calls import ConfigResource, describe_configs
 from controller.tools.admin.exceptions import KafkaError, executed
 from controller.tools.admin.topic_calls import list_reassignments
 from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.command_line.standard_streams import one_line
 from records.errors import Error
 from records.java_order import hash_order
 from records.uuids import ZERO_UUID, uuid_text
@@ -115,8 +116,8 @@ def _print_topic(topic: TopicInfo, first: PartitionInfo, reassignments: Reassign
     topic_id = "" if topic.topic_id == ZERO_UUID else f"\tTopicId: {uuid_text(topic.topic_id)}"
     factor = _replication_factor(first, reassignments.get((topic.name, first.number)))
     sys.stdout.write(
-        f"Topic: {topic.name}{topic_id}\tPartitionCount: {len(topic.partitions)}\tReplicationFactor: {factor}\t"
-        f"Configs: {','.join(configs)}\n"
+        f"Topic: {one_line(topic.name)}{topic_id}\tPartitionCount: {len(topic.partitions)}\t"
+        f"ReplicationFactor: {factor}\tConfigs: {','.join(map(one_line, configs))}\n"
     )
 
 
@@ -127,8 +128,8 @@ def _print_partition(name: str, partition: PartitionInfo, reassignment: Reassign
         moving = f"\tAdding Replicas: {adding}\tRemoving Replicas: {removing}"
     leader = "none" if partition.leader is None else partition.leader
     sys.stdout.write(
-        f"\tTopic: {name}\tPartition: {partition.number}\tLeader: {leader}\tReplicas: {_ids(partition.replicas)}\t"
-        f"Isr: {_ids(partition.isr)}{moving}\tElr: {_ids(partition.elr)}\t"
+        f"\tTopic: {one_line(name)}\tPartition: {partition.number}\tLeader: {leader}\t"
+        f"Replicas: {_ids(partition.replicas)}\tIsr: {_ids(partition.isr)}{moving}\tElr: {_ids(partition.elr)}\t"
         f"LastKnownElr: {_ids(partition.last_known_elr)}\n"
     )
 

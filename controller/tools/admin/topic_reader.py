@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from controller.tools.admin.client import Call
-from controller.tools.admin.exceptions import KafkaError
-from controller.tools.command_line.java_texts import Uncaught
+from controller.tools.admin.exceptions import KafkaError, no_result
 from records.errors import Error
 from records.java_order import hash_order
 from records.messages.cluster import DescribeClusterRequest, DescribeTopicPartitionsRequest, MetadataRequest
@@ -126,7 +125,7 @@ class BrokerReader:
                 wanted.pop(name, None)
             if (len(wanted), len(partial.partitions) if partial else 0) == left and wanted:
                 text = f"The broker response did not contain topic {next(iter(wanted))}"
-                raise Uncaught("org.apache.kafka.common.errors.ApiException", text)
+                raise no_result(text)
         return found
 
     def _from_metadata(self, names: Sequence[str]) -> dict[str, TopicInfo | KafkaError]:

@@ -9,7 +9,7 @@ from controller.tools.admin.running import run_options
 from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.command_line.option_tools import HELP, VERSION, Exit, check_excluded, check_required, usage
 from controller.tools.command_line.options import REQUIRED_VALUE, Option, OptionError, Options
-from controller.tools.command_line.standard_streams import complain
+from controller.tools.command_line.standard_streams import complain, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def create(admin: Admin, options: Options) -> None:
 def show_names(admin: Admin, options: Options) -> None:
     """`--list`. Raises OptionError, Uncaught."""
     names = _names(_reader(admin), options)
-    sys.stdout.write("\n".join(names) + "\n")
+    sys.stdout.write("\n".join(map(one_line, names)) + "\n")
 
 
 def alter(admin: Admin, options: Options) -> None:

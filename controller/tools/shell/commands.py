@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from controller.tools.command_line.argument_reader import parse
 from controller.tools.command_line.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser
+from controller.tools.command_line.standard_streams import one_line
 from controller.tools.shell.paths import MissingChild, find
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ class Shell:
         self.working_directory = "/"
 
     def line(self, text: str) -> None:
-        self.write(f"{text}\n")
+        self.write(f"{one_line(text)}\n")
 
     def run(self, words: Sequence[str]) -> None:
         """Run a command; empty words at its end are ignored. Raises MissingChild and Exit."""
@@ -141,7 +142,7 @@ def walk(path: str, node: Directory | str) -> Iterator[str]:
 
 
 def show_help(shell: Shell, _arguments: Arguments) -> None:
-    shell.line("Welcome to the Apache Kafka metadata shell.\n")
+    shell.write("Welcome to the Apache Kafka metadata shell.\n\n")
     shell.write(command_parser(True).help_text())
 
 
@@ -162,9 +163,9 @@ def ls(shell: Shell, arguments: Arguments) -> None:
         for entry in find(shell.root, shell.working_directory, target):
             found = True
             if isinstance(entry.node, str):
-                leaves.append(entry.last_name)
+                leaves.append(one_line(entry.last_name))
             else:
-                directories.append((entry.last_name, entry.node.sorted_names()))
+                directories.append((one_line(entry.last_name), [*map(one_line, entry.node.sorted_names())]))
         if not found:
             shell.line(f"ls: {target}: no such file or directory.")
     shell.write(listing(leaves, directories, shell.width))

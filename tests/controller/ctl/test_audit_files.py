@@ -143,10 +143,10 @@ def test_of_followed_files_no_more_than_a_number_of_requests_is_kept(tmp_path: P
 def test_a_request_on_one_line_moves_no_cursor() -> None:
     asked = Asked("t", 1, "DeleteTopics", 6, "User:a\x1b[2J", "c\nd", "10.0.0.1", "CONTROLLER", None)
 
-    assert line_of(asked) == "[DeleteTopics by User:a?[2J, client c?d, from 10.0.0.1]"
+    assert line_of(asked) == r"[DeleteTopics by User:a\x1b[2J, client c\nd, from 10.0.0.1]"
     assert line_of(asked._replace(principal=None)) == "[DeleteTopics by node 1 itself]"
     assert line_of(asked._replace(client_id="", forwarder={"principal": "User:b", "address": "x"})) == (
-        "[DeleteTopics by User:a?[2J, from 10.0.0.1 by way of User:b]"
+        r"[DeleteTopics by User:a\x1b[2J, from 10.0.0.1 by way of User:b]"
     )
     assert json_of(None) is None
     assert "forwarder" not in (json_of(asked) or {})

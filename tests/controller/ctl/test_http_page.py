@@ -16,7 +16,7 @@ from controller.config.values.definition import ConfigError
 from controller.ctl.http_page import Caller, HttpPage
 from controller.ctl.main import main
 from records.messages.configs import DescribeConfigsResponse
-from tests.controller.tools.hostile_node import hostile_node
+from tests.controller.tools.hostile import hostile_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A node whose answers hold texts of an attacker: what a tool may meet before it has authenticated anybody."""
+"""Texts of an attacker: in the answers of a node, which may come before it is authenticated, and in a log."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from records.batch import build_batch
 from records.codec import encode
+from records.frame import encode_record
 from records.headers import ResponseHeader
 from records.messages.versions import ApiVersionsResponse
-from records.registry import APIS, response_class
+from records.plain_text import plain_text
+from records.registry import APIS, class_named, response_class
 from records.schema import is_struct, schema_of
+from tests.controller.offline.stock_directories import SEGMENT, stock_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
 API_VERSIONS = 18
 NODE_ID = 1
@@ -35,7 +40,7 @@ def filled(cls: type, version: int, text: str, values: Mapping[str, Any]) -> Any
         elif field.element.name == "bool":
             value = False
         else:
-            value = field.element.implicit
+            value = b"" if field.element.name == "records" else field.element.implicit
         is_whole = field.name in values or not field.at(version)
         made[field.name] = (value,) if field.is_array and not is_whole else value
     return cls(**made)
@@ -95,12 +100,11 @@ class HostileNode:
                 if schema_of(response_class(number)).served
             }
             listed = ApiVersionsResponse.ApiVersion
-            return ApiVersionsResponse(
-                error_code=0,
-                api_keys=tuple(
-                    listed(api_key=number, min_version=low, max_version=high) for number, (low, high) in ranges.items()
-                ),
+            feature = ApiVersionsResponse.SupportedFeatureKey(name=self._text, min_version=0, max_version=1)
+            listed_apis = tuple(
+                listed(api_key=number, min_version=low, max_version=high) for number, (low, high) in ranges.items()
             )
+            return ApiVersionsResponse(error_code=0, api_keys=listed_apis, supported_features=(feature,))
         values = {**self._values, "error_code": self._errors.get(key, self._values.get("error_code", 0))}
         return filled(response_class(key), version, self._text, values)
 
@@ -115,3 +119,43 @@ def hostile_node(
         yield node
     finally:
         node.close()
+
+
+# Clears the screen, sets the title, forges a line, colours by the one-byte CSI of C1, turns the direction of writing,
+# and separates lines as Unicode does.
+HOSTILE = "x\x1b[2J\x1b]0;t\x07\r\n\tforged: y\x9b31m\u202ez\u2028w"
+SHOWN = plain_text(HOSTILE)
+_TOPIC_ID = b"hostile-topic-id"
+_RECORDS = (
+    ("TopicRecord", {}),
+    ("PartitionRecord", {"replicas": (1,), "isr": (1,), "leader": 1}),
+    ("RegisterBrokerRecord", {}),
+    ("RegisterControllerRecord", {"controller_id": 77}),
+    ("ConfigRecord", {"resource_type": 2}),
+    ("ConfigRecord", {"resource_type": 4, "resource_name": "1"}),
+    ("ClientQuotaRecord", {"entity_type": "user"}),
+    ("AccessControlEntryRecord", {"resource_type": 2, "pattern_type": 3, "operation": 2, "permission_type": 3}),
+    ("UserScramCredentialRecord", {"mechanism": 1}),
+    ("DelegationTokenRecord", {"owner": f"User:{HOSTILE}", "requester": f"User:{HOSTILE}"}),
+    ("FeatureLevelRecord", {"feature_level": 1}),
+)  # fmt: skip
+
+
+def hostile_directory(tmp_path: Path) -> Path:
+    """A log directory of stock with records at its end that have hostile names."""
+    directory = stock_directory(tmp_path)
+    values = []
+    for name, given in _RECORDS:
+        cls = class_named(name)
+        version = schema_of(cls).versions[1]
+        record = filled(cls, version, HOSTILE, {"topic_id": _TOPIC_ID, "broker_id": 1, **given})
+        values.append(encode_record(record, version))
+    with (directory / SEGMENT).open("ab") as file:
+        file.write(build_batch(values, base_offset=1039, leader_epoch=2, timestamp_ms=1_795_300_000_000))
+    return directory
+
+
+def obeyed(text: str) -> list[str]:
+    """What a terminal would obey in a text, or take for a line of ours; empty where it is harmless."""
+    controls = sorted({each for each in text if not each.isprintable() and each not in "\n\t"})
+    return [*map(ascii, controls), *(line for line in text.split("\n") if line.lstrip().startswith("forged"))]
