@@ -253,6 +253,20 @@ def test_adding_partitions_needs_alter_on_the_topic() -> None:
     }
 
 
+@pytest.mark.parametrize("kinds", [(2, 32), (32, 2)])
+def test_the_decision_on_a_topic_is_not_that_on_a_group_of_the_same_name(kinds: tuple[int, int]) -> None:
+    rig = secured().lead().brokers_as(ROOT, 0)
+    rig.create_as(ROOT, "same", (0,))
+    grant(rig, AclOperation.ALTER_CONFIGS, TOPIC, "same")
+    item = IncrementalAlterConfigsRequest.AlterConfigsResource
+    resources = tuple(item(resource_type=kind, resource_name="same", configs=()) for kind in kinds)
+
+    answer = rig.ask(IncrementalAlterConfigsRequest(resources=resources, validate_only=False), principal=ANN)
+
+    found = {each.resource_type: each.error_code for each in answer.responses}
+    assert found == {2: 0, 32: Error.GROUP_AUTHORIZATION_FAILED}
+
+
 DENIED_TEXTS = {
     (2, "other"): (29, error_text(29)),
     (32, "g"): (30, error_text(30)),

@@ -126,6 +126,26 @@ def test_a_token_for_another_owner_needs_permission() -> None:
     assert create(strict, owner="cat", principal=BOB).error_code == 0
 
 
+def test_a_principal_of_another_type_is_another_owner_though_its_name_is_equal() -> None:
+    strict = rig(access=Access(StandardAuthorizer({"User:bob"})))
+    group = Principal("Group", "ann")
+    own = create(strict)
+
+    request = CreateDelegationTokenRequest(
+        owner_principal_type="Group", owner_principal_name="ann", renewers=(), max_lifetime_ms=-1
+    )
+    refused = strict.ask(request, principal=ANN, forwarded=True)
+    as_group = create(strict, owner="ann", principal=group)
+
+    assert (own.error_code, own.principal_type) == (0, "User")
+    assert (refused.error_code, refused.principal_type, refused.hmac) == (
+        Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED, "Group", b"",
+    )  # fmt: skip
+    assert (as_group.error_code, as_group.hmac) == (Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED, b"")
+    mismatch = Error.DELEGATION_TOKEN_OWNER_MISMATCH
+    assert renew(strict, own.hmac, principal=group) == expire(strict, own.hmac, -1, principal=group) == (mismatch, 0)
+
+
 def test_version_2_has_no_requester() -> None:
     answer = create(rig(), version=2)
 

@@ -379,6 +379,38 @@ def test_a_timed_out_heartbeat_only_renews_the_session():
     assert not rig.state.brokers[0].fenced
 
 
+def test_a_heartbeat_that_timed_out_in_the_queue_still_counts_as_heard():
+    """The broker was alive when it was sent, so it is not fenced because the controller was slow."""
+    rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0)
+    epoch = rig.state.brokers[0].epoch
+    heard_ms = rig.now_ms
+    rig.now_ms += 8_000
+    late = replace(default_of(BrokerHeartbeatRequest), broker_id=0, broker_epoch=epoch, current_metadata_offset=3)
+
+    answer = rig.ask(late, arrived_ms=rig.now_ms - 1001)
+
+    assert answer.error_code == Error.REQUEST_TIMED_OUT
+    assert rig.controller.env.sessions.contact_ms(0, epoch) == heard_ms + 8_000
+    rig.tick(8_999)
+    assert not rig.state.brokers[0].fenced
+    rig.tick(2)
+    assert rig.state.brokers[0].fenced
+
+
+def test_a_late_heartbeat_of_a_former_incarnation_is_not_heard():
+    rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0)
+    epoch = rig.state.brokers[0].epoch
+    heard_ms = rig.now_ms
+    rig.now_ms += 1001
+    late = replace(default_of(BrokerHeartbeatRequest), broker_id=0, broker_epoch=epoch - 1, current_metadata_offset=99)
+
+    rig.ask(late, arrived_ms=heard_ms)
+
+    sessions = rig.controller.env.sessions
+    assert (sessions.contact_ms(0, epoch), sessions.contact_ms(0, epoch - 1)) == (heard_ms, None)
+    assert sessions.get(0).metadata_offset != 99
+
+
 def test_an_unfenced_broker_in_controlled_shutdown_starts_over_under_a_new_active_controller():
     rig = Rig().lead().brokers(0, 1)
     rig.create("foo", (0, 1))

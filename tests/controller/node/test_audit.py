@@ -58,11 +58,11 @@ class Audited(Rig):
     def __init__(self, *requests: str, **settings: Any) -> None:
         self.kept = Kept()
         self.wall_ms = 1_795_392_000_123
-        self.notes_of_audit: list[str] = []
+        self.notes_of_audit: list[tuple[str, dict[str, Any]]] = []
         self.quorum = SimpleNamespace(voter_sets=History([(-1, None)]), epoch=7, high_watermark=100)
         self.audit = AuditLog(
             cast("AuditFile", self.kept), 1, frozenset(requests), lambda: self.wall_ms,
-            lambda name, _fields: self.notes_of_audit.append(name),
+            lambda name, fields: self.notes_of_audit.append((name, fields)),
         )  # fmt: skip
         self.audit.begin(cast("Any", self.quorum))
         self.admission = Admission(lambda *_: None, lambda *_: None)
@@ -392,4 +392,23 @@ def test_a_line_that_cannot_be_made_is_noted_and_stops_nothing() -> None:
     context = RequestContext(Source(1, 1), 19, 7, "CONTROLLER", request=default_of(CreateTopicsRequest))
     rig.audit.answered(context, SimpleNamespace(error_code=0, topics=[None]))
 
-    assert (rig.kept.take(), rig.notes_of_audit) == ([], ["audit_line_failed"])
+    ((name, fields),) = rig.notes_of_audit
+    assert (rig.kept.take(), name, fields["api"]) == ([], "audit_line_failed", "CreateTopics")
+
+
+def test_the_failure_of_a_line_quotes_nothing_of_the_request() -> None:
+    class Request:
+        @property
+        def topics(self) -> object:
+            raise ValueError("no topic is named 'hush'")
+
+    rig = audited()
+    context = RequestContext(Source(1, 1), 19, 7, "CONTROLLER", request=Request())
+
+    rig.audit.answered(context, SimpleNamespace(error_code=0, topics=[]))
+
+    ((name, fields),) = rig.notes_of_audit
+    line_number = Request.topics.fget.__code__.co_firstlineno + 2  # type: ignore[attr-defined]
+    assert (name, fields) == (
+        "audit_line_failed", {"api": "CreateTopics", "error": "ValueError", "line": line_number},
+    )  # fmt: skip

@@ -30,6 +30,7 @@ class Standby:
         self.end = 0  # of the log
         self.role: Any = Follower(1, 2, (), None, FollowerState(0))
         self.taken: list[Any] = []
+        self.leaders: list[tuple[int, int | None, int]] = []  # epoch, leader, and the state's end offset
 
     def step(self, event: Any) -> None:
         self.taken.append(type(event))
@@ -39,6 +40,9 @@ class Standby:
             self.end_offset += len(event.data)
         elif isinstance(event, CaughtUp):
             self.is_catching_up = False
+        elif isinstance(event, NewLeader):
+            self.leaders.append((event.epoch, event.leader_id, self.end_offset))
+            self.is_active = event.leader_id == self.env.node_id
 
     def read(self, offset: int, end_offset: int, _bytes_max: int) -> bytes:
         return b"x" * min(end_offset - offset, 2)
@@ -145,3 +149,39 @@ def test_a_replica_without_a_leader_is_not_caught_up() -> None:
     iterations.pass_pauses()
 
     assert standby.taken == [Committed]
+
+
+def test_a_node_that_leads_is_active_once_it_has_all_committed_records() -> None:
+    standby, feed, iterations = fed()
+    feed.high_watermark(standby.fetched(6, 6))
+
+    feed.leader_changed(LeaderChanged(4, 1, 6))
+    assert standby.leaders == []
+    iterations.run()
+
+    assert (standby.taken, standby.leaders) == ([Committed, Committed, Committed, NewLeader], [(4, 1, 6)])
+
+
+def test_a_claim_that_waits_for_records_ends_when_another_node_leads() -> None:
+    standby, feed, iterations = fed()
+    feed.high_watermark(standby.fetched(6, 6))
+    feed.leader_changed(LeaderChanged(4, 1, 6))
+
+    feed.leader_changed(LeaderChanged(5, 2, 6))
+    iterations.run()
+    iterations.pass_pauses()
+
+    assert (standby.leaders, standby.end_offset) == ([(5, 2, 0)], 6)
+    assert not standby.is_active
+
+
+def test_a_claim_that_waits_for_records_is_replaced_by_that_of_a_later_epoch() -> None:
+    standby, feed, iterations = fed()
+    feed.high_watermark(standby.fetched(6, 6))
+    feed.leader_changed(LeaderChanged(4, 1, 6))
+
+    feed.leader_changed(LeaderChanged(5, 2, 6))
+    feed.leader_changed(LeaderChanged(6, 1, 6))
+    iterations.run()
+
+    assert standby.leaders == [(5, 2, 0), (6, 1, 6)]

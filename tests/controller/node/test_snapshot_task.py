@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from controller.interface.effects import TakeSnapshot
 from controller.node.snapshot_task import SnapshotTask
 from controller.state.state import State
 from controller.state.view import stable_view
@@ -14,8 +15,11 @@ from raft.config import SnapshotId
 from raft.effects import Append
 from raft.inputs import SnapshotTaken
 from raft.storage.flusher import AtOnce
+from raft.storage.snapshot_file import check_snapshot
+from raft.storage.snapshots import control_state
 from raft.storage.storage import Storage
 from records.metadata.configs import FeatureLevelRecord
+from tests.raft.building import dynamic_voters, fetch_response, follower, log
 from tests.raft.storage.batches import run
 from tests.raft.storage.disk import Disk, unexpected
 
@@ -146,3 +150,20 @@ def test_a_dropped_snapshot_leaves_no_file_and_the_next_can_start() -> None:
 
     assert (desk.inputs, desk.given_up, desk.names()) == ([], [], before)
     assert desk.begin(view_at(30), 8)
+
+
+def test_a_snapshot_has_the_voters_of_its_end_and_not_those_of_now() -> None:
+    desk = Desk()
+    recovered = log(20, (1, 0))
+    recovered.voter_sets = ((3, dynamic_voters(1)), (9, dynamic_voters(1, 2)))
+    recovered.kraft_versions = ((2, 1),)
+    bench = follower(leader=2, epoch=1, recovered=recovered)
+    bench.answer(bench.last_send(), fetch_response(1, 2, high_watermark=20))
+    replica = bench.replica
+
+    desk.task.take(TakeSnapshot(SnapshotId(9, 1), 5, view_at(30)), replica)
+    desk.go_on()
+
+    path = "log/00000000000000000009-0000000001.checkpoint"
+    assert control_state(check_snapshot(desk.disk, path), path) == (1, dynamic_voters(1))
+    assert replica.control_state_at(20) == (1, dynamic_voters(1, 2))

@@ -23,6 +23,7 @@ from controller.offline.recovery_plan import (
 )
 from controller.offline.saved_copy import Digest
 from raft.config import ReplicaKey, Voter
+from raft.recovered import Election
 from raft.storage.meta_properties import MetaProperties
 from raft.voters import VoterSet
 from tests.records.golden import GOLDEN
@@ -64,6 +65,22 @@ def test_the_new_set_is_the_best_survivor_alone_at_an_epoch_that_nobody_has_used
     assert plan.voter == survivor.voters.get(1)
     assert plan.new_epoch == election_epoch(survivor) + EPOCH_STEP
     assert (plan.old_voters, plan.survivors, plan.lost, plan.files) == ((1, 2, 3), (1,), (2, 3), FILES)
+
+
+def test_the_new_epoch_is_above_that_of_each_survivor_and_not_of_the_best_alone() -> None:
+    """The other survivor voted in an epoch whose leader may have written to the lost voters and to brokers."""
+    best = voters(5)
+    assert best.mark is not None
+    other = best._replace(
+        mark=MetaProperties(1, best.mark.cluster_id, 2, bytes([2] * 16)),
+        end_offset=best.end_offset - 1,
+        election=Election(best.epoch + 5000, None, None),
+    )
+
+    plans = [make_plan(measured, FILES) for measured in ([best, other], [other, best])]
+
+    assert [plan.node_id for plan in plans] == [1, 1]
+    assert [plan.new_epoch for plan in plans] == [best.epoch + 5000 + EPOCH_STEP] * 2
 
 
 def test_another_address_replaces_that_of_the_old_set() -> None:

@@ -12,10 +12,15 @@ from controller.offline.backups import Manifest, save_directory, verify_backup
 from controller.offline.examined import Examined, examine
 from controller.offline.replayed import Replay
 from controller.offline.restoring import CannotRestore, plan_restoring, restore
+from raft.config import Endpoint, ReplicaKey, Voter
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
-from tests.controller.offline.stock_directories import stock_directory
+from raft.voters import VoterSet, voters_record
+from records.batch import build_control_batch
+from records.control import KRaftVersionRecord
+from records.control_batch import encode_control
+from tests.controller.offline.stock_directories import SEGMENT, stock_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +78,46 @@ def test_a_log_is_restored_as_of_an_offset(tmp_path: Path) -> None:
     assert (plan.end_offset, plan.lost, found.end_offset, found.fault) == (580, 459, 580, None)
     assert Replay(found).run().state.contents() == expected
     assert verify_backup(backup)[1].end_offset == 1039
+
+
+def upgraded(tmp_path: Path) -> tuple[str, Manifest, Examined]:
+    """A backup of a log with static voters whose kraft.version was raised to 1 by a batch at 1039 and 1040."""
+    directory = stock_directory(tmp_path)
+    voters = VoterSet([Voter(ReplicaKey(1, bytes([1] * 16)), (Endpoint("CONTROLLER", "127.0.0.1", 9093),), (0, 1))])
+    found = examine(str(directory))
+    upgrade = [encode_control(KRaftVersionRecord(version=0, kraft_version=1)), encode_control(voters_record(voters))]
+    with (directory / SEGMENT).open("ab") as log:
+        log.write(build_control_batch(upgrade, base_offset=found.end_offset, leader_epoch=found.epoch, timestamp_ms=0))
+    after = examine(str(directory))
+    assert (found.end_offset, after.end_offset, after.kraft_versions) == (1039, 1041, ((1039, 1),))
+    backup = f"{tmp_path}/backup"
+    save_directory(after, backup, 5)
+    return (backup, *verify_backup(backup))
+
+
+@pytest.mark.parametrize(("as_of", "end_offset", "kraft_version"), [(1039, 1039, 0), (1040, 1039, 0), (1041, 1041, 1)])
+def test_an_offset_before_the_upgrade_of_kraft_version_restores_static_voters(
+    tmp_path: Path, as_of: int, end_offset: int, kraft_version: int
+) -> None:
+    saved_log = upgraded(tmp_path)
+    static = config(
+        tmp_path, controller_quorum_bootstrap_servers="", controller_quorum_voters="7@127.0.0.1:9093"
+    )  # fmt: skip
+
+    plan = plan_restoring(*saved_log, static, as_of, None)
+    restore(plan, Random(7).getrandbits, 0)
+
+    found = examine(f"{tmp_path}/metadata")
+    assert (plan.kraft_version, plan.end_offset, bool(plan.endpoints)) == (kraft_version, end_offset, kraft_version > 0)
+    assert (found.kraft_version, found.end_offset) == (kraft_version, end_offset + kraft_version)
+    assert ([] if found.voters is None else list(found.voters.ids)) == [7] * kraft_version
+    assert found.election is not None
+    assert found.election.epoch == plan.new_epoch
+
+
+def test_an_offset_before_the_upgrade_of_kraft_version_needs_a_configuration_with_static_voters(tmp_path: Path) -> None:
+    with pytest.raises(CannotRestore, match=r"set controller\.quorum\.voters"):
+        plan_restoring(*upgraded(tmp_path), config(tmp_path), 1040, None)
 
 
 @pytest.mark.parametrize("there", ["metadata/__cluster_metadata-0", "data/meta.properties", "metadata/meta.properties"])

@@ -134,3 +134,36 @@ def test_a_log_that_starts_at_a_checkpoint_keeps_one(tmp_path: Path) -> None:
 
     with pytest.raises(CannotTruncate, match="the lowest possible end is 712"):
         plan_truncation(examine(str(directory)), 600)
+
+
+def test_a_log_that_starts_at_a_checkpoint_may_end_exactly_where_its_only_one_ends(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    split(directory, 580, 728)
+    expected = Replay(examine(str(directory))).run(712).state.contents()
+    (directory / SEGMENT).unlink()
+
+    truncate(plan_truncation(examine(str(directory)), 712))
+
+    found = examine(str(directory))
+    assert (found.start_offset, found.end_offset, found.fault) == (580, 712, None)
+    assert found.snapshots[-1] == (712, 2)
+    assert Replay(found).run().state.contents() == expected
+
+
+def test_each_end_is_refused_or_leaves_a_checkpoint_to_begin_with(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    split(directory, 580, 728)
+    (directory / SEGMENT).unlink()
+    found = examine(str(directory))
+
+    possible = []
+    for end_offset in range(570, found.end_offset + 2):
+        try:
+            plan = plan_truncation(found, end_offset)
+        except CannotTruncate:
+            continue
+        assert "00000000000000000712-0000000002.checkpoint" not in plan.snapshots
+        assert plan.end_offset <= end_offset
+        possible.append(end_offset)
+
+    assert possible == list(range(712, found.end_offset + 1))

@@ -15,7 +15,7 @@ from controller.state.tables.scram import ScramCredential
 from controller.state.tables.table import Table
 from controller.state.tables.tokens import DelegationToken
 from controller.state.tables.undo import Undo
-from raft.network.mechanisms import SaslRefused, ScramClient, ScramServer, new_nonce
+from raft.network.mechanisms import SaslRefused, ScramClient, ScramServer, credential_of_password, new_nonce
 from tests.controller.config.test_security_checks import given
 
 SHA_256, SHA_512 = "SCRAM-SHA-256", "SCRAM-SHA-512"
@@ -36,10 +36,12 @@ def credentials(state: Any, **settings: str) -> Credentials:
     return Credentials(config, lambda: state, lambda: 0.0, lambda *_: None)
 
 
-def log_in(found: Credentials, user: str, password: str, *, is_token: bool = False) -> ScramServer:
+def log_in(
+    found: Credentials, user: str, password: str, mechanism: str = SHA_256, *, is_token: bool = False
+) -> ScramServer:
     """Raises SaslRefused."""
-    server = ScramServer(SHA_256, lambda *asked: found.find(SHA_256, *asked), new_nonce())
-    client = ScramClient(SHA_256, user, password, {}, new_nonce(), is_token=is_token)
+    server = ScramServer(mechanism, lambda *asked: found.find(mechanism, *asked), new_nonce())
+    client = ScramClient(mechanism, user, password, {}, new_nonce(), is_token=is_token)
     client.answer(server.answer(client.answer(server.answer(client.first()))))
     return server
 
@@ -121,6 +123,36 @@ def test_users_of_the_file_need_no_log_and_stand_before_those_of_it(tmp_path):
         assert log_in(found, "node", "hush").name == "node"
         assert found.find(SHA_512, "node", False) is None
         assert found.find(SHA_256, "node", True) is None
+
+
+def test_a_user_with_both_hashes_has_a_credential_of_its_own_for_each(tmp_path):
+    """The passwords differ, so that neither mechanism can take the credential of the other."""
+    file = tmp_path / "scram"
+    file.write_text("SCRAM-SHA-256=[name=node,password=short]\nSCRAM-SHA-512=[name=node,password=long]\n")
+    state = Kept()
+    state.undo.recording = False
+    for number, mechanism, password in ((1, SHA_256, "short"), (2, SHA_512, "long")):
+        credential = credential_of_password(mechanism, password, b"salt", 4096)
+        state.scram.put(("alice", number), ScramCredential(*credential[:4]))
+    found = credentials(state, kraft_scram_credentials_path=str(file))
+
+    for user in ("node", "alice"):
+        for mechanism, password, other in ((SHA_256, "short", "long"), (SHA_512, "long", "short")):
+            assert log_in(found, user, password, mechanism).name == user
+            with pytest.raises(SaslRefused):
+                log_in(found, user, other, mechanism)
+
+
+@pytest.mark.parametrize("order", [(SHA_256, SHA_512), (SHA_512, SHA_256)])
+def test_a_token_authenticates_by_each_mechanism_whichever_was_first(order):
+    state = Kept()
+    state.undo.recording = False
+    state.tokens.put("id", token())
+    found = credentials(state, delegation_token_secret_key="cluster-secret")
+    secret = b64encode(hmac.digest(b"cluster-secret", b"id", "sha512")).decode()
+
+    for mechanism in (*order, *order):
+        assert log_in(found, "id", secret, mechanism, is_token=True).name == "carol"
 
 
 @pytest.mark.parametrize(

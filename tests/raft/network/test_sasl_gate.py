@@ -43,7 +43,7 @@ class Secured(Serving):
 
     def __init__(self, *, reauth_ms: int = 0, delay_ms: int = 1, token: Any = None, **limits: Any) -> None:
         super().__init__(**limits)
-        users = {("alice", False): CREDENTIAL, ("id", True): token}
+        self.users = users = {("alice", False): CREDENTIAL, ("id", True): token}
         mechanisms = {
             "PLAIN": lambda: PlainServer({"alice": "hush", "bob": "bobs"}),
             SCRAM: lambda: ScramServer(SCRAM, lambda *asked: users.get(asked), new_nonce()),
@@ -370,6 +370,35 @@ def test_a_session_of_an_expired_token_is_over_before_its_first_request(loop):
             await client.write(request_frame(describe_quorum(), 0))
             assert await client.is_closed()
             assert serving.requests == []
+
+    run_on(loop, test())
+
+
+@pytest.mark.parametrize(("expires_ms", "lifetime_ms"), [(NOW_MS + 50_000, 50_000), (NOW_MS + 700, 700)])
+def test_authentication_with_a_credential_that_ends_at_another_time_moves_the_end(loop, expires_ms, lifetime_ms):
+    async def test():
+        async with Secured(token=token(NOW_MS + 5000)) as serving:
+            client = await Client.to(serving.port)
+            assert (await log_in_by_token(client)).session_lifetime_ms == 5000
+            serving.users["id", True] = token(expires_ms)
+            assert (await log_in_by_token(client)).session_lifetime_ms == lifetime_ms
+            await client.write(request_frame(describe_quorum(), 0))
+            await until(lambda: serving.requests)
+
+    run_on(loop, test())
+
+
+def test_authentication_with_a_credential_that_has_ended_ends_the_session_that_went_on(loop):
+    async def test():
+        async with Secured(token=token(NOW_MS + 60_000)) as serving:
+            client = await Client.to(serving.port)
+            assert (await log_in_by_token(client)).session_lifetime_ms == 60_000
+            serving.users["id", True] = token(NOW_MS - 1)
+            assert (await log_in_by_token(client)).session_lifetime_ms == 0
+            await client.write(request_frame(describe_quorum(), 0))
+            assert await client.is_closed()
+            assert serving.requests == []
+            assert "its session has expired" in serving.reasons[0]
 
     run_on(loop, test())
 
