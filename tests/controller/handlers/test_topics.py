@@ -245,6 +245,19 @@ def test_manual_partitions_may_come_in_any_order():
     assert [rig.partition("foo", n).replicas for n in (0, 1)] == [(0,), (1,)]
 
 
+def test_a_name_that_collides_with_an_uncommitted_topic_is_refused_when_that_is_committed():
+    rig = Rig().lead().brokers(0)
+    rig.auto = False
+    rig.send(CreateTopicsRequest(topics=(new_topic("a.b", (0,)),)))
+
+    refused = rig.send(CreateTopicsRequest(topics=(new_topic("a_b", (0,)),)))
+    before = refused in rig.replies
+    rig.commit()
+
+    assert not before
+    assert rig.replies[refused].topics[0].error_message == "Topic 'a_b' collides with existing topic: a.b"
+
+
 def test_names_that_differ_only_in_dots_collide_only_with_existing_topics():
     rig = Rig().lead().brokers(0)
 

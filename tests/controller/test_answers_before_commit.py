@@ -1,0 +1,144 @@
+"""No answer leaves before what it shows is committed: refusals, reads, and changes that were there already.
+
+For each request that wrote nothing, the handler gets it a second time with the state as of the earliest commit at which
+the answer may leave: it must give the same answer, and have nothing to write. So an answer that rests on a record which
+may yet be lost is found whatever the API, with no list of what each of them reads.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controller.core.apis import APIS
+from controller.interface.inputs import Requested
+from controller.interface.refusals import refused
+from records.batch import batches
+from records.errors import ApiError
+from records.messages.brokers import BrokerHeartbeatRequest
+from records.messages.configs import AlterConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.reassignments import ElectLeadersRequest
+from records.messages.topics import CreatePartitionsRequest
+from tests.controller.test_random_requests import BROKERS, NAMES, WEIGHTS, Life, replayed
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+
+TOPIC, BROKER = 2, 4
+# Whether a broker may stop is decided by what it leads now, also if that is not committed: it then stops later.
+NOT_COMPARED = (BrokerHeartbeatRequest,)
+
+
+class Watched(Life):
+    """Random requests, more of them about what is not committed yet.
+
+    early: the answers that may leave too early, each with that of the committed state. compared: request -> how many of
+    its answers may leave while something that was there before it is not committed.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.repeatable: list[tuple[Any, int]] = []
+        self.early: list[Any] = []
+        self.compared: Counter[str] = Counter()
+        self._step, self.rig.step = self.rig.step, self.step
+
+    # What may happen, beside what Life does.
+
+    def repeat(self) -> None:
+        """A client that had no answer sends a request again: what it asks for may be done, and not committed."""
+        if self.repeatable:
+            request, version = self.pick(self.repeatable[-12:])
+            self.send(request, version)
+
+    def alter_configs(self) -> None:
+        name, key, values = self.pick(
+            (
+                (self.pick(NAMES), "min.insync.replicas", ("1", "2", "many")),
+                (self.pick(NAMES), "unclean.leader.election.enable", ("true", "false")),
+                (str(self.pick(BROKERS)), "min.insync.replicas", ("1", "2")),
+            )
+        )
+        is_incremental = self.random.random() < 0.7
+        cls: Any = IncrementalAlterConfigsRequest if is_incremental else AlterConfigsRequest
+        fields = {"config_operation": self.pick((0, 0, 1))} if is_incremental else {}
+        config = cls.AlterConfigsResource.AlterableConfig(name=key, value=self.pick(values), **fields)
+        kind = BROKER if name.isdigit() else TOPIC
+        resource = cls.AlterConfigsResource(resource_type=kind, resource_name=name, configs=(config,))
+        self.send(cls(resources=(resource,), validate_only=self.random.random() < 0.3))
+
+    def grow_in_a_dry_run(self) -> None:
+        name, count = self.partition()
+        topic = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=count + 1, assignments=None)
+        self.send(CreatePartitionsRequest(topics=(topic,), timeout_ms=1000, validate_only=True))
+
+    def elect_named(self) -> None:
+        name, index = self.partition()
+        named = ElectLeadersRequest.TopicPartitions(topic=name, partitions=(index,))
+        self.send(ElectLeadersRequest(election_type=self.random.randint(0, 1), topic_partitions=(named,)))
+
+    # Watching.
+
+    def step(self, event: Any) -> list[Any]:
+        if not isinstance(event, Requested) or not self.rig.controller.is_active:
+            return self._step(event)
+        env = copy.copy(self.rig.controller.env)
+        env.random = Random()
+        env.random.setstate(self.rig.controller.env.random.getstate())
+        env.now_ms = self.rig.now_ms
+        env.sessions = copy.deepcopy(env.sessions)
+        context, end_offset = copy.copy(event.context), self.rig.end_offset
+        self.repeatable.append((event.request, event.context.version))
+        effects = self._step(event)
+        leaves = self.earliest(event.context)
+        if event.context.written is None and leaves < end_offset and not isinstance(event.request, NOT_COMPARED):
+            self.compare(leaves, context, event.request, env)
+        return effects
+
+    def earliest(self, context: RequestContext) -> int:
+        """The least end of the committed records with which the answer to this request leaves."""
+        committed = self.rig.state.committed_end_offset
+        needed = [waiter.offset + 1 for waiter in self.rig.controller.waiting if waiter.context is context]
+        ends = [committed, *(next(batches(data)).last_offset + 1 for data in self.rig.log)]
+        return min(end for end in ends if end >= max([committed, *needed]))
+
+    def compare(self, end_offset: int, context: RequestContext, request: Any, env: Env) -> None:
+        """Compare an answer with that of a controller which has the records below `end_offset` alone."""
+        (response,) = [
+            *(waiter.response for waiter in self.rig.controller.waiting if waiter.context.source == context.source),
+            *(self.rig.replies[number] for number in (context.source.correlation,) if number in self.rig.replies),
+        ]
+        handler = APIS[context.api_key].handler
+        assert handler is not None
+        try:
+            result = handler(replayed(self.rig.log, end_offset), context, request, env)
+        except ApiError as error:
+            expected, writes = refused(request, error, context.version), False
+        else:
+            expected, writes = result.response, bool(result.records)
+        self.compared[type(request).__name__] += 1
+        if writes or expected != response:
+            self.early.append((request, response, expected, writes))
+
+
+KINDS = {
+    **WEIGHTS, "repeat": 30, "alter_configs": 8, "grow_in_a_dry_run": 4, "elect_named": 10, "commit": 6, "lose": 1,
+    "delete": 4, "alter": 25, "unregister": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_answer_leaves_before_what_it_shows_is_committed(seed: int) -> None:
+    life = Watched(seed)
+    kinds = [kind for kind, weight in KINDS.items() for _ in range(weight)]
+
+    for _ in range(300):
+        getattr(life, life.pick(kinds))()
+
+    assert life.early == []
+    assert life.compared.total() > 20
