@@ -202,6 +202,10 @@ MUTANTS = (
         "A32", "a decision on one resource serves for all of its type", "authorizer", ("W10",),
         Edit(PERMISSIONS, "    key = operation, resource_type, resource_name\n", "    key = operation, resource_type\n"),
     ),
+    _row(
+        "A33", "a decision on a topic serves for a group of the same name", "authorizer", ("W10",),
+        Edit(PERMISSIONS, "    key = operation, resource_type, resource_name\n", "    key = operation, resource_name\n"),
+    ),
     # Permissions of APIs
     _row(
         "A40", "Vote needs no permission", "permissions", ("W10",),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Args = dict[str, Any]
 ALL_NODES = 0
 # Manners that must reach the active controller.
-EVERYWHERE = {"grant", "limited", "all_but_one"}
+EVERYWHERE = {"grant", "limited", "all_but_one", "two_kinds"}
 # Manners of clients that read their answers.
 ANSWERING = ("by_scram", "unproven", "unproven", "unproven")
 

@@ -30,6 +30,7 @@ from simulations.secured.requests import (
     acl,
     ask,
     configure,
+    configure_both,
     create,
     delete,
     envelope,
@@ -283,10 +284,30 @@ def all_but_one(visit: Visit) -> None:
     visit.later(between(rng, 100, 400), come)
 
 
+def two_kinds(visit: Visit) -> None:
+    """A user who may alter the configs of a topic alters those of a group of the same name too, in one request."""
+    rng = visit.rng
+    name = pick(rng, TOPICS)
+    log_in(visit, ADMIN)
+    for number, operation in enumerate((CREATE, ALTER_CONFIGS), 10):
+        visit.write(ask(acl(TOPIC, name, LITERAL, f"User:{ALICE}", ANY, operation, ALLOW), number))
+
+    def use(other: Visit) -> None:
+        log_in(other, ALICE)
+        other.write(ask(create(rng, name), 10))
+        for number in (1, 2):
+            other.later(200 * number, lambda: other.write(ask(configure_both(rng, name), 20)))
+
+    def come() -> None:
+        type(visit)(visit.rogue, visit.host, use, 0)
+
+    visit.later(between(rng, 100, 400), come)
+
+
 MANNERS: dict[str, Manner] = {
     "knock": knock, "foreign": foreign, "disorder": disorder, "rightless": rightless, "limited": limited,
     "spoofer": spoofer, "broker": broker, "grant": grant, "again": again, "overstay": overstay, "stall": stall,
-    "swell": swell, "plain": plain, "all_but_one": all_but_one,
+    "swell": swell, "plain": plain, "all_but_one": all_but_one, "two_kinds": two_kinds,
 }  # fmt: skip
 # How often each comes.
 WEIGHTS = (

@@ -35,6 +35,7 @@ from simulations.secured.rights import (
     ANY,
     CLUSTER,
     CLUSTER_NAME,
+    GROUP_CONFIG,
     LITERAL,
     TOPIC,
 )
@@ -122,6 +123,20 @@ def configure(rng: Random, name: str | None = None) -> Any:
     config = wanted.AlterableConfig(name="retention.ms", config_operation=0, value=str(between(rng, 1, 9)))
     resource = wanted(resource_type=TOPIC, resource_name=name or pick(rng, TOPICS), configs=(config,))
     return IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
+
+
+def configure_both(rng: Random, name: str) -> Any:
+    """Changes a config of a topic and one of a group of the same name."""
+    wanted = IncrementalAlterConfigsRequest.AlterConfigsResource
+    resources = [
+        wanted(resource_type=kind, resource_name=name, configs=(
+            wanted.AlterableConfig(name=key, config_operation=0, value=str(between(rng, 50_000, 59_000))),
+        ))
+        for kind, key in ((TOPIC, "retention.ms"), (GROUP_CONFIG, "consumer.session.timeout.ms"))
+    ]  # fmt: skip
+    if rng.random() < 0.5:
+        resources.reverse()
+    return IncrementalAlterConfigsRequest(resources=tuple(resources), validate_only=False)
 
 
 def _describe_configs(rng: Random) -> Any:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # The numbers of operations, resource types, pattern types and permissions on the wire.
 ALL, READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, CLUSTER_ACTION = 2, 3, 4, 5, 6, 7, 8, 9
 DESCRIBE_CONFIGS, ALTER_CONFIGS = 10, 11
-TOPIC, CLUSTER = 2, 4
+TOPIC, GROUP, CLUSTER = 2, 3, 4
+# Resource types of configs; that of a topic is that of its ACLs.
+GROUP_CONFIG = 32
 LITERAL, PREFIXED = 3, 4
 DENY, ALLOW = 2, 3
 ANY = "*"

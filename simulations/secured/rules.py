@@ -30,6 +30,8 @@ from simulations.secured.rights import (
     CLUSTER_NAME,
     CREATE,
     DELETE,
+    GROUP,
+    GROUP_CONFIG,
     NEEDS,
     TOPIC,
     Question,
@@ -55,6 +57,8 @@ SLACK_S = 0.2
 # The errors in the answer to a request that is not allowed.
 REFUSALS = frozenset((Error.CLUSTER_AUTHORIZATION_FAILED, Error.UNKNOWN_SERVER_ERROR))
 EVERY_USER = "User:*"
+# Resource type of a config -> that of the ACLs about it.
+_CONFIGURED = {TOPIC: TOPIC, GROUP_CONFIG: GROUP}
 
 
 class SecuredWireRules(WireRules):
@@ -237,18 +241,18 @@ class AuthorizationChecks:
         made: set[str] = set()
         for effect in effects:
             for _, record in decoded(effect.data) if type(effect) is done.Append else ():
-                operation, name = -1, ""
+                operation, name, kind = -1, "", TOPIC
                 if type(record) is TopicRecord:
                     operation, name = CREATE, record.name
                     made.add(name)
                 elif type(record) is RemoveTopicRecord:
                     operation, name = DELETE, self.names.get(record.topic_id, "")
-                elif type(record) is ConfigRecord and record.resource_type == TOPIC:
-                    operation, name = ALTER_CONFIGS, record.resource_name
-                if not name or (operation == ALTER_CONFIGS and name in made):
+                elif type(record) is ConfigRecord and record.resource_type in _CONFIGURED:
+                    operation, name, kind = ALTER_CONFIGS, record.resource_name, _CONFIGURED[record.resource_type]
+                if not name or (operation == ALTER_CONFIGS and kind == TOPIC and name in made):
                     continue
                 about = str(context.principal), context.client_address, operation
-                questions = [Question(*about, TOPIC, name), Question(*about, CLUSTER, CLUSTER_NAME)]
+                questions = [Question(*about, kind, name), Question(*about, CLUSTER, CLUSTER_NAME)]
                 if not any(self.may(process, each) for each in questions[: 1 if operation == ALTER_CONFIGS else 2]):
                     raise Violation("W10", f"{text}, a principal not authorized to {questions[0]}")
 

@@ -41,4 +41,6 @@ def draw(seed: int) -> SecuredPlan:
             plan.faults += [draw_intrusion(apart, plan, ANSWERING) for _ in range(between(apart, 2, 6))]
         if plan.protocol == "SASL_PLAINTEXT" and plan.mechanism != "PLAIN":
             plan.faults += [draw_meddling(apart, plan) for _ in range(between(apart, 3, 6))]
+        kinds = stream(seed, "two kinds plan")
+        plan.faults += [draw_intrusion(kinds, plan, ("two_kinds",)) for _ in range(between(kinds, 0, 2))]
     return plan
