@@ -98,6 +98,10 @@ MUTANTS = (
         "A19", "re-authentication may change the mechanism", "authentication", ("W08",),
         Edit(GATE, "        if not self._renewing or self._renewing == name:\n", "        if True:\n"),
     ),
+    _row(
+        "A34", "authentication with a credential that ends earlier does not shorten the session", "authentication", ("W08",),
+        Edit(GATE, "        self._expires_at = self._loop.time() + lifetime_ms / 1000 if limits else None\n", "        ends_at = self._loop.time() + lifetime_ms / 1000 if limits else None\n        self._expires_at = ends_at if None in (ends_at, self._expires_at) else max(ends_at, self._expires_at)\n"),
+    ),
     # SCRAM
     _row(
         "A60", "any proof is accepted", "scram", ("W08",),

@@ -13,7 +13,7 @@ from controller.interface.inputs import ANONYMOUS, Principal
 from raft.network.mechanisms import PlainClient
 from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.versions import ApiVersionsRequest
-from simulations.secured.people import PASSWORDS, PLAIN
+from simulations.secured.people import BRIEF, PASSWORDS, PLAIN, life_ms
 from simulations.secured.scram import HASHES, attributes, proven
 from simulations.secured.scram_clients import read_answer
 from simulations.sockets.frames import is_nonsense, is_unsupported
@@ -55,6 +55,8 @@ class Authentication:
         # The place and the text of the client's first message of SCRAM, and the server's.
         self._first: tuple[int, str] | None = None
         self._said: str | None = None
+        # The end of the credential of the present exchange, on the clock of the server, in s; None for no end.
+        self._credential_ends_at: float | None = None
         self.principal = principal
         self.stage = Stage.VERSIONS if principal is None else Stage.OPEN
         self.has_sasl = principal is None
@@ -99,14 +101,18 @@ class Authentication:
         if self._mechanism in HASHES and type(frame.message) is SaslAuthenticateRequest and is_sasl(frame):
             self.scram_answer = answer
             if self._first is not None and self._first[0] == frame.place:
-                self._is_said(bytes(read_answer(answer.data).auth_bytes).decode())
-        if frame.place in self._opens and self.reauth_ms > 0:
-            self.expires_at = now + self.reauth_ms / 1000
+                self._is_said(bytes(read_answer(answer.data).auth_bytes).decode(), now)
+        if frame.place in self._opens:
+            ends = [] if self._credential_ends_at is None else [self._credential_ends_at]
+            if self.reauth_ms > 0:
+                ends.append(now + self.reauth_ms / 1000)
+            self.expires_at = min(ends, default=None)
 
     def _in_open(self, frame: Asked) -> None:
         assert self.principal is not None, "it is open"
         if self.has_sasl and is_sasl(frame):
-            if type(frame.message) is SaslHandshakeRequest and self.reauth_ms > 0:
+            has_end = self.reauth_ms > 0 or self._credential_ends_at is not None
+            if type(frame.message) is SaslHandshakeRequest and has_end:
                 if self._has_renewed:
                     self._remains = self.principal
                 self._has_renewed = True
@@ -120,7 +126,7 @@ class Authentication:
 
     def _shaken(self, frame: Asked) -> None:
         self._mechanism = frame.message.mechanism
-        self._first = self._said = None
+        self._first = self._said = self._credential_ends_at = None
         is_good = self._mechanism in (PLAIN, *HASHES) and self.stage is not Stage.EXCHANGE and frame.version == 1
         if self._before is not None and self._mechanism != self._first_mechanism:
             is_good = False  # a session is renewed as it began
@@ -143,7 +149,7 @@ class Authentication:
         self.stage = Stage.OPEN
         self._opens.add(frame.place)
 
-    def _is_said(self, text: str) -> None:
+    def _is_said(self, text: str, now: float) -> None:
         """The server's first message, empty where it has refused the client's. A nonce that was given before proves
         nothing.
         """
@@ -151,6 +157,8 @@ class Authentication:
         if nonce is not None and nonce not in self._nonces:
             self._nonces.add(nonce)
             self._said = text
+            if self._first is not None and attributes(self._first[1]).get("n") == BRIEF:
+                self._credential_ends_at = now + life_ms(nonce) / 1000
 
     def _proven_by_scram(self, final: str) -> str | None:
         # A final message that does not wait for the server's first cannot have its nonce.

@@ -31,7 +31,10 @@ NAMES = (*sorted(SUPER_USERS), *ROGUE_USERS)
 BARRED = "barred"
 # A user whose SCRAM credentials have too few iterations: nobody is authenticated as it.
 WEAK = "weak"
-PASSWORDS = {name: f"password of {name}" for name in (*NAMES, WEAK)}
+# A user whose SCRAM credentials end, as those of a delegation token do, some much earlier than others.
+BRIEF = "brief"
+LIVES_MS = (60_000, 300)
+PASSWORDS = {name: f"password of {name}" for name in (*NAMES, WEAK, BRIEF)}
 PLAIN = "PLAIN"
 
 
@@ -88,7 +91,7 @@ class Identities:
         """The security of the listener of a node."""
         sasl = None
         if self.has_sasl:
-            makers: dict[str, Callable[[], Any]] = {name: partial(self._scram_server, name) for name in HASHES}
+            makers: dict[str, Callable[[], Any]] = {name: partial(self._scram_server, name, wall_ms) for name in HASHES}
             makers[PLAIN] = lambda: PlainServer(PASSWORDS)
             sasl = Sasl(
                 makers, dict.fromkeys(makers, reauth_ms), delay_ms, 2000,
@@ -100,8 +103,14 @@ class Identities:
             self._context(name_of(process_id)), check_session, None if self.has_sasl else identity_of, sasl
         )  # fmt: skip
 
-    def _scram_server(self, mechanism: str) -> ScramServer:
-        return ScramServer(mechanism, lambda name, is_token: kept(mechanism, name, is_token), self._nonce())
+    def _scram_server(self, mechanism: str, wall_ms: Callable[[], int]) -> ScramServer:
+        nonce = self._nonce()
+
+        def find(name: str, is_token: bool) -> Credential | None:
+            found = kept(mechanism, name, is_token)
+            return found._replace(expires_ms=wall_ms() + life_ms(nonce)) if found and name == BRIEF else found
+
+        return ScramServer(mechanism, find, nonce)
 
     def _context(self, name: str) -> Callable[[], Any]:
         return lambda: Context(self.certificate(name), self.trusted, asks=not self.has_sasl)
@@ -112,6 +121,13 @@ def kept(mechanism: str, name: str, is_token: bool) -> Credential | None:
     if is_token or name not in PASSWORDS:
         return None
     return Credential(*credential(mechanism, name, PASSWORDS[name], FEW if name == WEAK else ITERATIONS))
+
+
+def life_ms(nonce: str) -> int:
+    """How long the credential of BRIEF lasts, from the first message of an exchange on. nonce: of the server, alone or
+    behind that of the client.
+    """
+    return LIVES_MS[int(nonce[-1], 16) % len(LIVES_MS)]
 
 
 def identity_of(session: Any) -> Principal:

@@ -15,7 +15,7 @@ from simulations.secured.intruders import (
     identities,
     plain_login,
 )
-from simulations.secured.people import ADMIN, ALICE, BOB, PASSWORDS, PLAIN, WEAK
+from simulations.secured.people import ADMIN, ALICE, BOB, BRIEF, PASSWORDS, PLAIN, WEAK
 from simulations.secured.requests import OF_TOPICS, QUESTIONS, pick
 from simulations.secured.scram import HASHES, final_message, first_message
 from simulations.secured.tls import HEAD
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MECHANISMS = tuple(HASHES)
 RENEWED_MS = 150
+# Longer than the shorter life of a credential.
+OUTLIVED_MS = 800
 
 
 class AnsweringVisit(Visit):
@@ -119,6 +121,19 @@ def _renew(visit: AnsweringVisit, name: str, mechanism: str) -> None:
     )  # fmt: skip
 
 
+def shortened(visit: AnsweringVisit) -> None:
+    """Log in, authenticate again, perhaps with a credential that ends earlier, and go on after that."""
+    mechanism = pick(visit.rng, MECHANISMS)
+    greet(visit, identities(visit).certificate(BRIEF))
+    first = first_message(BRIEF, nonce(visit))
+    exchange(
+        visit, mechanism, first, lambda said: final_message(mechanism, PASSWORDS[BRIEF], BRIEF, first, said),
+        lambda: ask_some(visit, OF_TOPICS, 2),
+    )  # fmt: skip
+    visit.later(RENEWED_MS, _renew, visit, BRIEF, mechanism)
+    visit.later(RENEWED_MS + OUTLIVED_MS, ask_some, visit, OF_TOPICS, 2, 60)
+
+
 def unproven(visit: AnsweringVisit) -> None:
     """An exchange that proves nothing, in one of several ways; then requests that would do harm."""
     rng, mechanism = visit.rng, pick(visit.rng, MECHANISMS)
@@ -161,4 +176,6 @@ def unproven(visit: AnsweringVisit) -> None:
 
 KINDS = ("wrong", "nonce", "cut", "none", "weak", "assumed", "replayed", "replayed", "early", "twice", "twice")
 
-MANNERS: dict[str, Callable[[AnsweringVisit], None]] = {"by_scram": by_scram, "unproven": unproven}
+MANNERS: dict[str, Callable[[AnsweringVisit], None]] = {
+    "by_scram": by_scram, "unproven": unproven, "shortened": shortened,
+}  # fmt: skip

@@ -41,6 +41,9 @@ def draw(seed: int) -> SecuredPlan:
             plan.faults += [draw_intrusion(apart, plan, ANSWERING) for _ in range(between(apart, 2, 6))]
         if plan.protocol == "SASL_PLAINTEXT" and plan.mechanism != "PLAIN":
             plan.faults += [draw_meddling(apart, plan) for _ in range(between(apart, 3, 6))]
+        if plan.protocol != "SSL":
+            brief = stream(seed, "brief plan")
+            plan.faults += [draw_intrusion(brief, plan, ("shortened",)) for _ in range(between(brief, 0, 2))]
         kinds = stream(seed, "two kinds plan")
         plan.faults += [draw_intrusion(kinds, plan, ("two_kinds",)) for _ in range(between(kinds, 0, 2))]
     return plan

@@ -14,7 +14,7 @@ from records.messages.cluster import DescribeClusterRequest
 from records.messages.sasl import SaslAuthenticateRequest, SaslAuthenticateResponse, SaslHandshakeRequest
 from records.messages.versions import ApiVersionsRequest
 from simulations.secured.authentication import Authentication
-from simulations.secured.people import ADMIN, ALICE, PASSWORDS, PLAIN
+from simulations.secured.people import ADMIN, ALICE, BRIEF, PASSWORDS, PLAIN
 from simulations.secured.scram import final_message, first_message, salt_of
 from simulations.sockets.frames import Answer, Asked
 from simulations.sockets.rogue_clients import request_bytes
@@ -140,3 +140,28 @@ def test_a_client_with_a_certificate_needs_no_sasl() -> None:
     found.written(Asked(None, request_bytes(*ASK, 1), 1))  # type: ignore[arg-type]
 
     assert found.principal_at(1) == Principal("User", ALICE)
+
+
+def test_a_session_ends_with_the_credential_of_its_last_authentication() -> None:
+    """A server's nonce that ends with an even digit is that of a credential for 60 s, an odd one of one for 300 ms."""
+    found = Authentication(None, 3000, set())
+    scram, place, ends = (SaslHandshakeRequest(mechanism=SHA_256), 1), 0, []
+
+    for now, fresh in ((10.0, "abc0"), (11.0, "abc1")):
+        first = first_message(BRIEF, "ab")
+        said = f"r={fresh},s={b64encode(salt_of(BRIEF)).decode()},i=4096"
+        final = final_message(SHA_256, PASSWORDS[BRIEF], BRIEF, first, said)
+        for number, (request, version) in enumerate(
+            (scram, *((SaslAuthenticateRequest(auth_bytes=each.encode()), 2) for each in (first, final)))
+        ):
+            place += 1
+            asked = Asked(None, request_bytes(request, version, place), place)  # type: ignore[arg-type]
+            found.written(asked)
+            if number:
+                token_of = said.encode() if number == 1 else b""
+                answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=token_of)
+                found.answered(asked, Answer(place.to_bytes(4, "big") + b"\0" + encode(answer, 2), asked), now)
+        ends.append(found.expires_at)
+
+    assert found.principal == Principal("User", BRIEF)
+    assert ends == [13.0, 11.3]
