@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from raft.config import SnapshotId
 from raft.discovery import refused, report_of, take_answer, unexpected
-from raft.fetch_snapshot import begin_download, download_request
+from raft.fetch_snapshot import begin_download, download_request, note_data_lost
 from raft.log_view import OFFSET_MAX, EpochEnd
 from raft.roles import Follower, Unattached
 from raft.voters import control_values, endpoint_of
@@ -116,11 +116,8 @@ def _only_partition(response: FetchResponse) -> Data | None:
 def _truncate(replica: Replica, diverging: EpochEnd) -> bool:
     """Our log diverges from the leader's: truncate it there. A truncation below committed records is refused."""
     target = -1 if diverging.end_offset < 0 else replica.log.truncation(diverging)
-    committed = max(replica.log.committed, replica.log.committed_before)
-    if target < committed:
-        replica.note(
-            "truncation_refused", epoch=diverging.epoch, end_offset=diverging.end_offset, committed=committed,
-        )  # fmt: skip
+    if target < replica.log.ever_committed:
+        note_data_lost(replica, diverging.end_offset)
         return False
     replica.note("truncated", end_offset=target, was=replica.log.end)
     replica.truncate(target)

@@ -123,6 +123,11 @@ def _response(replica: Replica, requested: Requested, data: Data, topic: str = M
 def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bool:
     """The leader names a snapshot to start from. Returns whether the offer is valid; then the download begins."""
     log = replica.log
+    if log.committed <= snapshot.end_offset < log.ever_committed:
+        # The leader of a quorum that has lost data, or of one that began anew, with an epoch above ours: its snapshot
+        # would replace a log that has more.
+        note_data_lost(replica, snapshot.end_offset)
+        return False
     is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
     is_possible = 0 <= snapshot.epoch <= role.epoch and log.committed <= snapshot.end_offset <= OFFSET_MAX
     if not is_possible or not is_newer or log.snapshot(snapshot) is not None:
@@ -133,6 +138,17 @@ def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bo
     role.state.download = Download(snapshot)
     replica.note("snapshot_fetching", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
     return True
+
+
+def note_data_lost(replica: Replica, end_offset: int) -> None:
+    """The leader asks this replica to drop committed records from `end_offset` on, and is refused.
+
+    No leader that was elected with its log asks for that: a majority has lost its directories (Raft 5.4.3).
+    """
+    replica.note(
+        "truncation_refused", leader_id=replica.leader_id, epoch=replica.epoch, end_offset=end_offset,
+        committed=replica.log.ever_committed,
+    )  # fmt: skip
 
 
 def download_request(replica: Replica, role: Follower, download: Download) -> FetchSnapshotRequest:

@@ -74,6 +74,11 @@ class LogView:
         return self.snapshots[-1].id.epoch if self.snapshots else 0
 
     @property
+    def ever_committed(self) -> int:
+        """The records below it are known to be committed, by this process or by an earlier one."""
+        return max(self.committed, self.committed_before)
+
+    @property
     def is_flushed(self) -> bool:
         """Whether all operations that were ordered are on disk."""
         return self.done == self.issued

@@ -8,12 +8,12 @@ import time
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from controller.config.edges import EDGES
+from controller.config.edges import EDGES, HTTP
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.ctl.doctor_directories import CLOCK_MS
 from controller.ctl.findings import ERROR, OK, WARNING, Finding
-from controller.ctl.http_page import ANYWHERE
+from controller.ctl.http_page import ANYWHERE, Caller, HttpPage
 from controller.ctl.quorum import CONTROLLERS, NoQuorum, look_in_parallel, node_security
 from controller.tools.connection import Connection
 from raft.storage.meta_properties import META_PROPERTIES
@@ -55,7 +55,8 @@ class Peer(NamedTuple):
 def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float) -> list[Finding]:
     """What is wrong around the node. own: what its disk says; timeout_s: for the answer of each controller."""
     now_s = now_ms // 1000
-    findings = [*listeners(config, own, timeout_s), *certificates(config, now_s), *edges(config, now_s)]
+    findings = [*listeners(config, own, timeout_s), *own_problems(config, own, timeout_s)]
+    findings += [*certificates(config, now_s), *edges(config, now_s)]
     try:
         security = node_security(config)
     except (ConfigError, ValueError, OSError) as error:
@@ -75,6 +76,25 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
         return findings
     registered = {node for peer in peers for node in peer.controllers}
     return [*findings, *live_voters(view, registered, config, own)]
+
+
+def own_problems(config: NodeConfig, own: Own, timeout_s: float) -> Iterator[Finding]:
+    """What the running node reports on its HTTP port."""
+    listener = parse_address(config.text(HTTP.listener) or "")
+    if not own.is_running or listener is None:
+        return
+    page = HttpPage(listener, Caller().or_of(config), timeout_s)
+    try:
+        view = page.view()
+    except (OSError, ConfigError, LookupError) as error:
+        reason = str(error) or type(error).__name__
+        yield Finding(WARNING, HTTP.listener, f"the port does not answer: {reason}", "look at the node's log")
+        return
+    finally:
+        page.close()
+    level = ERROR if view.not_ready else WARNING
+    for problem in view.problems:
+        yield Finding(level, f"node {config.node_id}", problem, "docs/runbook.md")
 
 
 def controllers(config: NodeConfig, own: Own) -> list[Address]:

@@ -100,7 +100,7 @@ ROWS = (
     # The log.
     Event("truncated", "raft", "WARN", "The uncommitted end of the log differed from the leader's log and was"
           " truncated."),
-    Event("truncation_refused", "raft", "ERROR", "A leader asked this replica to truncate committed records, which it"
+    Event("truncation_refused", "raft", "ERROR", "A leader asked this replica to drop committed records, which it"
           " refuses: the quorum has lost data, or two quorums are mixed."),
     Event("log_cleaned", "raft", "INFO", "Log segments that a snapshot covers were deleted."),
     Event("log_tail_cut", "raft.storage", "WARN", "The last write before a crash was incomplete and was truncated; it"

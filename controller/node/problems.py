@@ -26,6 +26,9 @@ class Problem(NamedTuple):
     occurrences: int
 
 
+# A leader asks for records to be dropped that this node knows to be committed.
+DATA_LOST = "truncation_refused"
+
 # By event, of some events by error too: the text, with the fields of the event in braces.
 TEXTS = {
     "peer_answered_error": "node {peer} refuses requests of this node with {error}",
@@ -80,6 +83,11 @@ TEXTS = {
     "certificate_expired": (
         "the certificate of {listener} in {file} was valid until {until}; peers and clients refuse it. Write a new one "
         "to the file; the node reads it without a restart"
+    ),
+    DATA_LOST: (
+        "the quorum has lost data: node {leader_id}, which leads epoch {epoch}, has another log from offset "
+        "{end_offset} on, and this node has committed all records below {committed}. It keeps them and does not follow. "
+        'Stop the other controllers, and do not format this node: docs/operations.md, "The quorum has lost data"'
     ),
     "majority_missing": (
         "there is no leader: {reached} of {voters} voters can be reached, this node included, and a majority is "
@@ -147,6 +155,10 @@ class Problems:
 
     def now_s(self) -> float:
         return self._clock_s()
+
+    def is_current(self, event: str) -> bool:
+        """Whether a problem of this event occurred in the last minute."""
+        return any(problem.event == event for problem in self.current())
 
     def current(self) -> list[Problem]:
         """The problems that occurred in the last minute, the oldest first."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # The bytes appended before the file is rewritten: a start after a crash checks this many batch by batch.
 INTERVAL_BYTES = 8 << 20
+# A smaller log has the file rewritten when it has grown by a quarter, and by this at least: a node that was killed
+# refuses to follow a leader whose log diverges below the offset in the file, such as one of an empty log.
+FIRST_BYTES = 1 << 10
 
 
 class PrefixKeeper:
@@ -38,7 +41,8 @@ class PrefixKeeper:
         self._written_end = -1  # the high watermark when it was last written
 
     def is_due(self) -> bool:
-        return self._log.bytes_appended - self._written_at >= INTERVAL_BYTES
+        grown = self._log.bytes_appended - self._written_at
+        return grown >= FIRST_BYTES and grown >= min(INTERVAL_BYTES, max(FIRST_BYTES, self._log.size // 4))
 
     def is_overdue(self, now_ms: int) -> bool:
         """Whether an interval is over in which the high watermark advanced.

@@ -98,7 +98,7 @@ MUTANTS = (
         "R26", "committed records are truncated", "truncation", "KAFKA-12460", ("S11", "S06"),
         (
             Edit(
-                "raft.fetch_response", "    if target < committed:", "    target = replica.log.start\n    if target < 0:",
+                "raft.fetch_response", "    if target < replica.log.ever_committed:", "    target = replica.log.start\n    if target < 0:",
             ),
             Edit(
                 "raft.log_view",

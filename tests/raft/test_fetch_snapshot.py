@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -308,6 +309,25 @@ def test_an_invalid_snapshot_id_is_refused(snapshot_id: SnapshotId) -> None:
     assert bench.role.state.download is None
     assert bench.notes == ["snapshot_offer_refused"]
     assert not bench.role.state.has_fetched
+
+
+def test_a_snapshot_of_a_quorum_that_has_lost_data_does_not_replace_committed_records() -> None:
+    """Voters 2 and 3 of three lost their disks, were formatted, and have come to a higher epoch and a snapshot."""
+    bench = follower(leader=2, epoch=7, recovered=replace(log(9, (1, 0)), committed=8))
+
+    answer(bench, fetch_response(7, 2, snapshot_id=SnapshotId(5, 6)))
+
+    assert bench.role.state.download is None
+    assert bench.notes == ["truncation_refused"]
+    assert not bench.role.state.has_fetched
+
+
+def test_a_snapshot_that_has_all_committed_records_is_fetched() -> None:
+    bench = follower(leader=2, epoch=7, recovered=replace(log(9, (1, 0)), committed=8))
+
+    answer(bench, fetch_response(7, 2, snapshot_id=SnapshotId(10, 6)))
+
+    assert bench.notes == ["snapshot_fetching"]
 
 
 def test_a_download_of_a_deleted_snapshot_is_given_up() -> None:

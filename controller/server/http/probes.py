@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from controller.node.problems import DATA_LOST
 from raft.roles import Follower, Leader
 
 if TYPE_CHECKING:
@@ -55,16 +56,17 @@ class Shown(NamedTuple):
 
 
 def problems_of(node: Node, logged: Problems) -> list[Shown]:
-    """What is wrong between this node and its peers, and with this node. logged: those that the log keeps."""
+    """What is wrong between this node and its peers, and with this node; lost data first. logged: those in the log."""
     now_s = node.loop.time()
     found = [
         Shown(f"cannot connect to node {peer} at {failure}", int((now_s - since_s) * 1000))
         for peer, (failure, since_s) in node.channels.failures().items()
     ]
     logged_s = logged.now_s()
-    return found + [
-        Shown(problem.text, int((logged_s - problem.since_s) * 1000), problem.event) for problem in logged.current()
-    ]
+    for problem in sorted(logged.current(), key=lambda problem: problem.event == DATA_LOST):
+        shown = Shown(problem.text, int((logged_s - problem.since_s) * 1000), problem.event)
+        found.insert(0 if problem.event == DATA_LOST else len(found), shown)
+    return found
 
 
 def ready(node: Node, now_ms: int, problems: Sequence[Shown] = ()) -> list[Check]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from controller.node.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.names import exported_name
 from controller.server.http.probes import joined, role_name
@@ -282,6 +283,8 @@ OWN: tuple[Row, ...] = (
         "Elections that this node started, pre-votes included."),
     Row("", "kraft_joined", GAUGE, lambda r: int(joined(r.node, r.now_ms).passed),
         "1 while this node leads, or follows a leader that answers; else 0: current-leader may be gone."),
+    Row("", "kraft_data_lost", GAUGE, lambda r: int(r.node.log.problems.is_current(DATA_LOST)),
+        "1 while a leader asks this node to drop records that are committed, which it refuses; else 0."),
     Row("", "kraft_waiting_requests", GAUGE, lambda r: len(r.controller.waiting),
         "Requests whose response waits for a commit, or for the confirmation that this node still leads."),
     Row("", "kraft_connections", GAUGE, lambda r: len(r.node.server.connections),

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from controller.node.logs import Log
-from controller.node.problems import KEPT_MAX, REPEAT_S
+from controller.node.problems import DATA_LOST, KEPT_MAX, REPEAT_S
 
 
 class Clock:
@@ -79,3 +79,19 @@ def test_events_that_are_no_problem_are_all_logged() -> None:
         log("controller_active", epoch=1)
 
     assert [line["event"] for line in lines(out)] == ["controller_active"] * 3
+
+
+def test_lost_data_is_a_line_once_a_minute_with_both_offsets_and_the_section_to_read() -> None:
+    clock, out = Clock(), io.StringIO()
+    log = Log("json", "INFO", out, clock)
+    for _ in range(1000):
+        log("truncation_refused", leader_id=2, epoch=7, end_offset=0, committed=1042)
+        clock.now_s += 0.1
+
+    assert [line.get("repeated") for line in lines(out)] == [None, 601]
+    assert log.problems.is_current(DATA_LOST)
+    assert log.problems.current()[0].text == (
+        "the quorum has lost data: node 2, which leads epoch 7, has another log from offset 0 on, and this node has "
+        "committed all records below 1042. It keeps them and does not follow. Stop the other controllers, and do not "
+        'format this node: docs/operations.md, "The quorum has lost data"'
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import time
 import urllib.error
@@ -154,3 +155,54 @@ def _format(properties: Path, cluster_id: str, *options: str) -> None:
         [start_command(properties)[0], "-c", tool, "format", "-t", cluster_id, "-c", str(properties), *options],
         check=True, capture_output=True,
     )  # fmt: skip
+
+
+def test_a_survivor_of_a_wiped_majority_says_everywhere_that_the_quorum_has_lost_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = free_ports_in_a_row(6)
+    voters = ",".join(f"{node}@127.0.0.1:{first + node - 1}" for node in NODES)
+
+    def run(stack: ExitStack, node: int) -> None:
+        root, port = tmp_path / str(node), first + node - 1
+        root.mkdir(exist_ok=True)
+        stack.enter_context(
+            running(
+                root,
+                port,
+                node_id=str(node),
+                controller_quorum_voters=voters,
+                metadata_max_idle_interval_ms="20",
+                kraft_http_listener=f"127.0.0.1:{port + 3}",
+                kraft_log_format="json",
+            )
+        )
+
+    with ExitStack() as stack:
+        for node in NODES:
+            run(stack, node)
+        eventually((tmp_path / "1/data/__cluster_metadata-0/committed-prefix-checkpoint").exists, "a prefix")
+    for node in (2, 3):
+        shutil.rmtree(tmp_path / str(node))
+    for _ in range(4):  # each start is an election: the empty quorum comes to an epoch above that of the survivor
+        with ExitStack() as stack:
+            run(stack, 2)
+            run(stack, 3)
+            reason_with(first + 4, '"ready"')
+    with ExitStack() as stack:
+        for node in (2, 3, 1):
+            run(stack, node)
+        reason = reason_with(first + 3, "the quorum has lost data: node ")
+        problems = json.loads(get(first + 3, "/quorum"))["problems"]
+        path = str(tmp_path / "1/controller.properties")
+
+        assert json.loads(reason)["status"] == "not ready"
+        assert problems[0]["text"].startswith("the quorum has lost data: node ")
+        eventually(lambda: "\nkraft_data_lost 1.0\n" in get(first + 3, "/metrics"), "the metric")
+        assert "\nkraft_data_lost 0.0\n" in get(first + 4, "/metrics")
+        for verb, code in ((["status"], 1), (["probe", "ready"], 1), (["doctor"], 2)):
+            assert main([*verb, "-c", path]) == code
+            assert "the quorum has lost data: node " in capsys.readouterr().out
+    events = [json.loads(line)["event"] for line in (tmp_path / "1/node.log").read_text().splitlines()]
+    assert events.count("truncation_refused") == 1
+    assert "truncated" not in events

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from controller.node.problems import Problems
 from controller.server.http.counted import Counted
 from controller.server.http.reading import Reading
 
@@ -22,6 +23,7 @@ def node_of(bench: Bench, rig: Rig) -> Any:
         now_ms=lambda: bench.now,
         loop=SimpleNamespace(time=lambda: bench.now / 1000),
         server=SimpleNamespace(connections={}),
+        log=SimpleNamespace(problems=Problems(lambda: bench.now / 1000)),
     )
 
 
