@@ -64,6 +64,7 @@ NOT_RUN = {
     "kraftctl start": "runs until it is ended; the quorum of this test is started by it",
     "kraftctl rehearse": "names a layout of its own; tests/interop/test_rehearse.py runs it",
     "kraftctl backup": "writes where the example says; tests/interop/test_backup.py runs it",
+    "kraftctl recover": "needs survivors; tests/interop/test_recover.py runs it",
     "kraftctl quorum": "changes the voters; tests/interop/test_quorum_replace.py and test_quorum_migrate.py run it",
     "kraftctl controllers": "needs a ghost; tests/interop/test_controllers_prune.py runs it",
     "kraftctl diff": "needs a backup; tests/controller/ctl/test_history.py runs it",

@@ -75,6 +75,7 @@ TESTED_BY = {
     "controller.ctl.noting_image": "controller/ctl/test_history.py",
     "controller.ctl.past_quorum": "controller/ctl/test_watch.py",
     "controller.ctl.places": "controller/ctl/test_at.py",
+    "controller.ctl.recovery_steps": "controller/ctl/test_recover.py",
     "controller.ctl.points": "controller/ctl/test_at.py",
     "controller.ctl.running": "controller/ctl/test_watch.py",
     "controller.ctl.watch_service": "controller/ctl/test_watch.py",

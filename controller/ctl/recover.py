@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from controller.offline.examined import Examined
-    from controller.offline.recovery_plan import Plan
 
 CANNOT_PREVENT = (
     "A recovery from a minority may lose acknowledged writes, and cannot stop the lost voters from electing a leader "
@@ -63,6 +62,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "Write a plan that makes the best survivor the only voter. No directory is changed.",
         "kraftctl recover plan --output plan.json /var/lib/kafka/metadata",
         "kraftctl recover plan --output plan.json --address c1.new.example:9093 /copies/node-1 /copies/node-2",
+        "kraftctl recover plan --output plan.json -c controller.properties /var/lib/kafka/metadata  # static voters",
     )  # fmt: skip
     apply = add_verb(
         verbs, "apply", "do what a plan says, after a backup",
@@ -75,7 +75,17 @@ def arguments_parser() -> argparse.ArgumentParser:
         verb.add_argument("directories", metavar="DIR", nargs="+", help="the log directory of a survivor, or a copy")
     plan.add_argument("--output", metavar="FILE", required=True, help="the plan, a new file")
     plan.add_argument("--address", metavar="HOST:PORT", help="of the new voter (default: as in the old voter set)")
-    plan.add_argument("--static-voters", type=int, metavar="N", help="with static voters: how many there were")
+    plan.add_argument(
+        "-c", "--config", metavar="FILE", help="with static voters: the controller.properties of a survivor"
+    )
+    plan.add_argument(
+        "--static-voters", type=int, metavar="N", help="with static voters, without -c: how many there were"
+    )
+    plan.add_argument(
+        "--keep-static", action="store_true",
+        help="with static voters: leave kraft.version at 0; the voter is then the only one until "
+        "`kraftctl quorum migrate --to dynamic`",
+    )  # fmt: skip
     apply.add_argument("plan", metavar="PLAN", help="the file that `plan` wrote")
     apply.add_argument("--directory", metavar="DIR", help="the same directory elsewhere (default: that of the plan)")
     apply.add_argument("--backup", metavar="NEW_DIR", help="where the copy is made (default: DIR.backup-TIME)")
@@ -154,8 +164,10 @@ def _measured_lines(found: Examined, *, is_best: bool) -> list[str]:
 
 
 def _plan(options: argparse.Namespace) -> int:
+    from controller.config.file import read_config
     from controller.config.values.definition import ConfigError
     from controller.config.values.listeners import host_and_port
+    from controller.ctl.recovery_steps import plan_lines
     from controller.offline.recovery_plan import best_of, make_plan, plan_text
     from controller.offline.saved_copy import CopyExists, digests
     from raft.storage.files import OsFiles
@@ -163,10 +175,14 @@ def _plan(options: argparse.Namespace) -> int:
     address = None if options.address is None else host_and_port(options.address)
     if options.address is not None and address is None:
         raise ConfigError(f"--address {options.address}: HOST:PORT is expected")
+    config = None if options.config is None else read_config(options.config)
+    keeps_static = options.keep_static or config is None
     measured = _examined(options.directories)
     found = make_plan(
-        measured, digests(best_of(measured).log_directory), address=address, voters_count=options.static_voters
-    )
+        measured, digests(best_of(measured).log_directory), address=address, voters_count=options.static_voters,
+        static_voters=None if config is None else config.voters,
+        listener="" if keeps_static or config is None else config.controller_listener_names[0].upper(),
+    )  # fmt: skip
     text = plan_text(found, int(time.time() * 1000))
     if not options.dry_run:
         if os.path.lexists(options.output):
@@ -177,36 +193,14 @@ def _plan(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**json.loads(text), "dry_run": options.dry_run}))
     else:
-        say(*_plan_lines(found))
+        say(*plan_lines(found))
         print("dry run: no plan was written" if options.dry_run else f"plan: {options.output}")
+        print(f"next: kraftctl recover apply {options.output} --dry-run, and then without --dry-run")
     return 0
 
 
-def _plan_lines(plan: Plan) -> list[str]:
-    end = f"which ends at offset {plan.end_offset} in epoch {plan.epoch}; the new epoch is {plan.new_epoch}"
-    lines = [
-        coloured(plan.warning, YELLOW),
-        f"node {plan.node_id} becomes the only voter, with the log of {plan.directory}, {end}",
-    ]
-    if plan.kraft_version == 0:
-        lines.append(
-            f"in the properties of every node: leave only node {plan.node_id} in controller.quorum.voters, before any "
-            "node is started"
-        )
-    else:
-        where = ", ".join(f"{each.listener}://{each.host}:{each.port}" for each in plan.voter.endpoints)
-        lines.append(f"its endpoints in the log: {where or 'none'}")
-        lines.append("in the properties of every node: controller.quorum.bootstrap.servers names its address")
-    lost = ", ".join(map(str, plan.lost)) or "those that were not measured"
-    lines.append(f"keep switched off, and wipe before they return: voters {lost}")
-    others = [each for each in plan.survivors if each != plan.node_id]
-    if others:
-        lines.append(f"wipe and let join again: survivors {', '.join(map(str, others))}")
-    lines.append("restart every broker: one that has records beyond the end of this log must drop them")
-    return lines
-
-
 def _apply(options: argparse.Namespace) -> int:
+    from controller.ctl.recovery_steps import plan_lines, steps
     from controller.offline.examined import examine, partition_of
     from controller.offline.forced_voters import force_voter
     from controller.offline.recovery_plan import PLAN_BYTES_MAX, CannotRecover, parse_plan
@@ -234,17 +228,17 @@ def _apply(options: argparse.Namespace) -> int:
             raise CannotRecover(f"{plan.directory} has changed since the plan was made: {what}; make a new plan")
         backup = options.backup or copy_name(plan.directory, time.time())
         if not options.json:
-            say(*_plan_lines(plan))
+            say(*plan_lines(plan))
             say(f"backup: {backup}")
         if not options.dry_run:
             with Progress("copying", sum(digest.size for digest in now.values())) as note:
                 save_copy(plan.directory, backup, note)
-            force_voter(found, plan.voter, plan.new_epoch, int(time.time() * 1000))
+            force_voter(found, plan.voter, plan.new_epoch, int(time.time() * 1000), plan.new_kraft_version)
     if options.json:
         said = {"directory": plan.directory, "node_id": plan.node_id, "new_epoch": plan.new_epoch, "backup": backup}
-        print(json.dumps({"warning": plan.warning, **said, "dry_run": options.dry_run, "done": not options.dry_run}))
-    elif options.dry_run:
-        print("dry run: nothing was changed")
-    else:
-        print(coloured(f"done: start node {plan.node_id}, then add the others by kafka-metadata-quorum", GREEN))
+        done = {"dry_run": options.dry_run, "done": not options.dry_run, "steps": steps(plan)}
+        print(json.dumps({"warning": plan.warning, **said, **done}))
+        return 0
+    print("dry run: nothing was changed; then:" if options.dry_run else coloured("done; now, in this order:", GREEN))
+    print("\n".join(steps(plan)))
     return 0

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.ctl.quorum import View
+    from controller.ctl.quorum import Member, View
 
 # A leader reports times of fetches by the wall clock, which drifts against the monotonic clock that measured them.
 CLOCK_MS = 50
@@ -27,7 +27,7 @@ def run(arguments: list[str]) -> int:
     end = time.monotonic() + options.timeout
     try:
         addresses, security = addresses_of(options), security_of(options)
-        waiting = Waiting(options.node, options.past)
+        waiting = Waiting(options.node, options.past, with_observers=options.observers)
         while True:
             try:
                 missing = waiting.take(look(addresses, "kraftctl-wait", security=security))
@@ -53,6 +53,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     )
     add_quorum_options(parser)
     parser.add_argument("--node", type=int, action="append", metavar="ID", help="wait only for this voter (repeatable)")
+    parser.add_argument("--observers", action="store_true", help="--node may also be a controller that is no voter yet")
     parser.add_argument("--past", type=int, default=0, metavar="OFFSET", help="also wait for this high watermark")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="default: %(default)s")
     return parser
@@ -62,10 +63,12 @@ class Waiting:
     """What the quorum still lacks, view by view.
 
     A leader keeps reporting the old offset of a voter that is down, so only a fetch after the first view of the same
-    leader counts. nodes: the voters to wait for, None for all; past: the least high watermark.
+    leader counts. nodes: the voters to wait for, None for all; past: the least high watermark. with_observers: whether
+    nodes may be observers.
     """
 
-    def __init__(self, nodes: Iterable[int] | None, past: int) -> None:
+    def __init__(self, nodes: Iterable[int] | None, past: int, *, with_observers: bool = False) -> None:
+        self.with_observers = with_observers
         self.nodes = None if nodes is None else set(nodes)
         self.goal = past
         self.first: View | None = None
@@ -77,19 +80,23 @@ class Waiting:
             self.goal = max(self.goal, view.high_watermark)
         if view.high_watermark < self.goal:
             return f"the high watermark is {view.high_watermark}, not yet {self.goal}"
-        unknown = (self.nodes or set()) - view.voters.keys()
+        unknown = (self.nodes or set()) - self._members(view).keys()
         if unknown:
-            return f"node {min(unknown)} is not a voter; voters are {sorted(view.voters)}"
+            what = "neither voter nor observer" if self.with_observers else "not a voter"
+            return f"node {min(unknown)} is {what}; voters are {sorted(view.voters)}"
         behind = [number for number in sorted(self.nodes or view.voters) if not self._has_all(view, number)]
         if behind:
             return f"not caught up to offset {self.goal}: {', '.join(f'node {number}' for number in behind)}"
         return ""
 
+    def _members(self, view: View) -> dict[int, Member]:
+        return {**view.observers, **view.voters} if self.with_observers else view.voters
+
     def _has_all(self, view: View, number: int) -> bool:
         assert self.first is not None
-        member = view.voters[number]
+        member = self._members(view)[number]
         if number == view.leader_id:
             return True
-        before = self.first.voters.get(number)
+        before = self._members(self.first).get(number)
         is_fresh = before is None or member.last_fetch_ms > before.last_fetch_ms + CLOCK_MS
         return is_fresh and member.end_offset >= self.goal

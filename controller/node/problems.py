@@ -86,8 +86,9 @@ TEXTS = {
     ),
     DATA_LOST: (
         "the quorum has lost data: node {leader_id}, which leads epoch {epoch}, has another log from offset "
-        "{end_offset} on, and this node has committed all records below {committed}. It keeps them and does not follow. "
-        'Stop the other controllers, and do not format this node: docs/operations.md, "The quorum has lost data"'
+        "{end_offset} on, and this node has committed all records below {committed}. It keeps them, and does not "
+        'follow. Stop the other controllers, and do not format this node: docs/operations.md, "The quorum has lost '
+        'data"'
     ),
     "majority_missing": (
         "there is no leader: {reached} of {voters} voters can be reached, this node included, and a majority is "

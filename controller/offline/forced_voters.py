@@ -12,6 +12,7 @@ from raft.storage.names import EPOCH_CHECKPOINT, QUORUM_STATE
 from raft.storage.quorum_state import quorum_state_text
 from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
+from records.control import KRaftVersionRecord
 from records.control_batch import encode_control
 
 TYPE_CHECKING = False
@@ -20,19 +21,25 @@ if TYPE_CHECKING:
     from raft.config import Voter
 
 
-def force_voter(found: Examined, voter: Voter, new_epoch: int, time_ms: int) -> None:
+def force_voter(found: Examined, voter: Voter, new_epoch: int, time_ms: int, kraft_version: int | None = None) -> None:
     """Make `voter` the only voter, at the end of the log; durable when this returns.
 
-    With static voters only the epoch moves up. The caller holds the lock, and has made a copy. The order is safe
-    against a crash at any point: first the epoch, which a node may always raise, then the record. Raises OSError.
+    kraft_version: of the log from then on, None for the same; at 0 only the epoch moves up. The caller holds the lock,
+    and has made a copy. The order is safe against a crash at any point: first the epoch, which a node may always raise,
+    then the record. Raises OSError.
     """
     assert found.fault is None, found.fault
     assert new_epoch > found.epoch, f"epoch {new_epoch} after {found.epoch}"
     files = OsFiles()
     directory = found.directory
+    level = found.kraft_version if kraft_version is None else kraft_version
+    records = [encode_control(voters_record(VoterSet([voter])))]
+    if level != found.kraft_version:
+        # In one batch, as a leader does that raises the level (KIP-853).
+        records.insert(0, encode_control(KRaftVersionRecord(version=0, kraft_version=level)))
     # Made before anything is written, as it may be refused.
     batch = build_control_batch(
-        [encode_control(voters_record(VoterSet([voter])))],
+        records,
         base_offset=found.end_offset,
         leader_epoch=new_epoch,
         timestamp_ms=time_ms,
@@ -40,7 +47,7 @@ def force_voter(found: Examined, voter: Voter, new_epoch: int, time_ms: int) -> 
     voter_ids = (voter.key.id,)
     state = quorum_state_text(new_epoch, None, None, found.kraft_version, voter_ids)
     replace_file(files, f"{directory}/{QUORUM_STATE}", state)
-    if found.kraft_version == 0:
+    if level == 0:
         return
     last = found.segments[-1]
     handle = files.open(last.path)
@@ -56,3 +63,4 @@ def force_voter(found: Examined, voter: Voter, new_epoch: int, time_ms: int) -> 
     again = examine(directory)
     assert again.fault is None, again.fault
     assert again.voters == VoterSet([voter]), f"the voters are {again.voters}, not {voter.key}"
+    assert again.kraft_version == level, f"kraft.version is {again.kraft_version}, not {level}"

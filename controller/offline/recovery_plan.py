@@ -1,7 +1,8 @@
 """A quorum from one surviving log, after a majority of the voters is lost: measuring, and the plan (KIP-853).
 
-The new voter set is one voter, the best survivor. With kraft.version 1 it is appended to its log; with static voters
-it is in the configuration, and the log stays as it is. In both cases the epoch moves up by EPOCH_STEP.
+The new voter set is one voter, the best survivor. It is appended to its log; with static voters only on request, by
+which they become dynamic, else it is in the configuration, and the log stays as it is. In both cases the epoch moves
+up by EPOCH_STEP.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from controller.offline.examined import Examined
+    from raft.storage.meta_properties import MetaProperties
 
 VERSION = 1
 KIND = "kraft-recovery-plan"
@@ -37,8 +39,9 @@ class Plan(NamedTuple):
     """What `apply` does to one directory, and what it must look like before.
 
     files: the digest of each file of the metadata. end_offset, epoch: of the log before. new_epoch: of the appended
-    record and of quorum-state. voter: the only voter of the new set. old_voters: ids, empty if unknown (static voters).
-    lost: old voters that were not measured. may_lose: whether acknowledged writes may be lost.
+    record and of quorum-state. new_kraft_version: 1 where `kraft_version` is 0 and the voters become dynamic. voter:
+    the only voter of the new set. old_voters: ids, empty if unknown (static voters). lost: old voters that were not
+    measured. may_lose: whether acknowledged writes may be lost.
     """
 
     directory: str
@@ -49,6 +52,7 @@ class Plan(NamedTuple):
     end_offset: int
     epoch: int
     new_epoch: int
+    new_kraft_version: int
     voter: Voter
     old_voters: tuple[int, ...]
     survivors: tuple[int, ...]
@@ -91,11 +95,14 @@ def make_plan(
     *,
     address: tuple[str, int] | None = None,
     voters_count: int | None = None,
+    static_voters: Mapping[int, tuple[str, int]] | None = None,
+    listener: str = "",
 ) -> Plan:
     """The plan for the best of the surviving directories. digests: of its files.
 
     address: host and port of the new voter, None for those in the old voter set. voters_count: how many static voters
-    there were. Raises CannotRecover.
+    there were. static_voters: id -> address, of `controller.quorum.voters`. listener: of the controllers; with it,
+    static voters become dynamic. Raises CannotRecover.
     """
     seed = best_of(measured)
     _check_identities(measured)
@@ -103,59 +110,43 @@ def make_plan(
     assert seed.mark.node_id is not None, "checked"
     assert seed.mark.cluster_id is not None, "checked"
     survivors = tuple(sorted(found.mark.node_id for found in measured if found.mark and found.mark.node_id is not None))
-    old = seed.voters
     new_epoch = max(election_epoch(found) for found in measured) + EPOCH_STEP
     if new_epoch > EPOCH_MAX:
         raise CannotRecover(f"epoch {new_epoch} would be above {EPOCH_MAX}")
     if not seed.segments:
         raise CannotRecover(f"{seed.directory} has no log segment; it never was part of a quorum")
-    if seed.kraft_version == 0:
-        if voters_count is None:
-            raise CannotRecover(
-                "kraft.version is 0, so the voters are in controller.quorum.voters and not in the log: give their "
-                "number by --static-voters"
-            )
-        count = voters_count
-        kept = len(survivors)
-        voter = Voter(ReplicaKey(seed.mark.node_id), (), (0, 1))
+    is_dynamic = seed.kraft_version > 0 or bool(listener)
+    if is_dynamic and (seed.mark.directory_id is None or is_reserved(seed.mark.directory_id)):
+        raise CannotRecover(f"{seed.log_directory}/meta.properties has no directory.id; start the node once, stop it")
+    if seed.kraft_version:
+        voter, old_ids = _voter_of_log(seed, address), () if seed.voters is None else seed.voters.ids
+        count = len(old_ids)
     else:
-        if old is None or old.get(seed.mark.node_id) is None:
+        old_ids = tuple(sorted(static_voters or ()))
+        if not old_ids and voters_count is None:
             raise CannotRecover(
-                f"node {seed.mark.node_id} is not among the last voters of its own log "
-                f"({', '.join(map(str, old.ids)) if old else 'none'}); measure the directory of a voter"
+                "kraft.version is 0, so the voters are in controller.quorum.voters and not in the log: give the "
+                "properties of a survivor by -c, or their number by --static-voters"
             )
-        entry = old.get(seed.mark.node_id)
-        assert entry is not None, "checked"
-        directory_id = seed.mark.directory_id
-        if directory_id is None or is_reserved(directory_id):
-            raise CannotRecover(f"{seed.log_directory}/meta.properties has no directory.id")
-        if not entry.key.matches(ReplicaKey(seed.mark.node_id, directory_id)):
-            raise CannotRecover(
-                f"voter {entry.key} of the log is another directory than {uuid_text(directory_id)} of "
-                f"{seed.log_directory}: that disk was replaced after the log was written"
-            )
-        count = len(old)
-        kept = len(set(old.ids) & set(survivors))
-        endpoints = entry.endpoints
-        if address is not None:
-            endpoints = tuple(Endpoint(each.listener, *address) for each in endpoints)
-        voter = Voter(ReplicaKey(seed.mark.node_id, directory_id), endpoints, entry.kraft_versions)
+        count = len(old_ids) if voters_count is None else voters_count
+        voter = _static_voter(seed.mark, address, static_voters or {}, listener)
+    kept = len(set(old_ids) & set(survivors)) if old_ids else len(survivors)
     majority = count // 2 + 1
     if kept >= majority:
         raise CannotRecover(
             f"{kept} of {count} voters survive, which is a majority: start them, and they elect a leader without a "
             "recovery"
         )
-    old_ids = () if old is None else old.ids
     return Plan(
         seed.log_directory,
         seed.mark.cluster_id,
         seed.mark.node_id,
-        uuid_text(voter.key.directory_id) if seed.kraft_version else "",
+        uuid_text(voter.key.directory_id) if is_dynamic else "",
         seed.kraft_version,
         seed.end_offset,
         seed.epoch,
         new_epoch,
+        max(seed.kraft_version, int(is_dynamic)),
         voter,
         old_ids,
         survivors,
@@ -163,6 +154,49 @@ def make_plan(
         count - kept >= majority,
         digests,
     )
+
+
+def _voter_of_log(seed: Examined, address: tuple[str, int] | None) -> Voter:
+    """The survivor as it is in the last voter set of its log. Raises CannotRecover."""
+    assert seed.mark is not None, "checked"
+    assert seed.mark.node_id is not None, "checked"
+    assert seed.mark.directory_id is not None, "checked"
+    old = seed.voters
+    entry = None if old is None else old.get(seed.mark.node_id)
+    if entry is None:
+        raise CannotRecover(
+            f"node {seed.mark.node_id} is not among the last voters of its own log "
+            f"({', '.join(map(str, old.ids)) if old else 'none'}); measure the directory of a voter"
+        )
+    key = ReplicaKey(seed.mark.node_id, seed.mark.directory_id)
+    if not entry.key.matches(key):
+        raise CannotRecover(
+            f"voter {entry.key} of the log is another directory than {uuid_text(key.directory_id)} of "
+            f"{seed.log_directory}: that disk was replaced after the log was written"
+        )
+    endpoints = entry.endpoints
+    if address is not None:
+        endpoints = tuple(Endpoint(each.listener, *address) for each in endpoints)
+    return Voter(key, endpoints, entry.kraft_versions)
+
+
+def _static_voter(
+    mark: MetaProperties,
+    address: tuple[str, int] | None,
+    static_voters: Mapping[int, tuple[str, int]],
+    listener: str,
+) -> Voter:
+    """The survivor, which the log does not name. listener: with it, the voter is for the log. Raises CannotRecover."""
+    assert mark.node_id is not None, "checked"
+    if static_voters and mark.node_id not in static_voters:
+        raise CannotRecover(f"node {mark.node_id} is not in controller.quorum.voters; measure the directory of a voter")
+    at = address or static_voters.get(mark.node_id)
+    if not listener:
+        return Voter(ReplicaKey(mark.node_id), (), (0, 1))
+    if at is None:
+        raise CannotRecover("the address of the new voter is not known: give --address")
+    assert mark.directory_id is not None, "checked"
+    return Voter(ReplicaKey(mark.node_id, mark.directory_id), (Endpoint(listener, *at),), (0, 1))
 
 
 def _check_identities(measured: list[Examined]) -> None:
@@ -213,7 +247,8 @@ def parse_plan(text: str) -> Plan:
         if said["version"] != VERSION:
             raise CannotRecover(f"the plan has version {said['version']}, only {VERSION} is read")
         voter = said["voter"]
-        directory_id = parse_uuid(voter["directory_id"]) if said["kraft_version"] else bytes(16)
+        new_kraft_version = said.get("new_kraft_version", said["kraft_version"])
+        directory_id = parse_uuid(voter["directory_id"]) if new_kraft_version else bytes(16)
         low, high = (_number(each, 32767) for each in voter["kraft_versions"])
         if voter["id"] != said["node_id"] or voter["directory_id"] != said["directory_id"]:
             raise ValueError("the voter is another node than the one of the directory")
@@ -228,6 +263,7 @@ def parse_plan(text: str) -> Plan:
             _number(said["end_offset"]),
             _number(said["epoch"]),
             _number(said["new_epoch"]),
+            _number(new_kraft_version, 1),
             Voter(
                 ReplicaKey(_number(voter["id"], EPOCH_MAX), directory_id),
                 tuple(

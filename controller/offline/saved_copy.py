@@ -16,7 +16,7 @@ from raft.storage.names import is_leftover
 from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
-# ruff: noqa: PTH100, PTH103, PTH112, PTH113, PTH120, PTH123
+# ruff: noqa: PTH100, PTH103, PTH112, PTH113, PTH120, PTH123, PTH202
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SUMS = "SHA256SUMS"
 _WINDOW_BYTES = 1 << 20
+# Beside the copy, for what a tool writes afterwards where the copy is beside the directory.
+_SPARE_BYTES = 1 << 20
 
 
 class CopyExists(Exception):
@@ -64,13 +66,40 @@ def digest_of(path: str) -> Digest:
 def save_copy(log_directory: str, target: str, note: Callable[[int], None] = lambda _bytes: None) -> dict[str, Digest]:
     """Copy the metadata of a log directory to a new directory, and read the copy back; returns the digests.
 
-    note: called with the bytes copied so far. Raises CopyExists if `target` is there, OSError if it cannot be written
-    or reads back otherwise.
+    note: called with the bytes copied so far. Raises CopyExists if `target` is there, OSError if there is no room, or
+    it cannot be written or reads back otherwise; nothing is left of the copy then.
     """
     if os.path.lexists(target):
         raise CopyExists(f"{target} is there already; name another directory for the copy")
-    files = OsFiles()
+    check_room(log_directory, target)
     part = f"{target}.part"
+    try:
+        return _copy(log_directory, target, part, note)
+    except OSError as error:
+        from shutil import rmtree
+
+        # What is left would take the room that the node itself needs to start.
+        rmtree(part, ignore_errors=True)
+        raise OSError(f"the copy {target} cannot be written: {error.strerror or error}; nothing was changed") from error
+
+
+def check_room(log_directory: str, target: str) -> None:
+    """Raises OSError unless the file system of `target` has room for a copy, and for what is written afterwards."""
+    needed = sum(os.path.getsize(f"{log_directory}/{name}") for name in names_in(log_directory)) + _SPARE_BYTES
+    parent = os.path.dirname(os.path.abspath(target))
+    while not os.path.isdir(parent):
+        parent = os.path.dirname(parent)
+    found = os.statvfs(parent)
+    free = found.f_bavail * found.f_frsize
+    if free < needed:
+        raise OSError(
+            f"the copy {target} needs {needed >> 10} KiB, and {free >> 10} KiB are free where {parent} is; "
+            "nothing was changed. Name a directory on another file system by --backup"
+        )
+
+
+def _copy(log_directory: str, target: str, part: str, note: Callable[[int], None]) -> dict[str, Digest]:
+    files = OsFiles()
     os.makedirs(part)
     done = 0
     found: dict[str, Digest] = {}

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.interop.ask import describe_quorum
-from tests.interop.cluster import OURS, STOCK, cluster, eventually
-from tests.interop.dynamic import Dynamic, directory_id, format_node
+from tests.interop.cluster import BIN, OURS, STOCK, cluster, eventually
+from tests.interop.dynamic import Dynamic
 from tests.interop.test_log_repair import kraftctl
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.interop.cluster import Cluster
     from tests.interop.stock import Stock
 
 
-def recovered(directory: Path, plan: Path, *options: str) -> dict[str, object]:
-    """Plan and apply; the JSON of the plan."""
+def recovered(directory: Path, plan: Path, *options: str) -> tuple[dict[str, object], str]:
+    """Plan and apply; the JSON of the plan, and what is printed to do next."""
     made = kraftctl("recover", "plan", "--json", "--output", str(plan), *options, str(directory))
     assert made.returncode == 0, made.stderr
     done = kraftctl("recover", "apply", str(plan))
     assert done.returncode == 0, done.stderr
-    return dict(json.loads(made.stdout))
+    return dict(json.loads(made.stdout)), done.stdout.partition("in this order:")[2]
 
 
 @pytest.mark.parametrize("kind", [STOCK, OURS])
@@ -53,7 +56,7 @@ def test_one_of_three_voters_leads_again_and_the_others_join(tmp_path: Path, sto
         survivor.stop()
 
         # The way out.
-        plan = recovered(survivor.directory, tmp_path / "plan.json")
+        plan, steps = recovered(survivor.directory, tmp_path / "plan.json")
 
         assert (plan["lost"], plan["may_lose"]) == ([2, 3], True)
         survivor.start()
@@ -61,37 +64,67 @@ def test_one_of_three_voters_leads_again_and_the_others_join(tmp_path: Path, sto
         assert found.voters_now() == [1]
         eventually(lambda: found.high_watermark() >= end, "what was committed before is committed")
         assert describe_quorum(survivor.port).leader_epoch > plan["new_epoch"]
-        format_node(found, 2, "--no-initial-controllers")
-        found.controllers[2].start()
-        found.await_caught_up(2)
-        done = found.quorum("add-controller", config=2)
-        assert done.returncode == 0, done.stdout + done.stderr
-        eventually(lambda: found.voters_now() == [1, 2], "the second voter")
-        assert directory_id(found.controllers[2])
+        follow(steps, found, 1)
+        assert found.voters_now() == [1, 2, 3]
 
         # The other implementation starts from the same directory.
         found.end()
-        for node in (found.controllers[1], found.controllers[2]):
+        for node in found.controllers.values():
             node.kind = OURS if kind == STOCK else STOCK
             node.start()
         found.await_leader()
-        assert found.voters_now() == [1, 2]
+        assert found.voters_now() == [1, 2, 3]
     finally:
         found.close()
 
 
-def test_with_static_voters_the_plan_says_what_to_change_in_the_properties(tmp_path: Path, stock: Stock) -> None:
-    with cluster(tmp_path, stock, [STOCK] * 3, brokers=0, controllers_by=STOCK) as found:
+def follow(steps: str, found: Cluster, survivor: int) -> None:
+    """Do what `recover apply` prints, word for word; what stands between the commands is done here."""
+    blocks = re.split(r"^\d\. ", steps, flags=re.MULTILINE)[1:]
+    others = [number for number in found.controllers if number != survivor]
+    for block, nodes in zip(blocks[:2], ([survivor], others), strict=True):
+        for number in nodes:
+            node = found.controllers[number]
+            if "empty the directories" in block:
+                shutil.rmtree(node.directory, ignore_errors=True)
+            for line in re.findall(r"^     (.*)$", block, re.MULTILINE):
+                if line[:2] in {"- ", "+ "}:
+                    kept = [each for each in node.properties.read_text().splitlines()
+                            if not each.startswith(line[2:].partition("=")[0] + "=")]  # fmt: skip
+                    node.properties.write_text("\n".join([*kept, *([line[2:]] if line[0] == "+" else [])]) + "\n")
+                    continue
+                if "kraftctl wait" in line and node.process is None:
+                    node.start()
+                words = line.replace("FILE", str(node.properties)).replace("ID", str(number)).split()
+                done = subprocess.run(
+                    [str(BIN / words[0]), *words[1:]], capture_output=True, text=True, timeout=90, check=False
+                )
+                assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+            if "restart it" in block:
+                node.stop()
+                node.start()
+                found.await_leader()
+
+
+@pytest.mark.parametrize("kind", [STOCK, OURS])
+@pytest.mark.parametrize("options", [("-c",), ("--static-voters", "3")], ids=["at once", "kept static first"])
+def test_static_voters_lead_again_by_the_printed_steps(
+    tmp_path: Path, stock: Stock, kind: str, options: tuple[str, ...]
+) -> None:
+    with cluster(tmp_path, stock, [kind] * 3, brokers=0, controllers_by=kind) as found:
         end = found.high_watermark()
         found.end()
         survivor = found.controllers[1]
+        for number in (2, 3):
+            shutil.rmtree(found.controllers[number].directory)
+        given = [*options, str(survivor.properties)] if options == ("-c",) else [*options]
 
-        plan = recovered(survivor.directory, tmp_path / "plan.json", "--static-voters", "3")
-        text = survivor.properties.read_text()
-        survivor.properties.write_text(text.replace(found.voters, f"1@127.0.0.1:{survivor.port}"))
-        survivor.start()
-        found.await_leader()
+        _, steps = recovered(survivor.directory, tmp_path / "plan", *given)
+        follow(steps.replace("HOST:PORT", f"127.0.0.1:{survivor.port}"), found, 1)
 
-        assert plan["may_lose"] is True
-        eventually(lambda: found.high_watermark() >= end, "what was committed before is committed")
-        assert describe_quorum(survivor.port).leader_epoch > plan["new_epoch"]
+        assert voters_of(found) == [1, 2, 3]
+        assert found.high_watermark() > end
+
+
+def voters_of(found: Cluster) -> list[int]:
+    return sorted(voter.replica_id for voter in describe_quorum(found.controllers[found.leader()].port).current_voters)

@@ -11,6 +11,7 @@ from controller.ctl.recover import run
 from controller.offline.examined import examine
 from controller.offline.saved_copy import digests
 from tests.controller.offline.stock_directories import SEGMENT, stock_directory
+from tests.controller.server.processes import write_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def test_a_plan_is_applied_after_a_backup(tmp_path: Path, capsys: pytest.Capture
     assert found.voters is not None
     assert (found.voters.ids, found.epoch) == ((1,), 1002)
     assert digests(str(tmp_path / "backup")) == before
-    assert "kafka-metadata-quorum" in capsys.readouterr().out.splitlines()[-1]
+    assert "kafka-metadata-quorum --bootstrap-controller" in capsys.readouterr().out
 
 
 def test_a_plan_is_applied_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,3 +113,55 @@ def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
     assert run(["plan", "--output", plan, str(directory)]) == 1
     assert run(["apply", plan, "--backup", str(tmp_path / "backup")]) == 1
     assert digests(str(directory)) == before
+
+
+def test_static_voters_become_dynamic_and_each_step_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = stock_directory(tmp_path, "4.3-static/node-1")
+    voters = "1@c1:9093,2@c2:9093,3@c3:9093"
+    config = write_properties(tmp_path, 9093, controller_quorum_voters=voters, log_dirs=str(directory))
+    plan = str(tmp_path / "plan.json")
+
+    assert run(["plan", "-c", str(config), "--output", plan, str(directory)]) == 0
+    capsys.readouterr()
+    assert run(["apply", plan]) == 0
+
+    found = examine(str(directory))
+    assert found.voters is not None
+    assert (found.voters.ids, found.kraft_version, found.epoch) == ((1,), 1, 1002)
+    assert capsys.readouterr().out.partition("now, in this order:\n")[2] == (
+        """\
+1. Node 1, in its properties:
+     - controller.quorum.voters=...
+     + controller.quorum.bootstrap.servers=c1:9093
+   Start it, and wait until it leads:
+     kraftctl wait --bootstrap-controller c1:9093
+2. Nodes 2, 3, one after the other: empty the directories of log.dirs and metadata.log.dir. In the properties:
+     - controller.quorum.voters=...
+     + controller.quorum.bootstrap.servers=c1:9093
+   Format it, start it, wait until it has the log, and add it to the voters:
+     kafka-storage format --cluster-id=4L6g3nShT-eMCtK--X86sw -c FILE --no-initial-controllers
+     kraftctl wait --observers --node ID --bootstrap-controller c1:9093
+     kafka-metadata-quorum --bootstrap-controller c1:9093 --command-config FILE add-controller
+3. Every broker: the same two lines in its properties, with all controllers in controller.quorum.bootstrap.servers.
+   Restart it: a broker that has records beyond the end of this log must drop them.
+"""
+    )
+
+
+def test_a_plan_for_static_voters_without_their_addresses_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = stock_directory(tmp_path, "4.3-static/node-1")
+    others = write_properties(tmp_path, 9093, node_id="2", controller_quorum_voters="2@c2:9093,3@c3:9093,4@c4:9093")
+
+    ended = [
+        run(["plan", "--output", str(tmp_path / "plan"), str(directory)]),
+        run(["plan", "-c", str(others), "--output", str(tmp_path / "plan"), str(directory)]),
+    ]
+
+    assert ended == [1, 1]
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("give the properties of a survivor by -c, or their number by --static-voters")
+    assert second.endswith("node 1 is not in controller.quorum.voters; measure the directory of a voter")

@@ -73,6 +73,20 @@ def test_with_static_voters_only_the_epoch_moves_up(tmp_path: Path) -> None:
     assert found.election.epoch == 1002
 
 
+def test_static_voters_become_dynamic_in_one_batch(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    voter = voter_1(stock_directory(tmp_path, "4.3-dynamic/node-1"))
+
+    force_voter(examine(str(directory)), voter, 1002, 0, kraft_version=1)
+
+    found = examine(str(directory))
+    opened = open_partition(OsFiles(), found.directory, LogLimits())
+    assert (found.end_offset, found.epoch, found.kraft_version, found.voters) == (1041, 1002, 1, VoterSet([voter]))
+    assert opened.recovered.kraft_versions[-1] == (1039, 1)
+    assert opened.recovered.voter_sets[-1] == (1040, VoterSet([voter]))
+    assert Replay(found).run().fault is None
+
+
 def test_a_crash_at_any_point_leaves_a_directory_that_a_node_starts_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,7 +110,7 @@ REFUSALS: dict[str, tuple[Callable[[], list[Examined]], str]] = {
         "is of cluster x",
     ),
     "one node twice": (lambda: [golden("4.3-dynamic/node-1")] * 2, "node 1 has two directories"),
-    "static voters without their number": (lambda: [golden("4.3-static/node-1")], "give their number by --static"),
+    "static voters without their number": (lambda: [golden("4.3-static/node-1")], "or their number by --static"),
     "not formatted": (lambda: [voters(3)._replace(mark=None)], "has no meta.properties"),
     "no log": (lambda: [voters(3)._replace(segments=[])], "has no log segment"),
 }

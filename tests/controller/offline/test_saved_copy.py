@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,24 @@ def test_a_copy_that_fails_does_not_get_the_name(tmp_path: Path, monkeypatch: py
         save_copy(str(directory), str(tmp_path / "copy"))
 
     assert not (tmp_path / "copy").exists()
+    assert not (tmp_path / "copy.part").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system")
+def test_a_copy_without_room_is_refused_with_what_it_needs(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], check=False)
+    if mounted.returncode:
+        pytest.skip("this machine mounts nothing")
+    try:
+        with pytest.raises(OSError, match=r"needs \d+ KiB, and 1024 KiB are free .* Name a directory on another"):
+            save_copy(str(directory), str(small / "deep" / "copy"))
+
+        assert list(small.iterdir()) == []
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
 
 
 def test_a_directory_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
