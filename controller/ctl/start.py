@@ -13,13 +13,15 @@ from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from controller.config.node import NodeConfig
 
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 after SIGTERM or SIGINT; 1 with one line on stderr if the node cannot start or continue.
 
-    With --check: 0 if the configuration can be served, warnings on stderr.
+    With --check: 0 if the configuration and its files can be served, warnings on stderr.
     """
     options = arguments_parser().parse_args(arguments)
     for pair in options.override:
@@ -31,7 +33,9 @@ def run(arguments: list[str]) -> int:
     try:
         given = {**read_properties(options.config), **overrides}
         config = served_config(given)
-    except (ConfigError, OSError) as error:
+        if options.check:
+            open_security(config)
+    except (ValueError, ConfigError, OSError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         # A check is read by the person who runs it.
         form = None if options.check else given.get("kraft.log.format")
@@ -51,8 +55,37 @@ def arguments_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--override", action="append", default=[], metavar="KEY=VALUE", help="override a key of the file (repeatable)"
     )
-    parser.add_argument("--check", action="store_true", help="read the configuration, print its problems, and end")
+    parser.add_argument(
+        "--check", action="store_true", help="read the configuration and its keystores, print what is wrong, and end"
+    )
     return parser
+
+
+def open_security(config: NodeConfig) -> None:
+    """Read the stores, keys and certificates of all listeners and of the node's own ports, as a start does.
+
+    Raises ConfigError, ValueError with one line, OSError.
+    """
+    import time
+
+    from controller.config.edges import EDGES
+    from controller.security.edges import EdgeSecurity
+    from controller.security.listeners import Security
+
+    def ignore(_name: str, _fields: dict[str, Any]) -> None: ...
+
+    security = Security(
+        config, now=time.monotonic, note=ignore, wall_ms=lambda: int(time.time() * 1000), state=lambda: None
+    )
+    try:
+        security.client()
+        for endpoint in config.controller_listeners:
+            security.listener(endpoint.name)
+    finally:
+        security.close()
+    for edge in EDGES:
+        if config.text(edge.listener) is not None and config.text(edge.certificate) is not None:
+            EdgeSecurity(config, edge, now=time.monotonic, note=ignore).context()
 
 
 def start(config: NodeConfig, name: str) -> int:

@@ -180,6 +180,13 @@ def format_directories(wanted: Format, say: Callable[[str], object], draw: Calla
             f"Log directory {min(marks)} is already formatted. Use --ignore-formatted to ignore this directory and "
             "format the others."
         )
+    for directory in empty:
+        if has_metadata_log(directory):
+            # Stock formats it: the voter set would have another directory id than the directory (KIP-853).
+            raise FormatError(
+                f"{directory} has a metadata log, and no meta.properties: formatting would give it a new directory id. "
+                "Restore the file: `kraftctl doctor -c FILE` prints how."
+            )
     for directory in unreadable:
         say(f"I/O error trying to read log directory {directory}. Ignoring...")
     if unreadable and not empty and not marks:
@@ -204,6 +211,19 @@ def format_directories(wanted: Format, say: Callable[[str], object], draw: Calla
             write_directory(directory, marks[directory], records, voters, levels[features.KRAFT_VERSION], time_ms)
         except OSError as error:
             raise WriteError(directory, error) from error
+
+
+def has_metadata_log(directory: str) -> bool:
+    """Whether the directory has a segment of the metadata log: a node was started with it."""
+    from os import listdir
+
+    from raft.storage.names import LOG, PARTITION_DIRECTORY, segment_offset
+
+    try:
+        names = listdir(f"{directory}/{PARTITION_DIRECTORY}")  # noqa: PTH208 - pathlib costs 10 ms
+    except OSError:
+        return False
+    return any(segment_offset(name, LOG) is not None for name in names)
 
 
 def directory_kind(wanted: Format, directory: str) -> str:

@@ -21,6 +21,7 @@ from controller.offline.initial_voters import parse_voters
 from controller.offline.load import load_image
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import MetaProperties, parse_meta_properties
+from tests.controller.offline.stock_directories import stock_directory
 from tests.controller.tools.cases import GOLDEN, checkpoint
 
 if TYPE_CHECKING:
@@ -166,3 +167,14 @@ def test_a_level_beyond_those_of_the_release_is_refused(tmp_path: Path, known: R
         effective_release(wanted)
 
     assert str(error.value) == text
+
+
+def test_a_metadata_log_without_meta_properties_is_not_formatted(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path, "4.3-dynamic/node-1")
+    (directory / "meta.properties").unlink()
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+    with pytest.raises(FormatError, match=r"has a metadata log, and no meta\.properties"):
+        formatted(asked(directory))
+
+    assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before

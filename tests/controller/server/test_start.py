@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -33,8 +33,7 @@ from tests.controller.server.processes import (
     write_properties,
 )
 
-if TYPE_CHECKING:
-    from pathlib import Path
+TLS = Path(__file__).parents[2] / "data" / "tls"
 
 
 def refusal(properties: Path) -> str:
@@ -113,6 +112,45 @@ def test_a_configuration_is_checked_without_a_start(
 
     assert done.returncode == code
     assert text in (done.stderr if code else done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "text"),
+    [
+        ({"ssl_keystore_location": f"{TLS}/none.pem"}, 1, "none.pem"),
+        ({"ssl_keystore_location": f"{TLS}/node.pem"}, 1, "node.pem"),
+        ({}, 0, "can run"),
+        ({"kraft_http_listener": "127.0.0.1:1", "kraft_http_tls_certificate_path": f"{TLS}/node.pem",
+          "kraft_http_tls_key_path": f"{TLS}/none.key"}, 1, "none.key"),
+    ],
+    ids=["no keystore", "no key in it", "both", "no key of the HTTP port"],
+)  # fmt: skip
+def test_a_check_reads_the_keystores(tmp_path: Path, changes: dict[str, str | None], code: int, text: str) -> None:
+    both = tmp_path / "both.pem"
+    both.write_text((TLS / "node.key").read_text() + (TLS / "node.pem").read_text())
+    keys = {"ssl_keystore_location": str(both), **changes}
+    properties = write_properties(
+        tmp_path, free_port(), listener_security_protocol_map="CONTROLLER:SSL", ssl_keystore_type="PEM",
+        ssl_truststore_type="PEM", ssl_truststore_location=f"{TLS}/ca.pem", **keys,
+    )  # fmt: skip
+
+    done = subprocess.run(
+        [*start_command(properties), "--check"], capture_output=True, text=True, timeout=30, check=False
+    )
+
+    assert (done.returncode, text in (done.stderr if code else done.stdout)) == (code, True), done.stderr
+
+
+def test_a_log_without_meta_properties_is_not_to_be_formatted(tmp_path: Path) -> None:
+    properties = write_properties(tmp_path, free_port())
+    directory = tmp_path / "data"
+    (directory / "__cluster_metadata-0").mkdir(parents=True)
+    (directory / "__cluster_metadata-0/00000000000000000000.log").write_bytes(b"")
+
+    assert refusal(properties) == (
+        f"kraftctl start: {directory}/meta.properties is missing, and the directory has a metadata log: do not format "
+        "it. `kraftctl doctor -c FILE` prints how to restore the file"
+    )
 
 
 def test_a_directory_of_another_node_is_refused(tmp_path: Path) -> None:
