@@ -217,7 +217,8 @@ def has_metadata_log(directory: str) -> bool:
     """Whether the directory has a segment of the metadata log: a node was started with it."""
     from os import listdir
 
-    from raft.storage.names import LOG, PARTITION_DIRECTORY, segment_offset
+    from raft.storage.names import LOG, segment_offset
+    from records.metadata_log import PARTITION_DIRECTORY
 
     try:
         names = listdir(f"{directory}/{PARTITION_DIRECTORY}")  # noqa: PTH208 - pathlib costs 10 ms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.kafka.harness import Ended, method_of, read_report, methods_apart
+from tests.kafka.harness import Ended, method_of, methods_apart, read_report
 
 if TYPE_CHECKING:
     from pathlib import Path
