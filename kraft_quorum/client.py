@@ -20,8 +20,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-import grpc
-import msgpack
+try:
+    import grpc
+    import msgpack
+except ImportError as missing:
+    raise ImportError(f"{__name__} needs grpcio and msgpack ({missing}): pip install grpcio msgpack") from None
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

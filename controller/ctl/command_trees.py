@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from controller.ctl.main import VERBS
 from controller.tools.command_line.options import FLAG
+from controller.tools.command_line.own_options import own_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from controller.tools.command_line.arguments import Parser
     from controller.tools.command_line.options import Option
 
-# By tool: its module, relative to `controller.tools`. It has a function `parser`, or the tuple `OPTIONS`; and
-# `OWN_OPTIONS` where there are options that stock's tool, and so its help, does not have.
+# By tool: its module, relative to `controller.tools`. It has a function `parser`, or the tuple `OPTIONS`.
 TOOLS = {
     "kafka-acls": ".admin.acl_arguments",
     "kafka-broker-api-versions": ".admin.broker_api_versions",
@@ -67,7 +67,8 @@ class Command(NamedTuple):
 
 def trees() -> list[Command]:
     """All commands, `kraftctl` first. Imports the modules of all of them."""
-    return [kraftctl(), *(tool(name) for name in TOOLS)]
+    found = pipeline()
+    return [kraftctl(), *(tool(name) for name in TOOLS), *(() if found is None else (found,))]
 
 
 def kraftctl() -> Command:
@@ -85,10 +86,35 @@ def tool(name: str) -> Command:
     """One of Kafka's tools."""
     module = import_module(TOOLS[name], _TOOLS)
     if hasattr(module, "OPTIONS"):
-        return of_options(name, module.DESCRIPTION, module.OPTIONS)
-    found = of_parser(name, module.parser())
-    own = tuple(Flag(names, help_, value) for names, value, help_ in getattr(module, "OWN_OPTIONS", ()))
-    return found._replace(flags=found.flags + own)
+        found = of_options(name, module.DESCRIPTION, module.OPTIONS)
+    else:
+        found = of_parser(name, module.parser())
+    below = tuple(each._replace(flags=each.flags + _own_flags(name, each.name)) for each in found.commands)
+    return found._replace(flags=found.flags + _own_flags(name, ""), commands=below)
+
+
+def _own_flags(tool_name: str, command: str) -> tuple[Flag, ...]:
+    """Those that stock's tool does not have, and so its help does not list."""
+    return tuple(
+        Flag(each.names, f"{each.help} Not in stock's tool.", each.value)
+        for each in own_options(tool_name)
+        if each.command == command
+    )
+
+
+def pipeline() -> Command | None:
+    """`kraft-pipeline`; None where it, or what it needs, is not installed."""
+    root = f"{__package__.removesuffix('controller.ctl')}pipeline.commands"
+    try:
+        commands = import_module(f"{root}.main").COMMANDS
+        parsers = {name: argparse.ArgumentParser(name, description=help_) for name, (_, help_) in commands.items()}
+        for name, (module, _) in commands.items():
+            import_module(module, root).add_arguments(parsers[name])
+    except ImportError:
+        return None
+    flags = (Flag(("-h", "--help"), "list the commands"), Flag(("--version",), "print the version"))
+    below = (of_argparse(name, help_, parsers[name]) for name, (_, help_) in commands.items())
+    return Command("kraft-pipeline", "Takes metadata logs into tables, and reports on them.", flags, tuple(below))
 
 
 def of_argparse(name: str, help_line: str, parser: argparse.ArgumentParser) -> Command:

@@ -36,7 +36,7 @@ def changes_of_service(options: argparse.Namespace, wanted: Callable[[Change], b
     try:
         from kraft_quorum.client import WatchFailed
     except ImportError:
-        raise ConfigError("--grpc needs grpcio and msgpack: pip install 'kraft-quorum[grpc]'") from None
+        raise ConfigError("--grpc needs grpcio and msgpack: pip install grpcio msgpack") from None
     try:
         with _client(options) as client:
             where = f"cluster {client.status()['cluster_id']}, {client.target}"

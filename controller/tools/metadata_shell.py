@@ -13,26 +13,22 @@ from controller.offline.log_file import DamagedLog
 from controller.tools.command_line.argument_reader import parse
 from controller.tools.command_line.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
 from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.own_options import LIVE_SHELL
 from controller.tools.command_line.standard_streams import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.offline.image import Image
 
-# Options that stock's tool does not have: names, value, help. One of them is the first argument.
-OWN_OPTIONS = (
-    (("--controllers", "-C"), "HOST:PORT,…", "The controllers of a live quorum, ours or stock's."),
-    (("--config", "-c"), "FILE", "The properties of the client, as for Kafka's tools."),
-    (("--directory", "-d"), "DIR", "The metadata directory of a node, running or not."),
-)
-LIVE = {name for names, _, _ in OWN_OPTIONS for name in names}
+# One of them is the first argument.
+LIVE = {name for option in LIVE_SHELL for name in option.names}
 
 
 def main() -> int:
     """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
-    return running(run)
+    return running(run, "kafka-metadata-shell")
 
 
 def run(arguments: list[str]) -> int:
@@ -41,11 +37,6 @@ def run(arguments: list[str]) -> int:
         from controller.tools.live_shell import run as run_live
 
         return run_live(arguments)
-    if arguments == ["--version"]:
-        from records.release import version_text
-
-        print(version_text("kafka-metadata-shell"))
-        return 0
     try:
         given = parse(parser(), arguments)
     except HelpShown:

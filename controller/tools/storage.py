@@ -19,16 +19,11 @@ def main() -> int:
     """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
-    return running(run)
+    return running(run, "kafka-storage")
 
 
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code."""
-    if arguments == ["--version"]:
-        from records.release import version_text
-
-        print(version_text("kafka-storage"))
-        return 0
     try:
         given = parse(parser(), arguments)
     except HelpShown:

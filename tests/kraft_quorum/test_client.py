@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -158,3 +159,14 @@ def test_a_snapshot_that_is_cut_off_is_an_error() -> None:
             next(updates)
 
     assert (first.begins, first.more) == (True, True)
+
+
+@pytest.mark.parametrize("package", ["grpc", "msgpack"])
+def test_the_client_names_the_packages_that_are_missing(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "kraft_quorum.client", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+
+    with pytest.raises(ImportError, match=r"needs grpcio and msgpack \(.*\): pip install grpcio msgpack") as raised:
+        import kraft_quorum.client  # noqa: F401
+
+    assert raised.value.__suppress_context__

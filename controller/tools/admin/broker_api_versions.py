@@ -49,7 +49,7 @@ def main() -> int:
     """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
-    return running(run)
+    return running(run, "kafka-broker-api-versions")
 
 
 def run(arguments: list[str]) -> int:

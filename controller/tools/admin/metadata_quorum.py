@@ -26,7 +26,7 @@ def main() -> int:
     """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
-    return running(run)
+    return running(run, "kafka-metadata-quorum")
 
 
 def run(arguments: list[str]) -> int:

@@ -149,7 +149,7 @@ def main() -> int:
     """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
-    return running(run)
+    return running(run, "kafka-reassign-partitions")
 
 
 def run(arguments: list[str], rng: RandomSource | None = None) -> int:

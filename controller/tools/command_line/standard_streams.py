@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from controller.tools.command_line.own_options import own_answer
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
@@ -52,8 +53,8 @@ def one_line(text: object, *streams: TextIO) -> str:
     return plain_text(text) if is_shown else str(text)
 
 
-def running(run: Callable[[list[str]], int]) -> int:
-    """Run a tool with the arguments of this process; returns the exit code, 130 after Ctrl-C."""
+def running(run: Callable[[list[str]], int], tool: str) -> int:
+    """Run a tool with the arguments of this process; returns the exit code, 130 after Ctrl-C. tool: its command."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before the tool started
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
@@ -63,7 +64,9 @@ def running(run: Callable[[list[str]], int]) -> int:
         if stream.isatty():
             setattr(sys, name, PlainStream(stream))
     try:
-        code = run(sys.argv[1:])
+        own = own_answer(tool, sys.argv[1:])
+        sys.stdout.write(own or "")
+        code = run(sys.argv[1:]) if own is None else 0
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()  # the reader closed the pipe (`| head`)

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.ctl.command_trees import TOOLS
+from controller.ctl.command_trees import TOOLS, kraftctl
 from controller.ctl.main import VERBS
 from controller.ctl.manual import run
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
+
+    from controller.ctl.command_trees import Command
+
+ROOT = Path(__file__).parents[3]
+
+
+def leaves(command: Command, path: str = "") -> Iterator[tuple[str, Command]]:
+    path = f"{path} {command.name}".strip()
+    if not command.commands:
+        yield path, command
+    for each in command.commands:
+        yield from leaves(each, path)
+
+
+def test_the_verbs_without_json_are_those_that_the_documents_name() -> None:
+    verbs = [each for verb in kraftctl().commands for each in leaves(verb)]
+
+    silent = {path for path, verb in verbs if not any("--json" in flag.names for flag in verb.flags)}
+
+    (sentence,) = re.findall(r"Without `--json` are ([^.]*)\.", (ROOT / "docs/operations.md").read_text())
+    assert set(re.findall(r"`(\w+)`", sentence)) == silent
 
 
 def test_there_is_a_page_for_each_command_with_its_options(tmp_path: Path) -> None:
     assert run([str(tmp_path / "man1")]) == 0
 
-    names = {"kraftctl", *(f"kraftctl-{verb}" for verb in VERBS), *TOOLS}
+    names = {"kraftctl", *(f"kraftctl-{verb}" for verb in VERBS), *TOOLS, "kraft-pipeline"}
     assert {path.stem for path in (tmp_path / "man1").iterdir()} == names
     text = (tmp_path / "man1" / "kraftctl-backup.1").read_text()
     for part in (".SH NAME", "kraftctl backup save", "\\-\\-directory", "kraftctl backup verify"):

@@ -88,7 +88,7 @@ def told(tool: str, arguments: list[str], kind: type[io.TextIOWrapper]) -> str:
         patch.object(sys, "stderr", error),
         patch.object(sys, "argv", [tool, *arguments]),
     ):
-        running(module.run)
+        running(module.run, tool)
         out.flush()
         error.flush()
     return "\n".join(each.getvalue().decode("utf-8", "surrogateescape") for each in data)
