@@ -92,6 +92,6 @@ def test_lost_data_is_a_line_once_a_minute_with_both_offsets_and_the_section_to_
     assert log.problems.is_current(DATA_LOST)
     assert log.problems.current()[0].text == (
         "the quorum has lost data: node 2, which leads epoch 7, has another log from offset 0 on, and this node has "
-        "committed all records below 1042. It keeps them and does not follow. Stop the other controllers, and do not "
+        "committed all records below 1042. It keeps them, and does not follow. Stop the other controllers, and do not "
         'format this node: docs/operations.md, "The quorum has lost data"'
     )
