@@ -10,7 +10,7 @@ from raft.fetch_snapshot import begin_download, download_request, note_data_lost
 from raft.log_view import OFFSET_MAX, EpochEnd
 from raft.roles import Follower, Unattached
 from raft.voters import control_values, endpoint_of
-from records.batch import CorruptBatch, is_intact, read_header
+from records.batch import CorruptBatch, is_intact, read_header, records_of
 from records.errors import Error
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.uuids import METADATA_TOPIC_ID
@@ -24,6 +24,8 @@ Partition = FetchRequest.FetchTopic.FetchPartition
 Data = FetchResponse.FetchableTopicResponse.PartitionData
 
 UNKNOWN = -1
+# Leaders write batches of at most 8 MiB.
+DECOMPRESSED_MAX = 16 << 20
 
 
 def send_fetch(replica: Replica, role: Follower | Unattached, now_ms: int) -> None:
@@ -149,6 +151,10 @@ def append_fetched(replica: Replica, data: bytes) -> bool:
         if fault is not None:
             replica.note("fetched_records_refused", reason=fault)
             return False
+        if batch is None and position == 0 and data:
+            # A leader sends at least one whole batch. Were this one taken, it would be fetched again without a pause.
+            replica.note("fetched_records_refused", reason=f"{len(data)} bytes without a whole batch")
+            return False
         if batch is None:
             return True
 
@@ -170,6 +176,10 @@ def check_fetched(replica: Replica, data: bytes, batch: Batch, end_offset: int) 
         reason = f"epoch {batch.leader_epoch} is below that of the log, {replica.log.last_epoch}"
     if reason is not None:
         raise CorruptBatch(batch.base_offset, batch.position, reason)
+    if batch.compression:
+        # No controller compresses its batches. What cannot be read again must not reach the log: once it is committed,
+        # it would end this node.
+        records_of(data, batch, decompressed_max=DECOMPRESSED_MAX)
 
 
 def update_high_watermark(replica: Replica, offset: int) -> None:

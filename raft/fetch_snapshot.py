@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from raft.inputs import PartWritten, Requested
     from raft.replica import Replica
 
+# A leader that announces more does not send a snapshot: stock, too, opens no larger file. The disk must not fill.
+SNAPSHOT_BYTES_MAX = (1 << 31) - 1
+
 Asked = FetchSnapshotRequest.TopicSnapshot
 Answer = FetchSnapshotResponse.TopicSnapshot
 Data = Answer.PartitionSnapshot
@@ -220,6 +223,7 @@ def _take_part(replica: Replica, role: Follower, download: Download, data: Data)
         or download.size not in {None, data.size}
         or not records
         or end > data.size
+        or data.size > SNAPSHOT_BYTES_MAX
     ):
         replica.note(
             "snapshot_part_refused", position=data.position, length=len(records), size=data.size,

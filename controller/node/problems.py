@@ -90,6 +90,22 @@ TEXTS = {
         'follow. Stop the other controllers, and do not format this node: docs/operations.md, "The quorum has lost '
         'data"'
     ),
+    "fetched_records_refused": (
+        "the leader sends records that do not follow the log of this node, which refuses them; the field `reason` of "
+        "the line says why. Look at the leader's disk and at its log"
+    ),
+    "snapshot_offer_refused": (
+        "the leader offers a snapshot that cannot continue the log of this node, which refuses it. Look at the "
+        "leader's disk and at its snapshots"
+    ),
+    "snapshot_part_refused": (
+        "the leader sends parts of a snapshot that do not fit together, or more than 2 GiB, and this node refuses "
+        "them. Look at the leader's disk and at its snapshots"
+    ),
+    "snapshot_refused": (
+        "a snapshot that the leader sent fails its check, and was deleted. Look at the leader's disk and at its "
+        "snapshots"
+    ),
     "majority_missing": (
         "there is no leader: {reached} of {voters} voters can be reached, this node included, and a majority is "
         "{needed}. Start the voters {lost}, or repair the network to them"
