@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from raft.change_stages import appended
 from raft.effects import ProposalRefused
-from raft.fetch_request import answer_parked, quorum_timeout
+from raft.fetch_request import answer_parked, emit_confirmed, quorum_timeout
 from raft.roles import Leader
 from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
@@ -89,6 +89,9 @@ def append_control(
     replica.take_control(values)
     role.state.proposals.next_offset = replica.log.end
     answer_parked(replica, role, now_ms)
+    # Fewer voters may be a majority now: voter 1 of {1, 2} waits for the next Fetch of 2 as a proof of its leadership,
+    # and removes 2, whose next Fetch proves nothing. A majority of the new set shares a voter with each of the former.
+    emit_confirmed(replica, role)
 
 
 def start_epoch(replica: Replica, state: LeaderState, now_ms: int) -> None:

@@ -58,7 +58,8 @@ class RaftConfig:
     it again at once. counts_parked_fetches: whether a parked Fetch proves again that its sender is alive when records
     or a high watermark answer it, as in Kafka. observers_grant_pre_votes: whether an observer grants pre-votes after a
     fetch timeout without its leader; in Kafka, not before it learns of another epoch. handover_ms: for how long a
-    leader that shuts down stays to vote, at most, when all voters have acknowledged its resignation; 0: not at all.
+    leader that shuts down stays to vote after its last successor could stand, at most, when all voters have
+    acknowledged its resignation (`raft/handover.py`); 0: not at all.
     election_quiet_ms: for how long a voter that has given its vote, or whose leader resigned, does not ask other nodes
     for the leader; 0: not at all, like Kafka. endpoints: the addresses of this node that it sends to peers.
     """

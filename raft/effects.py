@@ -4,6 +4,9 @@ A driver starts them in the order of the list. The order is that of starting onl
 and the driver then steps the core with an input that carries the effect's number. The core itself holds back effects
 that depend on durable state. A driver may complete a save or a flush at once, but must report it in a step of its own,
 after it has started all effects of the list.
+
+Saves become durable in their order, and so do operations of the log; a save may overtake an operation of the log, and
+be overtaken. What a driver owes the core in full: `raft/DESIGN.md`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from raft.checks import (
 from raft.config import ReplicaKey
 from raft.discovery import learn, refused, report_of, take_answer, unexpected
 from raft.effects import Reply
+from raft.handover import peer_heard
 from raft.roles import Follower, Leader, Resigned
 from raft.voters import read_endpoints
 from records.errors import Error
@@ -55,16 +56,16 @@ def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     if partition is None:
         return
     role = replica.role
-    if isinstance(role, Follower) and role.leader_id == partition.leader_id:
+    # One that is repeated, because the answer was lost, does not begin the wait again.
+    if isinstance(role, Follower) and role.leader_id == partition.leader_id and not role.state.has_resigned:
         candidates = [
             ReplicaKey(candidate.candidate_id, candidate.candidate_directory_id)
             for candidate in partition.preferred_candidates
         ] or [ReplicaKey(successor) for successor in partition.preferred_successors]
         wait_ms = wait_before_election(candidates, replica.key, replica.config.election_backoff_max_ms)
-        role.state.fetch_deadline_ms = now_ms + wait_ms
+        # From now on pre-votes are granted. (Kafka waits for its own election timeout first.)
+        role.state.resigned(now_ms + wait_ms)
         replica.peers.quiet_until_ms = now_ms + replica.config.election_quiet_ms
-        # There is no leader to protect, so grant the next pre-vote. (Kafka waits for its own election timeout first.)
-        role.state.has_fetched = False
     _reply(replica, requested, EndQuorumEpochResponse, Error.NONE)
 
 
@@ -130,6 +131,7 @@ def _take(replica: Replica, requested: Requested, answer: type[Response], now_ms
     if partition is None:
         replica.emit(Reply(requested.source, answer(error_code=Error.INVALID_REQUEST, topics=())))
         return None
+    peer_heard(replica, partition.leader_id)
     error = refusal_of_voter_request(replica, partition.leader_id, partition.leader_epoch)
     if error == Error.NONE:
         endpoints = read_endpoints(request.leader_endpoints)

@@ -12,6 +12,7 @@ from raft.limits import NEVER
 from raft.roles import Follower, Handover, Leader, Resigned
 
 if TYPE_CHECKING:
+    from raft.config import RaftConfig
     from raft.replica import Replica
 
 # The part of handover_ms for which a leader waits, at most, before it resigns.
@@ -22,8 +23,18 @@ def begin(replica: Replica, now_ms: int) -> None:
     """The replica shuts down. Only one that leads, or has just resigned, has something to hand over."""
     replica.shutting_down = True
     if replica.handover is None and isinstance(replica.role, (Leader, Resigned)):
-        wait_ms = replica.config.handover_ms
-        replica.handover = Handover(now_ms + wait_ms // PART_TO_COPY, now_ms + wait_ms)
+        config = replica.config
+        replica.handover = Handover(now_ms + config.handover_ms // PART_TO_COPY, now_ms + stay_ms(config))
+
+
+def stay_ms(config: RaftConfig) -> int:
+    """For how long a former leader stays, at most.
+
+    Of three voters the second successor needs its vote, should the first one not be able to stand, and stands after
+    half of election_backoff_max_ms (`raft/epoch.py`). So handover_ms count from then on; where that half is longer than
+    handover_ms, it is not waited for.
+    """
+    return config.handover_ms + min(config.handover_ms, config.election_backoff_max_ms // 2)
 
 
 def peer_gone(replica: Replica, peer: int) -> None:
@@ -34,6 +45,12 @@ def peer_gone(replica: Replica, peer: int) -> None:
     handover.gone.add(peer)
     if isinstance(role, Resigned) and peer in role.unacked:
         role.unacked.remove(peer)
+
+
+def peer_heard(replica: Replica, peer: int) -> None:
+    """A peer sent a request or an answer: its process runs (again)."""
+    if replica.handover is not None:
+        replica.handover.gone.discard(peer)
 
 
 def may_resign(replica: Replica, role: Leader, now_ms: int) -> bool:
@@ -65,7 +82,7 @@ def is_over(replica: Replica, now_ms: int) -> bool:
     is committed, or no other voter is there to elect a leader.
     """
     handover, role = replica.handover, replica.role
-    if handover is None or not replica.is_voter or replica.voters.is_only(replica.key):
+    if handover is None or not replica.may_stand or replica.voters.is_only(replica.key):
         return True
     if isinstance(role, Leader) or (isinstance(role, Resigned) and role.unacked):
         return False

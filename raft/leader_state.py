@@ -161,12 +161,14 @@ class LeaderState:
         ]
 
     def successors(self) -> tuple[ReplicaKey, ...]:
-        """The other voters, the longest logs first; of equal ones that which has been connected for longest.
+        """The other voters, the longest logs first; of equal ones that which has been connected for longest, and those
+        without a connection last.
 
-        One that has just started may still replay its log, and would not serve as soon as it is elected.
+        One that has just started may still replay its log, and would not serve as soon as it is elected; one without a
+        connection may not run.
         """
         others = [progress for progress in self.voters.values() if progress.key.id != self.own_id]
-        others.sort(key=lambda other: (-other.end_offset, other.since_ms, other.key))
+        others.sort(key=lambda other: (-other.end_offset, other.connection is None, other.since_ms, other.key))
         return tuple(other.key for other in others)
 
     def disconnected(self, connection: int) -> None:

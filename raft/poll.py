@@ -82,7 +82,11 @@ def _unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
 def _prospective(replica: Replica, role: Prospective, now_ms: int) -> int:
     tally = role.tally
     held_until_ms = 0 if tally.held_until_ms is None else tally.held_until_ms
-    if tally.is_won and now_ms >= held_until_ms:
+    if not replica.may_stand:
+        # A truncation that a faulty leader ordered within a batch took the voter set with this replica.
+        _lose_election(replica, role, now_ms)
+        return now_ms
+    if tally.is_won and now_ms >= held_until_ms and replica.log.is_flushed:
         to_candidate(replica, now_ms)
         return NEVER  # no epoch is left: there is nothing more to try
     if tally.is_lost or now_ms >= role.election_deadline_ms:

@@ -133,14 +133,20 @@ class Replica:
 
     @property
     def may_stand(self) -> bool:
-        """Whether this replica may be elected: a voter, or one that the newest voter set removes and that does not know
-        this set to be committed. The voters of the set before may need its log to elect anyone (section 4.2.2 of the
-        dissertation on Raft).
+        """Whether this replica may be elected: a voter of the newest voter set of its log, or of an earlier set whose
+        successor it does not know to be committed. The voters of that set may need its log to elect anyone (section
+        4.2.2 of the dissertation on Raft). There may be several such sets: a new leader at another address appends one
+        of its own.
         """
+        if self.is_voter:
+            return True
         sets = self.voter_sets.entries
-        if self.is_voter or len(sets) < 2 or sets[-1][0] < self.log.committed:
-            return self.is_voter
-        return sets[-2][1].holds(self.key)
+        for place in range(len(sets) - 1, 0, -1):
+            if sets[place][0] < self.log.committed:
+                return False
+            if sets[place - 1][1].holds(self.key):
+                return True
+        return False
 
     def control_state_at(self, end_offset: int) -> tuple[int, VoterSet | None]:
         """kraft.version and the voter set for the first batch of a snapshot that ends at `end_offset`.

@@ -125,6 +125,7 @@ def _on_disconnected(replica: Replica, event: Disconnected, _now_ms: int) -> Non
 
 
 def _on_answered(replica: Replica, event: Answered, now_ms: int) -> None:
+    handover.peer_heard(replica, event.peer)
     request = replica.peers.take(event.peer, event.number, now_ms)
     if request is None:
         return  # late: the request timed out, or was sent in an earlier role

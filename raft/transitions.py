@@ -80,9 +80,15 @@ def to_prospective(replica: Replica, now_ms: int) -> None:
 
 
 def to_candidate(replica: Replica, now_ms: int) -> None:
-    """Raise the epoch, vote for this replica, and ask for votes. Only a note where no epoch is left."""
+    """Raise the epoch, vote for this replica, and ask for votes. Only a note where no epoch is left.
+
+    The whole log is on disk. A candidate that crashes stands again in the same epoch, and a voter repeats its vote
+    without a look at the log: if the crash took records that the vote was given for, a leader without committed records
+    could be elected.
+    """
     old = replica.role
     assert replica.may_stand, f"{replica.key} is not among {replica.voters}"
+    assert replica.log.is_flushed, f"{replica.key} stands with {replica.log.end}, durable is {replica.log.durable_end}"
     if old.epoch >= EPOCH_MAX:
         replica.note("epochs_exhausted", epoch=old.epoch)
         return

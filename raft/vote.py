@@ -15,6 +15,7 @@ from raft.checks import (
 from raft.config import ReplicaKey
 from raft.discovery import refused, report_of, take_answer, unexpected
 from raft.effects import Reply
+from raft.handover import peer_heard
 from raft.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
 from raft.tally import Tally
 from raft.transitions import to_candidate, to_unattached
@@ -41,6 +42,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         replica.emit(Reply(requested.source, VoteResponse(error_code=Error.INVALID_REQUEST, topics=())))
         return
     error = _refusal(replica, asked)
+    peer_heard(replica, asked.replica_id)
     if error == Error.NONE:
         if asked.replica_epoch > replica.epoch:
             to_unattached(replica, asked.replica_epoch, None, now_ms)
@@ -186,6 +188,8 @@ def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, n
     """No answer for the partition. If the voter does not support pre-votes, go on to the election without them."""
     role = replica.role
     if error == Error.UNSUPPORTED_VERSION and isinstance(role, Prospective):
+        if not replica.log.is_flushed:
+            return False  # it cannot stand yet: ask again after the backoff
         replica.note("pre_vote_unsupported", voter_id=peer)
         to_candidate(replica, now_ms)
         return True

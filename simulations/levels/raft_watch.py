@@ -61,7 +61,7 @@ class Watch:
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
-            periodic_work, promptness, Handovers(world, promptness), self.changes,
+            periodic_work, promptness, Handovers(ledger, world, promptness), self.changes,
         )  # fmt: skip
         self.on_detail: OnDetail | None = None
         self.seen: Seen | None = None

@@ -30,7 +30,7 @@ def draw(seed: int) -> Plan | None:
     plan.latency = pick(rng, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
     plan.pace = pick(rng, ([100, 300, 0.0, 0], [1_000, 8_000, 0.0, 0]))
     plan.codec = rng.random() < 0.5
-    plan.load = Load(every_ms=pick(rng, (5, 20)))
+    plan.load = Load(every_ms=pick(rng, (5, 20)), asks=30)
     TARGETED_PLANS[name](rng, plan)
     plan.calm = RecoveryPlan(plan.ids, quiet=rng.random() < 0.5)
     return plan

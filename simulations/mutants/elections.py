@@ -142,7 +142,7 @@ MUTANTS = (
     ),
     Mutant(
         "R36", "becomes a candidate without a pre-vote", "progress", "KIP-996", ("S21", "L04"),
-        (Edit("raft.poll", "    if tally.is_won and now_ms >= held_until_ms:", "    if now_ms >= held_until_ms:"),),
+        (Edit("raft.poll", "    if tally.is_won and now_ms >= held", "    if now_ms >= held"),),
     ),
     Mutant(
         "R37", "election timeouts are not random", "progress", "classic", ("L01",),
@@ -269,5 +269,32 @@ MUTANTS = (
     Mutant(
         "X16", "a node that a peer excludes from the quorum continues", "progress", "KafkaRaftClient", ("L16",),
         (Edit("raft.discovery", "        replica.emit(Denied(peer))", "        replica.note(\"denied\", peer=peer)"),),
+    ),
+    Mutant(
+        "X22", "a candidate stands with records that are not on its disk", "persistence", "own", ("T01",),
+        (
+            Edit("raft.poll", "now_ms >= held_until_ms and replica.log.is_flushed:", "now_ms >= held_until_ms:"),
+            Edit("raft.transitions", "    assert replica.log.is_flushed, ", "    assert True, "),
+        ),
+    ),
+    Mutant(
+        "X23", "a voter without a connection may be the first successor", "progress", "own", ("L16",),
+        (Edit("raft.leader_state", "(-other.end_offset, other.connection is None, other.since_ms,", "(-other.end_offset, other.since_ms,"),),
+    ),
+    Mutant(
+        "X24", "an answer that is late undoes the leader's resignation", "progress", "own", ("T01",),
+        (Edit("raft.follower_state", "        if self.has_resigned:\n            return\n", ""),),
+    ),
+    Mutant(
+        "X25", "a repeated EndQuorumEpoch begins the wait of a successor again", "progress", "own", ("T01",),
+        (Edit("raft.epoch", " and role.leader_id == partition.leader_id and not role.state.has_resigned:", " and role.leader_id == partition.leader_id:"),),
+    ),
+    Mutant(
+        "X26", "a former leader leaves when its second successor stands", "progress", "own", ("L16",),
+        (Edit("raft.handover", "    return config.handover_ms + min(config.handover_ms, config.election_backoff_max_ms // 2)", "    return config.handover_ms"),),
+    ),
+    Mutant(
+        "X27", "a former leader takes a voter that runs again for gone", "progress", "own", ("L16",),
+        (Edit("raft.handover", "        replica.handover.gone.discard(peer)", "        pass"),),
     ),
 )  # fmt: skip

@@ -190,7 +190,7 @@ MUTANTS = (
         "a removed leader never stands again, though its removal is not committed",
         "Raft 4.2.2",
         ("L01",),
-        Edit(REPLICA, "        return sets[-2][1].holds(self.key)\n", "        return False\n"),
+        Edit(REPLICA, "            if sets[place - 1][1].holds(self.key):\n", "            if False:\n"),
     ),
     _row(
         "M18",
@@ -222,8 +222,8 @@ MUTANTS = (
         ("L06",),
         Edit(
             JOIN,
-            "    if not may_join(replica) or now_ms < role.state.update_deadline_ms:\n",
-            "    if may_join(replica) or now_ms < role.state.update_deadline_ms:\n",
+            "    if not may_join(replica) or not state",
+            "    if may_join(replica) or not state",
         ),
     ),
     _row(
@@ -272,5 +272,45 @@ MUTANTS = (
         "Kafka's TreeMapLogHistory",
         ("T01",),
         Edit(VOTERS, "self.entries[1][0] < end_offset:\n", "self.entries[1][0] <= end_offset:\n"),
+    ),
+    _row(
+        "M26",
+        "a confirmation of leadership is not looked at again when the voters change",
+        "own",
+        ("L05",),
+        Edit(APPEND, "    emit_confirmed(replica, role)\n", ""),
+    ),
+    _row(
+        "M27",
+        "an observer that joins by itself never leaves a silent leader",
+        "own",
+        ("L15",),
+        Edit(
+            JOIN,
+            "not state.update_deadline_ms <= now_ms < state.fetch_deadline_ms:\n",
+            "now_ms < state.update_deadline_ms:\n",
+        ),
+    ),
+    _row(
+        "M28",
+        "a leader that is being removed stops without handing over",
+        "own",
+        ("L16",),
+        Edit(
+            "raft.handover",
+            "    if handover is None or not replica.may_stand or",
+            "    if handover is None or not replica.is_voter or",
+        ),
+    ),
+    _row(
+        "M29",
+        "a removed replica stands only where its removal is the newest voter set",
+        "own",
+        ("T01", "L01"),
+        Edit(
+            REPLICA,
+            "        for place in range(len(sets) - 1, 0, -1):\n",
+            "        for place in range(len(sets) - 1, 0, -1)[:1]:\n",
+        ),
     ),
 )

@@ -2,7 +2,7 @@
 nodes.
 
 S06 CommittedImmutable, S07 CommittedOnDurableQuorum, S08 CommitOwnEpochFirst, S09 MonotonicHW, S22
-FetchAccountedOnlyIfReplicated, S23 ConfirmedLeaderIsCurrent.
+FetchAccountedOnlyIfReplicated, S23 ConfirmedLeaderIsCurrent; L05 (a leader that asks for confirmation gets it).
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from raft import effects as do
 from raft.roles import Leader
 from records.messages.fetch import FetchRequest
 from simulations.world.violation import Violation
+from simulations.world.world import MS
+
+# A confirmation takes two Fetches of each voter of a majority, on one connection. So many quorum timeouts it may take.
+CONFIRMED_WITHIN = 6
 
 if TYPE_CHECKING:
     from raft.config import SnapshotId
@@ -122,6 +126,23 @@ class Commits:
 
     def questioned(self, process: Process, number: int) -> None:
         self._questions[process.node.id, process.life, number] = self._ledger.history.end
+        self._look_for_confirmation(process, number, process.replica.role, 0)
+
+    def _look_for_confirmation(self, process: Process, number: int, role: Role, waits: int) -> None:
+        """Whether a leader got the confirmation that it asked for. waits: for how many quorum timeouts it has waited;
+        as long as it leads, a majority of the voters fetches within each.
+        """
+        if process.is_dead or process.has_failed or process.replica.role is not role or not isinstance(role, Leader):
+            return
+        if not self.is_waiting(process, number):
+            return
+        waits = waits + 1 if process.is_awake and not process.clock.frozen else 0
+        config = process.replica.config
+        if waits > CONFIRMED_WITHIN:
+            text = f"node {process.node.id} leads epoch {role.epoch}, asked for confirmation of that, and got none"
+            raise Violation("L05", f"{text} within {CONFIRMED_WITHIN} quorum timeouts")
+        wait_us = config.fetch_timeout_ms * 3 // 2 * MS
+        process.world.after(wait_us, self._look_for_confirmation, process, number, role, waits)
 
     def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
         """A leader with confirmed leadership has applied all records that were committed when it asked."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simulations.world.process import Process
 
 # The answer does not depend on the time.
-_RULES = Rules(0, 0, 0)
+_RULES = Rules(0, 0, 0, 0)
 _SOURCE = Source(0, 0)
 
 

@@ -1,16 +1,20 @@
 """Handovers, L16: a leader that shuts down resigns when the voters that fetch from it have its whole log, and ends when
-it knows that another leader has committed a record; or when the time for either is over. A node that has no leadership
-to hand over ends at once.
+it knows that another leader has committed a record, or that no other voter runs; or when the time for either is over. A
+leader that is being removed hands over too. A node that has no leadership to hand over ends at once.
+
+The successors that a leader names are ordered by their logs; of equal ones those without a connection are the last.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
 from raft.handover import PART_TO_COPY
-from raft.inputs import Resign, ShutDown
+from raft.inputs import Answered, Refused, Requested, Resign, ShutDown
 from raft.roles import Follower, Leader, Resigned
+from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from simulations.properties.promptness import AT_ONCE_US, WAITS
 from simulations.world.violation import Violation
 from simulations.world.world import MS
@@ -18,6 +22,7 @@ from simulations.world.world import MS
 if TYPE_CHECKING:
     from raft.roles import Role
     from simulations.properties.promptness import Promptness
+    from simulations.world.ledger import Ledger
     from simulations.world.process import Process
     from simulations.world.world import World
 
@@ -25,19 +30,27 @@ if TYPE_CHECKING:
 class Handovers:
     """Checks when a node that shuts down resigns, and when it ends."""
 
-    def __init__(self, world: World, promptness: Promptness) -> None:
+    def __init__(self, ledger: Ledger, world: World, promptness: Promptness) -> None:
+        self._ledger = ledger
         self._world = world
         self._promptness = promptness
         self._asked: dict[int, int] = {}  # node id: when its process was asked to shut down (ms)
         self._resigns: set[int] = set()  # ids of nodes whose processes were asked to resign
-        self.inputs: dict[type, Any] = {ShutDown: self._shuts_down, Resign: self._is_asked_to_resign}
+        self._gone: dict[int, set[int]] = {}  # node id: peers that refused its connections, and sent nothing since
+        self.inputs: dict[type, Any] = {
+            ShutDown: self._shuts_down, Resign: self._is_asked_to_resign, Refused: self._is_refused,
+            Requested: self._was_asked, Answered: self._was_answered,
+        }  # fmt: skip
         self.performs: dict[type, Any] = {do.ShutdownComplete: self._completes}
 
     def started(self, process: Process) -> None:
         self._asked.pop(process.node.id, None)
         self._resigns.discard(process.node.id)
+        self._gone[process.node.id] = set()
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
+        if isinstance(was, Leader) and isinstance(role, Resigned):
+            self._check_successors(process, was, role)
         if process.node.id not in self._asked or not isinstance(was, Leader) or not isinstance(role, Resigned):
             return
         state = was.state
@@ -56,6 +69,15 @@ class Handovers:
             waited_ms = self._waited_ms(process)
             text = f"node {process.node.id} shuts down, and resigns after {waited_ms} ms at offset {end_offset}"
             raise Violation("L16", f"{text}, which nodes {lacking} have not reached")
+
+    def _check_successors(self, process: Process, was: Leader, role: Resigned) -> None:
+        """The first successor stands at once: one that may not run should not be it."""
+        voters = was.state.voters
+        successors = [voters[key.id] for key in role.successors]
+        for before, after in pairwise(successors):
+            if (-before.end_offset, before.connection is None) > (-after.end_offset, after.connection is None):
+                text = f"node {process.node.id} resigns, and prefers node {before.key.id} to node {after.key.id}"
+                raise Violation("L16", f"{text}, which is connected, or has the longer log")
 
     def _shuts_down(self, process: Process, _event: ShutDown, effects: list[Any]) -> None:
         if process.node.id in self._asked:
@@ -91,7 +113,7 @@ class Handovers:
         if must_notify or not process.is_awake or process.clock.frozen or self._promptness.is_saving(process):
             self._world.after(AT_ONCE_US, self._look_for_end, process, waits)
         elif waits < WAITS:
-            wait_us = process.replica.config.handover_ms * MS + AT_ONCE_US
+            wait_us = self._stay_ms(process) * MS + AT_ONCE_US
             self._world.after(wait_us, self._look_for_end, process, waits + 1)
         else:
             raise Violation("L16", f"node {process.node.id} is {role}, has notified its peers, and does not stop")
@@ -99,23 +121,45 @@ class Handovers:
     def _is_asked_to_resign(self, process: Process, _event: Resign, _effects: list[Any]) -> None:
         self._resigns.add(process.node.id)
 
+    def _is_refused(self, process: Process, event: Refused, _effects: list[Any]) -> None:
+        self._gone[process.node.id].add(event.peer)
+
+    def _was_answered(self, process: Process, event: Answered, _effects: list[Any]) -> None:
+        self._gone[process.node.id].discard(event.peer)
+
+    def _was_asked(self, process: Process, event: Requested, _effects: list[Any]) -> None:
+        request, gone = event.request, self._gone[process.node.id]
+        if gone and isinstance(request, VoteRequest) and request.topics:
+            gone.discard(request.topics[0].partitions[0].replica_id)
+        elif gone and isinstance(request, (BeginQuorumEpochRequest, EndQuorumEpochRequest)) and request.topics:
+            gone.discard(request.topics[0].partitions[0].leader_id)
+
     def _completes(self, process: Process, _effect: do.ShutdownComplete) -> None:
         replica = process.replica
-        role, handover = replica.role, replica.handover
-        if handover is None or not isinstance(role, Follower) or not replica.is_voter:
+        role = replica.role
+        others = set(self._ledger.voters(process).ids) - {process.node.id}
+        if replica.handover is None or not others or not self._ledger.may_stand(process):
             return
         waited_ms = self._waited_ms(process)
-        others = set(replica.voters.ids) - {process.node.id}
-        if waited_ms >= replica.config.handover_ms or others <= handover.gone:
+        text = f"node {process.node.id} led and shuts down: it ends after {waited_ms} ms"
+        if isinstance(role, Leader):
+            raise Violation("L16", f"{text} without having resigned, and its removal is not committed")
+        if waited_ms >= self._stay_ms(process) or others <= self._gone[process.node.id]:
             return
+        if not isinstance(role, Follower):
+            raise Violation("L16", f"{text} as {role}, and its last successor may need its vote")
         start_offset = next((start for epoch, start in reversed(replica.log.epochs) if epoch == role.epoch), None)
         if start_offset is None or replica.log.committed <= start_offset:
-            text = f"node {process.node.id} led and shuts down: it ends after {waited_ms} ms"
             raise Violation("L16", f"{text}, and no record of epoch {role.epoch} is committed, as far as it knows")
 
     def _waited_ms(self, process: Process) -> int:
         """For how long the process has been asked to shut down."""
         return self._now_ms(process) - self._asked[process.node.id]
+
+    def _stay_ms(self, process: Process) -> int:
+        """For how long a former leader stays, so that the last successor may have its vote."""
+        config = process.replica.config
+        return config.handover_ms + min(config.handover_ms, config.election_backoff_max_ms // 2)
 
     def _is_resignation_due(self, process: Process) -> bool:
         return self._waited_ms(process) >= process.replica.config.handover_ms // PART_TO_COPY

@@ -75,7 +75,7 @@ PROPERTIES: dict[str, str] = {
     "L02": "a write is committed in the recovery phase",
     "L03": "a leader without followers resigns",
     "L04": "a healthy leader is not disturbed",
-    "L05": "each request is answered",
+    "L05": "each request is answered, each confirmation of leadership given",
     "L06": "changes of the voters end, and removed leaders resign",
     "L07": "all replicas catch up in the recovery phase",
     "L08": "live brokers are unfenced, and dead ones are fenced",
@@ -84,7 +84,7 @@ PROPERTIES: dict[str, str] = {
     "L11": "no node loops",
     "L13": "a leader notifies every voter",
     "L14": "failed requests are repeated after a pause",
-    "L15": "a role sends its requests at once",
+    "L15": "a role sends its requests at once; an observer of a silent leader asks others",
     "L16": "a leader that shuts down hands over; a node without leadership, or denied by a peer, ends at once",
     "ASSERT": "the product raises no exception",
 }

@@ -1,8 +1,8 @@
 """Promptness: a candidate sends Vote to all voters at once, a leader that resigns notifies all at once, an answer takes
 effect at once.
 
-L15 (the requests of a new role do not wait for answers to the requests of the former), L16 (a node that a peer denies
-ends), S24 LeaderHeard (by an answer).
+L15 (the requests of a new role do not wait for answers to the requests of the former; an observer whose leader is
+silent asks another node), L16 (a node that a peer denies ends), S24 LeaderHeard (by an answer).
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Promptness:
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
         self._notified: dict[int, tuple[int, int | None]] = {}  # node id: epoch and leader, as its state machine knows
+        self._asked_others_ms: dict[int, int] = {}  # node id: when it last asked a node that is not its leader
         self.performs: dict[type, Any] = {
             do.Send: self._sends, do.SaveElection: self._saves, do.LeaderChanged: self._leader_changes,
         }  # fmt: skip
@@ -57,6 +58,7 @@ class Promptness:
         self._sent[process.node.id] = {}
         self._saving.pop(process.node.id, None)
         self._notified[process.node.id] = (0, None)
+        self._asked_others_ms.pop(process.node.id, None)
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
         """Requests of another role no longer count; but granting a vote changes nothing."""
@@ -64,6 +66,8 @@ class Promptness:
             self._sent[process.node.id] = {}
         if not isinstance(role, Leader):
             self._world.after(AT_ONCE_US, self._look, process, role)
+        if isinstance(role, Follower):
+            self._look_for_silence(process, role)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         role = SENT_BY.get(type(effect.request))
@@ -72,6 +76,8 @@ class Promptness:
         # Of others that waited the role is not known, so their answers are not looked at.
         number = HELD if self._duties.is_held(process) else effect.number
         self._sent[process.node.id][effect.peer] = (number, process.clock.ms(self._world.now))
+        if effect.peer != process.replica.leader_id:
+            self._asked_others_ms[process.node.id] = process.clock.ms(self._world.now)
 
     def _leader_changes(self, process: Process, effect: do.LeaderChanged) -> None:
         self._notified[process.node.id] = (effect.epoch, effect.leader_id)
@@ -101,6 +107,25 @@ class Promptness:
             return
         self._has_asked(process, role)
         self._check_notified(process, role)
+
+    def _look_for_silence(self, process: Process, role: Follower, waits: int = 0) -> None:
+        """Whether an observer whose leader is silent looks for another one. A voter stands then. waits: how often no
+        other node was asked for the time of a request.
+        """
+        replica = process.replica
+        if process.is_dead or process.has_failed or replica.role is not role or replica.stopped:
+            return
+        now_ms, silent_ms = process.clock.ms(self._world.now), role.state.fetch_deadline_ms
+        may_ask = replica.log.is_flushed and replica.freezing is None and _has_bootstrap_servers(process)
+        is_held = self.is_saving(process) or not process.is_awake or process.clock.frozen or not may_ask
+        asked_ms = self._asked_others_ms.get(process.node.id, silent_ms - 1)
+        is_late = now_ms >= silent_ms > asked_ms and not self._ledger.may_stand(process)
+        waits = waits + 1 if is_late and not is_held else 0
+        if waits > WAITS:
+            text = f"node {process.node.id} is {role}, an observer that hears nothing of its leader"
+            raise Violation("L15", f"{text} for a fetch timeout and more, and asks no other node for the leader")
+        wait_us = max(replica.config.request_timeout_ms, 1) * MS
+        self._world.after(wait_us, self._look_for_silence, process, role, waits)
 
     def _has_asked(self, process: Process, role: Role) -> None:
         sent = self._sent[process.node.id]
@@ -164,6 +189,11 @@ class Promptness:
         if leader.leader_epoch == role.epoch and is_named and leader.leader_id != process.node.id:
             text = f"node {process.node.id} was answered that node {leader.leader_id} leads epoch {role.epoch}"
             raise Violation("S24", f"{text}, but is {role}")
+
+
+def _has_bootstrap_servers(process: Process) -> bool:
+    """Whether it has any: in their place it asks the static voters, also the leader."""
+    return any(peer < 0 for peer, _ in process.replica.peers.bootstrap)
 
 
 def _partition(response: Any) -> Any:

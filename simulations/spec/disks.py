@@ -153,7 +153,7 @@ def begin_download(node: Node, epoch: int, end: int, now_ms: int) -> Node:
     is_possible = 0 <= epoch <= node.epoch and end >= node.committed
     if not is_newer or not is_possible or any(known[:2] == (epoch, end) for known in node.snapshots):
         return node
-    return node.but(download=Download((epoch, end)), since_ms=now_ms, fetched=True)
+    return node.but(download=Download((epoch, end))).served(now_ms)
 
 
 def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int, size: int, now_ms: int) -> Node:
@@ -165,7 +165,7 @@ def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int,
     is_next = snapshot == download.id and position == download.position and download.size in {UNKNOWN, size}
     if not is_next or not length or end > size:
         return node.but(download=None)
-    return node.but(download=download._replace(position=end, size=size), since_ms=now_ms, fetched=True)
+    return node.but(download=download._replace(position=end, size=size)).served(now_ms)
 
 
 def load_snapshot(node: Node, snapshot: tuple[int, int], size: int, sets: tuple[Voters, ...]) -> Node:

@@ -155,10 +155,12 @@ def handle_begin_request(
 def handle_end_request(
     node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool
 ) -> tuple[Node, tuple[int, ...]]:
-    """AcceptEndQuorumRequest, or its refusal: a follower of that leader waits for it no more."""
+    """AcceptEndQuorumRequest, or its refusal: a follower of that leader waits for it no more. A repeated one has no
+    effect.
+    """
     node, error = _learn_leader(node, epoch, leader, now_ms, can_reach=can_reach)
-    if error == 0 and node.role == FOLLOWER and node.leader == leader:
-        node = node.but(released=True, fetched=False)
+    if error == 0 and node.role == FOLLOWER and node.leader == leader and not node.released:
+        node = node.but(released=True, fetched=False, since_ms=now_ms)
     return node, (error, node.epoch, node.leader)
 
 
@@ -242,6 +244,8 @@ def win_pre_vote(node: Node, now_ms: int, *, may_skip: bool) -> Node:
     need(
         may_skip or has_majority(node), name, f"a majority of {node.electorate.ids} granted it: {sorted(node.granted)}"
     )
+    # After a crash it stands again in this epoch, and those who voted for it repeat their votes, whatever its log.
+    need(not node.disk.writing, name, f"its log is on disk: {node.disk.writing}")
     return node.but(
         role=CANDIDATE, epoch=node.epoch + 1, leader=NOBODY, voted=node.id, reaches=False, since_ms=now_ms,
         granted=frozenset((node.id,)), refused=NONE_YET, electorate=node.voters,
@@ -255,7 +259,11 @@ def lose_pre_vote(node: Node, rules: Rules, now_ms: int) -> Node:
     waited = now_ms - node.since_ms
     voters = node.electorate
     is_lost = sum(1 for voter_id in voters.ids if voter_id not in node.refused) < voters.majority
-    need(is_lost or waited >= rules.election_ms, name, f"refused by {sorted(node.refused)}, after {waited} ms")
+    need(
+        is_lost or waited >= rules.election_ms or not node.may_stand,
+        name,
+        f"refused by {sorted(node.refused)}, after {waited} ms",
+    )
     if node.leader != NOBODY and node.reaches:
         return follower(node, node.epoch, node.leader, now_ms)
     return unattached(node, node.epoch, node.leader, now_ms)

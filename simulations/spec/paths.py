@@ -130,8 +130,9 @@ def check_time(node: Node, rules: Rules, now_ms: int) -> None:
     if node.leaving:
         return
     if role == FOLLOWER:
-        if now_ms - node.since_ms >= rules.fetch_ms and not node.released and node.may_stand:
-            raise NotAllowed("VoterFetchTimeout", f"it was due: the leader is silent since {node.since_ms} ms")
+        waits_ms, what = (rules.backoff_ms, "has resigned") if node.released else (rules.fetch_ms, "is silent")
+        if now_ms - node.since_ms >= waits_ms and node.may_stand:
+            raise NotAllowed("VoterFetchTimeout", f"it was due: the leader {what} since {node.since_ms} ms")
     elif role == LEADER:
         if node.leading is not None and now_ms - node.leading.quorum_ms >= rules.quorum_ms and not is_sole(node):
             raise NotAllowed("CheckQuorumResign", f"it was due: no majority since {node.leading.quorum_ms} ms")

@@ -172,4 +172,4 @@ def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
         target = min(own_end, end) if own_epoch == epoch else own_end
     if target < node.committed:
         return node  # no leader may ask for that
-    return node.but(log=node.log.cut(target), sets=truncated(node.sets, target), since_ms=now_ms, fetched=True)
+    return node.but(log=node.log.cut(target), sets=truncated(node.sets, target)).served(now_ms)

@@ -84,7 +84,8 @@ class Validator:
         found = disks.restart((node.id, node.key.directory_id), sets, election, log, snapshots, process.now_ms())
         config = node.config
         rules = Rules(
-            config.fetch_timeout_ms, max(config.election_timeout_ms, 1), max(config.request_timeout_ms, 1)
+            config.fetch_timeout_ms, max(config.election_timeout_ms, 1), max(config.request_timeout_ms, 1),
+            config.election_backoff_max_ms,
         )  # fmt: skip
         track = self._tracks[node.id] = Track(process, rules, found, partial(self._sets_at, process))
         if before is not None:

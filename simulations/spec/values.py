@@ -6,6 +6,7 @@ action makes a new node.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulations.world.voter_sets import NO_VOTERS, Key, Voters
@@ -193,11 +194,11 @@ class Node(NamedTuple):
     """One replica. directory: the id of its log directory. sets: the voter sets of its log, or the static one.
 
     reaches: whether it knows its leader's address. committed: the highest offset that it ever knew to be committed, in
-    this process; watermark: as its role knows it. since_ms: when the role began, or a follower last got an answer of
-    its leader, by the node's own clock. granted, refused: ids of voters, in a candidacy; electorate: the voter set when
-    it began. fetched: whether the leader of this epoch has served it; released: whether it resigned. snapshots: (epoch,
-    end, bytes), ascending. freezing: the complete download. leaving: it is to shut down. NOBODY and UNKNOWN where there
-    is none.
+    this process; watermark: as its role knows it. since_ms: when the role began, a follower last got an answer of its
+    leader, or that leader resigned, by the node's own clock. granted, refused: ids of voters, in a candidacy;
+    electorate: the voter set when it began. fetched: whether the leader of this epoch has served it; released: whether
+    it resigned. snapshots: (epoch, end, bytes), ascending. freezing: the complete download. leaving: it is to shut
+    down. NOBODY and UNKNOWN where there is none.
     """
 
     id: int
@@ -245,12 +246,16 @@ class Node(NamedTuple):
         sets, key = self.sets, (self.id, self.directory)
         if sets[-1].holds(key):
             return True
-        return len(sets) > 1 and sets[-1].offset >= self.committed and sets[-2].holds(key)
+        return any(voters.holds(key) and later.offset >= self.committed for voters, later in pairwise(sets))
 
     @property
     def is_removed(self) -> bool:
         """Whether it leads, and its removal from the voters is committed."""
         return self.role == LEADER and self.watermark > self.sets[-1].offset and not self.is_voter
+
+    def served(self, now_ms: int) -> Node:
+        """The node after a successful answer of its leader; where that has resigned, the timeout does not restart."""
+        return self if self.released else self.but(since_ms=now_ms, fetched=True)
 
     def but(self, **changes: Any) -> Node:
         """The same node with other values of some fields. Like `_replace`, in a third of its time."""
@@ -288,11 +293,14 @@ def is_sole(node: Node) -> bool:
 
 
 class Rules(NamedTuple):
-    """The timeouts of the quorum, the same for all nodes, in ms."""
+    """The timeouts of the quorum, the same for all nodes, in ms. backoff_ms: the longest wait of a voter whose leader
+    has resigned, before it stands.
+    """
 
     fetch_ms: int
     election_ms: int
     request_ms: int
+    backoff_ms: int
 
     @property
     def quorum_ms(self) -> int:

@@ -6,6 +6,7 @@ Nothing is checked here; `properties` checks, on this data.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from simulations.world.chains import ChainedLog, Chains
@@ -75,8 +76,10 @@ class Ledger:
 
     def may_stand(self, process: Process) -> bool:
         """Whether a process may be elected: a voter, or one whose removal it does not know to be committed."""
-        voters, key = self.voters(process), process.node.key
-        return voters.holds(key) or (voters.offset >= process.replica.log.committed and key in voters.before)
+        sets, key, committed = self.all_voters(process), process.node.key, process.replica.log.committed
+        if sets[-1].holds(key):
+            return True
+        return any(voters.holds(key) and later.offset >= committed for voters, later in pairwise(sets))
 
     def was_voter(self, key: tuple[int, bytes]) -> bool:
         """Whether a replica is in a voter set of any log, or was."""

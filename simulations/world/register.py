@@ -77,6 +77,7 @@ class Register:
         self.pending: deque[tuple[int, tuple[int, ...]]] = deque()  # end offset, numbers of writes
         self._snapshot_at = 0
         self._questions = 0
+        self._is_asking = False
         self._handed_us = 0
         self._handing = 0  # inputs that raft gets later
         self._supported = (0, 0)
@@ -106,6 +107,7 @@ class Register:
     def load(self, snapshot: SnapshotId) -> None:
         """Start again from a snapshot; the formatter's is empty."""
         self.leads = None
+        self._is_asking = False
         found = State()
         if snapshot != BOOTSTRAP:
             found = read_snapshot(self._process.storage.snapshot_batches(snapshot))
@@ -118,6 +120,7 @@ class Register:
     def leader_changed(self, event: LeaderChanged) -> None:
         """Set whether it may write, and from which offset."""
         self.leads = None
+        self._is_asking = False
         self.pending.clear()
         if event.leader_id == self._node.id:
             assert self.offset == event.end_offset, f"it leads from {event.end_offset}, and has applied {self.offset}"
@@ -152,6 +155,7 @@ class Register:
             self.pending.clear()
 
     def confirmed(self, event: LeadershipConfirmed) -> None:
+        self._is_asking = False
         self._process.watch.confirmed(self._process, event.number, event.epoch, self.offset)
 
     # Called by clients
@@ -188,10 +192,14 @@ class Register:
         self._process.handle(event)
 
     def ask(self) -> int:
-        """Request a confirmation of leadership; returns its number."""
-        self._questions += 1
-        self._process.watch.questioned(self._process, self._questions)
-        self._process.handle(ConfirmLeadership(self._questions))
+        """Request a confirmation of leadership, or wait for the one that is under way, as the controller does; returns
+        its number.
+        """
+        if not self._is_asking:
+            self._is_asking = True
+            self._questions += 1
+            self._process.watch.questioned(self._process, self._questions)
+            self._process.handle(ConfirmLeadership(self._questions))
         return self._questions
 
     def _take_snapshot(self) -> None:

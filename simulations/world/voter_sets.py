@@ -25,14 +25,12 @@ Key = tuple[int, bytes]
 
 class Voters(NamedTuple):
     """A voter set. keys: (id, directory id) ascending, the directory id all zeros with static voters; hosts: the
-    address of each, in the same order; offset: of its record, -1 for the set that nodes are formatted with; before: the
-    keys of the set that it replaced.
+    address of each, in the same order; offset: of its record, -1 for the set that nodes are formatted with.
     """
 
     keys: tuple[Key, ...] = ()
     hosts: tuple[str, ...] = ()
     offset: int = -1
-    before: tuple[Key, ...] = ()
 
     def __str__(self) -> str:
         rows = (
@@ -132,7 +130,7 @@ def read_control(data: bytes, voters: Voters, level: int = 0) -> tuple[Voters, i
         if kind == KRAFT_VOTERS:
             rows = sorted((each.voter_id, each.voter_directory_id, each.endpoints[0].host) for each in message.voters)
             keys = tuple(row[:2] for row in rows)
-            voters = Voters(keys, tuple(row[2] for row in rows), offset, voters.keys)
+            voters = Voters(keys, tuple(row[2] for row in rows), offset)
         elif kind == KRAFT_VERSION:
             level = message.kraft_version
     return voters, level

@@ -52,6 +52,18 @@ def test_it_fetches_on_after_the_answer_and_asks_again_after_a_while() -> None:
     assert len(asked(bench)) == 2
 
 
+def test_it_does_not_join_a_silent_leader_but_asks_other_nodes_for_another() -> None:
+    bench = observer(auto_join=True)
+    wait_following(bench, 2500)
+    bench.answer(bench.last_send(AddRaftVoterRequest), added(Error.REQUEST_TIMED_OUT, "lagging"))
+    bench.seen.clear()
+
+    bench.wait(12_000)
+
+    fetched_from = {send.peer for send in bench.sends(kind=FetchRequest)}
+    assert (asked(bench), fetched_from) == ([], {1, 2, 3})
+
+
 def test_a_voter_asks_no_more() -> None:
     bench = observer(auto_join=True)
     wait_following(bench, 2500)

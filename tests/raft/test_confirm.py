@@ -10,10 +10,12 @@ from tests.raft.building import (
     dynamic_voters,
     fetch_request,
     follower,
+    key,
     leader,
     static_voters,
     vote_request,
 )
+from tests.raft.changing import adding, ask, leading, leave_offsets, remove
 
 
 def fetch(bench: Bench, replica: int, connection: int | None = None, **options: Any) -> list[Any]:
@@ -168,3 +170,23 @@ def test_a_deposed_leader_is_never_confirmed() -> None:
     deposed = bench.tell(Requested(Source(9, 0), vote_request(3, 3, last_offset=9, last_epoch=2), 2, "CONTROLLER"))
 
     assert confirmed(kept + deposed) == []
+
+
+def test_when_two_voters_become_one_an_open_confirmation_is_given() -> None:
+    bench = leading(1, 2)
+    asked = bench.tell(ConfirmLeadership(70))
+    ask(bench, remove(key(2)))
+
+    appended = leave_offsets(bench)
+
+    assert (confirmed(asked), confirmed(appended)) == ([], [70])
+
+
+def test_a_voter_that_is_added_is_asked_for_an_open_confirmation() -> None:
+    bench = leading(1, 2)
+    bench.tell(ConfirmLeadership(70))
+
+    appended = adding(bench, 3)
+    fetched = [confirmed(fetch(bench, voter)) for voter in (3, 2)]
+
+    assert (confirmed(appended), fetched) == ([], [[], [70]])

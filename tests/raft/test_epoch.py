@@ -16,9 +16,11 @@ from records.messages.elections import (
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
 )
+from records.messages.fetch import FetchRequest
 from tests.raft.building import (
     Bench,
     active,
+    batch,
     begin_request,
     begin_response,
     candidate,
@@ -306,6 +308,29 @@ def test_a_follower_of_a_resigned_leader_grants_a_pre_vote_before_its_own_electi
 
     assert refused == vote_response(4, leader=2, node=2)
     assert bench.ask(vote_request(4, 3, pre_vote=True)) == vote_response(4, granted=True, leader=2, node=2)
+
+
+def test_an_answer_that_arrives_after_the_resignation_does_not_undo_it() -> None:
+    bench = follower(1, leader=2, epoch=4)
+    fetch = bench.last_send(FetchRequest)
+    bench.ask(end_request(4, 2, (key(3), key(1))))
+
+    bench.answer(fetch, fetch_response(4, 2, records=batch(0, 4)))
+
+    assert (waits(bench), bench.replica.log.end) == (500, 1)
+    pre_vote = vote_request(4, 3, last_epoch=4, last_offset=1, pre_vote=True)
+    assert bench.ask(pre_vote) == vote_response(4, granted=True, leader=2, node=2)
+
+
+def test_a_resignation_that_is_repeated_does_not_delay_the_election() -> None:
+    bench = follower(1, leader=2, epoch=4)
+    bench.ask(end_request(4, 2, (key(3), key(1))))
+    bench.wait(300)
+
+    answer = bench.ask(end_request(4, 2, (key(3), key(1))))
+
+    assert answer == end_response(4, leader=2, node=2)
+    assert waits(bench) == 200
 
 
 def test_successors_of_an_older_leader_have_no_directory() -> None:

@@ -4,8 +4,13 @@ committed a record, or a short time is over.
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from raft.effects import ShutdownComplete
-from raft.inputs import Disconnected, Propose, Refused, Resign, ShutDown
+from raft.epoch import wait_before_election
+from raft.inputs import Answered, Disconnected, Propose, Refused, Resign, ShutDown
 from raft.roles import Follower, Leader, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest
@@ -22,11 +27,15 @@ from tests.raft.building import (
     fetch_request,
     fetch_response,
     follower,
+    key,
     vote_request,
     vote_response,
 )  # fmt: skip
+from tests.raft.changing import ask, catch_up, leading, leave_offsets, remove
 
 HANDOVER_MS = 500
+# The last successor stands after half of election_backoff_max_ms.
+STAY_MS = HANDOVER_MS + 500
 RESIGN_MS = 100
 
 
@@ -142,7 +151,7 @@ def test_it_follows_another_leader_no_longer_than_it_votes() -> None:
     bench = acknowledged()
     bench.ask(begin_request(5, 3))
 
-    before = bench.wait(HANDOVER_MS - 1)
+    before = bench.wait(STAY_MS - 1)
     after = bench.wait(1)
 
     assert ShutdownComplete() not in before
@@ -154,7 +163,7 @@ def test_it_does_not_stand_when_the_other_leader_resigns() -> None:
     bench.ask(begin_request(5, 3))
 
     bench.ask(end_request(5, 3, (bench.replica.key,)))
-    bench.wait(HANDOVER_MS - 1)
+    bench.wait(STAY_MS - 1)
 
     assert isinstance(bench.role, Follower)
 
@@ -182,7 +191,7 @@ def test_it_does_not_stand_itself() -> None:
     bench.ask(vote_request(5, 3, last_epoch=4, last_offset=1))
     assert isinstance(bench.role, Unattached)
 
-    assert bench.sends(bench.wait(HANDOVER_MS - 1)) == []
+    assert bench.sends(bench.wait(STAY_MS - 1)) == []
     assert bench.sends(bench.wait(1)) == []
     assert bench.replica.stopped
 
@@ -190,7 +199,7 @@ def test_it_does_not_stand_itself() -> None:
 def test_it_stops_when_the_time_is_over() -> None:
     bench = acknowledged()
 
-    before = bench.wait(HANDOVER_MS - 100)
+    before = bench.wait(STAY_MS - 100)
     after = bench.wait(100)
 
     assert ShutdownComplete() not in before
@@ -202,7 +211,7 @@ def test_the_time_does_not_end_it_before_each_voter_has_acknowledged() -> None:
     to_2, _ = bench.sends(bench.tell(ShutDown()), EndQuorumEpochRequest)
     bench.answer(to_2, end_response(4, leader=1))
 
-    assert ShutdownComplete() not in bench.wait(2 * HANDOVER_MS)
+    assert ShutdownComplete() not in bench.wait(2 * STAY_MS)
 
 
 def test_it_stops_at_once_when_no_other_voter_runs() -> None:
@@ -224,7 +233,7 @@ def test_a_voter_that_does_not_run_needs_no_notification() -> None:
     bench.answer(to_2, end_response(4, leader=1))
 
     assert bench.role.unacked == []
-    assert ShutdownComplete() in bench.wait(HANDOVER_MS)
+    assert ShutdownComplete() in bench.wait(STAY_MS)
 
 
 def test_a_leader_that_resigned_before_hands_over_too() -> None:
@@ -237,7 +246,7 @@ def test_a_leader_that_resigned_before_hands_over_too() -> None:
 
 def test_a_second_request_to_shut_down_does_not_extend_the_time() -> None:
     bench = acknowledged()
-    bench.wait(HANDOVER_MS - 100)
+    bench.wait(STAY_MS - 100)
 
     bench.tell(ShutDown())
 
@@ -254,3 +263,70 @@ def test_without_the_time_it_stops_when_each_voter_has_acknowledged() -> None:
 
 def test_a_follower_has_nothing_to_hand_over() -> None:
     assert follower(1, leader=2).tell(ShutDown()) == [ShutdownComplete()]
+
+
+def test_the_second_of_two_successors_still_gets_its_vote() -> None:
+    bench = acknowledged()
+    second_stands_ms = wait_before_election([key(2), key(3)], key(3), bench.replica.config.election_backoff_max_ms)
+
+    bench.wait(second_stands_ms + 100)
+    pre_vote = bench.ask(vote_request(4, 3, last_epoch=4, last_offset=1, pre_vote=True))
+
+    assert pre_vote.topics[0].partitions[0].vote_granted
+    assert not bench.replica.stopped
+
+
+def test_a_long_election_backoff_does_not_keep_it_for_long() -> None:
+    bench = active(epoch=4, election_backoff_max_ms=60_000)
+    for send in bench.sends(bench.tell(ShutDown()), EndQuorumEpochRequest):
+        bench.answer(send, end_response(4, leader=1))
+
+    assert ShutdownComplete() in bench.wait(2 * HANDOVER_MS)
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        lambda bench: bench.ask(vote_request(4, 3, last_epoch=4, last_offset=1, pre_vote=True)),
+        lambda bench: bench.ask(begin_request(5, 3)),
+        lambda bench: bench.tell(Answered(3, 1, vote_response(4))),
+    ],
+    ids=["its request for a vote", "its leadership", "its answer"],
+)
+def test_a_voter_that_runs_again_is_not_gone(heard: Any) -> None:
+    bench = acknowledged()
+    bench.tell(Refused(3))
+
+    heard(bench)
+    bench.tell(Refused(2))
+
+    assert not bench.replica.stopped
+
+
+def test_a_leader_whose_own_removal_is_not_committed_hands_over() -> None:
+    bench = leading(1, 2)
+    ask(bench, remove(key(1)))
+    leave_offsets(bench)
+
+    effects = bench.tell(ShutDown())
+    before = bench.replica.stopped, type(bench.role)
+    effects += bench.wait(RESIGN_MS)
+    (to_2,) = bench.sends(effects, EndQuorumEpochRequest)
+    bench.answer(to_2, end_response(2, leader=1))
+    bench.wait(STAY_MS - RESIGN_MS - 1)
+    waits = bench.replica.stopped
+    done = bench.wait(1)
+
+    assert (before, to_2.peer, waits) == ((False, Leader), 2, False)
+    assert ShutdownComplete() in done
+
+
+def test_a_leader_whose_own_removal_is_committed_has_nothing_to_hand_over() -> None:
+    bench = leading(1, 2, 3)
+    ask(bench, remove(key(1)))
+    leave_offsets(bench)
+    for voter in (2, 3):
+        catch_up(bench, voter)
+    assert isinstance(bench.role, Resigned)
+
+    assert ShutdownComplete() in bench.tell(ShutDown())

@@ -199,6 +199,16 @@ def test_of_equal_logs_the_successor_is_the_voter_that_is_connected_for_longest(
     assert [successor.id for successor in state.successors()] == [3, 2]
 
 
+def test_of_equal_logs_a_voter_without_a_connection_is_the_last_successor() -> None:
+    state = leader_state(static_voters(1, 2, 3, 4))
+    for voter, end_offset in ((2, 10), (3, 10), (4, 9)):
+        state.voters[voter].fetched(end_offset, 10, connection=voter, now_ms=voter)
+
+    state.disconnected(2)
+
+    assert [successor.id for successor in state.successors()] == [3, 2, 4]
+
+
 def test_a_voter_whose_connection_is_closed_has_none() -> None:
     state = leader_state(static_voters(1, 2, 3))
     state.voters[2].fetched(10, 10, connection=7, now_ms=0)

@@ -4,18 +4,22 @@ from typing import Any
 
 import pytest
 
-from raft.effects import ShutdownComplete
-from raft.inputs import Requested, ShutDown, Source
-from raft.roles import Follower, Leader, Resigned, Unattached
+from raft.effects import ShutdownComplete, Truncate
+from raft.inputs import Answered, Flushed, Refused, Requested, ShutDown, Source
+from raft.roles import Follower, Leader, Prospective, Resigned, Unattached
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
+from records.messages.fetch import FetchRequest
 from tests.raft.building import (
     Bench,
     active,
     begin_request,
     candidate,
+    dynamic_voters,
+    fetch_response,
     follower,
     key,
     leader,
+    log,
     prospective,
     static_voters,
     unattached,
@@ -63,7 +67,7 @@ def test_a_leader_resigns_and_stays_for_a_time_when_another_leads() -> None:
     effects = bench.tell(ShutDown())
     waiting = bench.wait(20)
     following = bench.tell(Requested(Source(9, 0), begin_request(5, 3), 1, "CONTROLLER"))
-    done = bench.wait(480)
+    done = bench.wait(980)
 
     assert [send.peer for send in bench.sends(effects, EndQuorumEpochRequest)] == [2, 3]
     assert ShutdownComplete() not in effects + waiting + following
@@ -150,3 +154,23 @@ def test_overdue_work_is_done_in_one_step() -> None:
 
 def test_a_leader_with_other_voters_was_elected_by_them() -> None:
     assert leader(epoch=4).role.state.granting == (1, 2)
+
+
+def test_a_voter_that_loses_its_place_by_a_truncation_within_a_batch_ends_its_candidacy() -> None:
+    recovered = log(6, (1, 0))
+    recovered.voter_sets = ((-1, dynamic_voters(2, 3)), (4, dynamic_voters(1, 2, 3)))
+    recovered.kraft_versions = ((-1, 1),)
+    bench = follower(1, leader=2, recovered=recovered)
+    fetch = bench.last_send(FetchRequest)
+    bench.step(Answered(fetch.peer, fetch.number, fetch_response(1, 2, diverging=(1, 5))))
+    bench.step(Refused(2))
+    asked = bench.sends(kind=VoteRequest)
+    for send in asked:
+        bench.step(Answered(send.peer, send.number, vote_response(1, granted=True)))
+    before = bench.role
+
+    truncation = next(each for each in bench.open if isinstance(each, Truncate))
+    bench.step(Flushed(truncation.number, end_offset=4))
+
+    assert isinstance(before, Prospective)
+    assert (bench.replica.may_stand, type(bench.role)) == (False, Follower)

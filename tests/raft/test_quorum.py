@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from raft.inputs import Resign, ShutDown
+from raft.inputs import Refused, Resign, ShutDown
 from tests.raft.world import Node, Rules, World
 
 
@@ -251,6 +251,35 @@ def test_with_slow_disks_one_flush_covers_many_appends() -> None:
     lively(world, 1000)
 
     assert world.committed - before > 200
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_candidate_that_loses_what_it_had_not_flushed_takes_no_committed_record_with_it(seed: int) -> None:
+    """The leader and one voter have a record on disk, and the other voter has it in memory when the leader dies. If
+    that voter stood now, it would be elected by its log's end, crash, stand again in the same epoch without the record,
+    and get the same vote again.
+    """
+    world = World(3, seed=seed).boot()
+    old = settle(world)
+    world.run(50)
+    slow, other = (world.nodes[each] for each in world.nodes if each != old.id)
+    slow.flush_ms = (300, 300)
+    old.propose(b"committed")
+    world.run_until(lambda: old.applied == old.replica.log.end)
+    assert slow.replica.log.durable_end < slow.replica.log.end == other.replica.log.durable_end
+
+    world.crash(old.id)
+    slow.step(Refused(old.id))
+    end_ms = world.now + 200
+    while world.now < end_ms and slow.id not in {vote for (voter, _), vote in world.votes.items() if voter == other.id}:
+        world.turn()
+    world.crash(slow.id)
+    slow.flush_ms = None
+    world.boot(slow.id)
+
+    settle(world)
+    assert b"committed" in world.history
+    assert other.values == slow.values == world.history
 
 
 @pytest.mark.parametrize("seed", range(60))

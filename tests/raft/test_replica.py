@@ -208,6 +208,26 @@ def test_voters_of_the_log_replace_the_configured_ones() -> None:
     assert (replica.voters, replica.kraft_version, replica.is_voter) == (dynamic_voters(1, 2), 1, True)
 
 
+def test_a_replica_stands_while_no_set_without_it_is_known_to_be_committed() -> None:
+    sets = ((-1, dynamic_voters(1, 2, 3)), (5, dynamic_voters(2, 3)), (7, dynamic_voters(2, 3, 4)))
+
+    found = {}
+    for committed in (5, 6, 8):
+        recovered = Recovered(None, 0, 9, ((1, 0),), voter_sets=sets, kraft_versions=((-1, 1),))
+        replica = Bench(1, recovered=recovered).replica
+        replica.log.commit(committed)
+        found[committed] = (replica.is_voter, replica.may_stand)
+
+    assert found == {5: (False, True), 6: (False, False), 8: (False, False)}
+
+
+def test_a_replica_that_was_never_a_voter_does_not_stand() -> None:
+    sets = ((-1, dynamic_voters(2, 3)), (5, dynamic_voters(2, 3, 4)))
+    recovered = Recovered(None, 0, 9, ((1, 0),), voter_sets=sets, kraft_versions=((-1, 1),))
+
+    assert not Bench(1, recovered=recovered).replica.may_stand
+
+
 def test_a_replica_with_another_directory_id_is_not_a_voter() -> None:
     recovered = Recovered(voter_sets=((-1, dynamic_voters(2, 3)),), kraft_versions=((-1, 1),))
 

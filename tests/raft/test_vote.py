@@ -7,7 +7,7 @@ import pytest
 from raft.config import ReplicaKey
 from raft.effects import Denied, Reply, SaveElection
 from raft.follower_state import FollowerState
-from raft.inputs import Failed, Requested, Saved, Source
+from raft.inputs import Answered, Failed, Refused, Requested, Saved, Source, Ticked
 from raft.leader_state import LeaderState
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from raft.tally import Tally
@@ -17,6 +17,7 @@ from records.messages.elections import VoteRequest, VoteResponse
 from tests.raft.building import (
     Bench,
     active,
+    batch,
     candidate,
     directory,
     dynamic_voters,
@@ -734,3 +735,56 @@ def test_a_voter_that_refused_with_a_longer_log_is_not_asked_again() -> None:
     bench.tell(Requested(Source(5, 0), pre_vote(4, asking=send.peer, last_offset=3), 2, "CONTROLLER"))
 
     assert bench.sends(bench.wait(300)) == []
+
+
+# A log that is not on disk
+
+
+def behind_its_disk(replica_id: int = 1) -> Bench:
+    """A voter whose leader 2 is gone, and that asks for pre-votes before the last record of that leader is flushed."""
+    bench = follower(replica_id, leader=2, epoch=4)
+    fetch = bench.last_send()
+    bench.step(Answered(fetch.peer, fetch.number, fetch_response(4, 2, records=batch(0, 4))))
+    bench.step(Refused(2))
+    assert isinstance(bench.role, Prospective)
+    return bench
+
+
+def test_a_voter_stands_when_its_whole_log_is_on_disk() -> None:
+    bench = behind_its_disk()
+    asked = bench.last_send(VoteRequest)
+
+    bench.step(Answered(asked.peer, asked.number, vote_response(4, granted=True)))
+    before = bench.role
+    effects = bench.settle()
+
+    assert isinstance(before, Prospective)
+    assert isinstance(bench.role, Candidate)
+    assert [send.request.topics[0].partitions[0].last_offset for send in bench.sends(effects)] == [1, 1]
+
+
+def test_a_voter_whose_log_is_not_on_disk_waits_also_for_a_peer_without_pre_votes() -> None:
+    bench = behind_its_disk()
+    asked = bench.last_send(VoteRequest)
+
+    bench.step(Failed(asked.peer, asked.number, Error.UNSUPPORTED_VERSION))
+    before = bench.role
+    bench.settle()
+    bench.wait(20)
+    again = bench.last_send(VoteRequest)
+    bench.step(Failed(again.peer, again.number, Error.UNSUPPORTED_VERSION))
+
+    assert isinstance(before, Prospective)
+    assert (again.peer, again.number > asked.number) == (asked.peer, True)
+    assert isinstance(bench.role, Candidate)
+
+
+def test_a_log_that_does_not_become_durable_in_time_ends_the_candidacy() -> None:
+    bench = behind_its_disk()
+    asked = bench.last_send(VoteRequest)
+    bench.step(Answered(asked.peer, asked.number, vote_response(4, granted=True)))
+
+    bench.now = bench.role.election_deadline_ms
+    bench.step(Ticked())
+
+    assert isinstance(bench.role, Follower)

@@ -1,5 +1,7 @@
 """A small world for replicas in one process: a clock, links, disks that lose unflushed data, state machines.
 
+A save may overtake a flush, and a flush a save: the core asks for no order between the two (`raft/DESIGN.md`).
+
 All random numbers come from one seed. After each step the world checks: one leader in an epoch, no committed record
 that a majority does not have on disk, and one history of committed records.
 """
@@ -53,12 +55,15 @@ class Rules:
 
 
 class Node:
-    """A running replica, or a stopped one: its disk, and the state in memory."""
+    """A running replica, or a stopped one: its disk, and the state in memory. flush_ms: of this disk, where it is not
+    as the rules say.
+    """
 
     def __init__(self, world: World, replica_id: int) -> None:
         self.world = world
         self.id = replica_id
         self.disk = Disk()
+        self.flush_ms: tuple[int, int] | None = None
         self.lives = 0
         self.is_up = False
 
@@ -170,7 +175,8 @@ class Node:
         self.issued = number
         if not self.is_flushing:
             self.is_flushing = True
-            self._later(self.world.between(self.world.rules.flush_ms), self._flush, number, tuple(self.log), self.start)
+            within_ms = self.flush_ms or self.world.rules.flush_ms
+            self._later(self.world.between(within_ms), self._flush, number, tuple(self.log), self.start)
 
     def _flush(self, number: int, log: tuple[Any, ...], log_start: int) -> None:
         self.disk.log, self.disk.start = log, log_start

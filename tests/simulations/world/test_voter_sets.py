@@ -47,7 +47,7 @@ def test_a_prefix_has_the_set_and_the_level_of_its_newest_records() -> None:
     found = sets.at(log.last)
 
     assert (sets.at(EMPTY), sets.at(before), sets.level(before)) == (static, static, 0)
-    assert (found.keys, found.offset, found.before, sets.level(log.last)) == ((ONE, TWO, THREE), 2, static.keys, 1)
+    assert (found.keys, found.offset, sets.level(log.last)) == ((ONE, TWO, THREE), 2, 1)
     assert found.hosts == ("node-1", "node-2", "node-3")
     assert sets.all == [static, found]
 
