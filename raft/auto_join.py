@@ -31,11 +31,11 @@ def may_join(replica: Replica) -> bool:
 def send_if_due(replica: Replica, role: Follower, now_ms: int) -> bool:
     """Have the leader add this replica; before that, remove the voter of the same id that a lost directory left.
 
-    Returns whether that is due: then no Fetch is sent. It is not due when the leader was silent for a fetch timeout:
-    only a Fetch that it does not answer makes this replica ask other nodes for the leader.
+    Returns whether that is due: then no Fetch is sent. It is not due again before the leader has answered a Fetch: only
+    a Fetch that it leaves unanswered makes this replica ask other nodes for the leader.
     """
     state = role.state
-    if not may_join(replica) or not state.update_deadline_ms <= now_ms < state.fetch_deadline_ms:
+    if not may_join(replica) or state.has_asked or now_ms < state.update_deadline_ms:
         return False
     former = replica.voters.get(replica.key.id)
     config = replica.config
@@ -53,7 +53,7 @@ def send_if_due(replica: Replica, role: Follower, now_ms: int) -> bool:
             listeners=write_endpoints(AddRaftVoterRequest.Listener, config.endpoints),
             ack_when_committed=False,
         )
-    send_to_leader(replica, role, request, now_ms)
+    state.has_asked = send_to_leader(replica, role, request, now_ms)
     return True
 
 

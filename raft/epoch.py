@@ -56,8 +56,7 @@ def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     if partition is None:
         return
     role = replica.role
-    # One that is repeated, because the answer was lost, does not begin the wait again.
-    if isinstance(role, Follower) and role.leader_id == partition.leader_id and not role.state.has_resigned:
+    if isinstance(role, Follower) and role.leader_id == partition.leader_id:
         candidates = [
             ReplicaKey(candidate.candidate_id, candidate.candidate_directory_id)
             for candidate in partition.preferred_candidates

@@ -29,17 +29,19 @@ class FollowerState:
     leader_high_watermark: from the last answer; it may be above our log end; -1 before the first. update_deadline_ms:
     when it is next checked whether the voter set has this replica as it is; has_updated: whether this leader has
     this replica's endpoints and versions, which with kraft.version 0 no log keeps. has_resigned: whether the leader has
-    said so (EndQuorumEpoch); it does not lead this epoch again.
+    said so (EndQuorumEpoch); it does not lead this epoch again. has_asked: whether it was asked to add this observer to
+    the voters since its last successful answer.
     """
 
     __slots__ = (
-        "download", "fetch_deadline_ms", "has_fetched", "has_resigned", "has_updated", "leader_high_watermark",
-        "update_deadline_ms",
+        "download", "fetch_deadline_ms", "has_asked", "has_fetched", "has_resigned", "has_updated",
+        "leader_high_watermark", "update_deadline_ms",
     )  # fmt: skip
 
     def __init__(self, fetch_deadline_ms: int) -> None:
         self.fetch_deadline_ms = fetch_deadline_ms
         self.update_deadline_ms = fetch_deadline_ms
+        self.has_asked = False
         self.has_fetched = False
         self.has_resigned = False
         self.has_updated = False
@@ -55,9 +57,13 @@ class FollowerState:
             return
         self.fetch_deadline_ms = now_ms + timeout_ms
         self.has_fetched = True
+        self.has_asked = False
 
     def resigned(self, deadline_ms: int) -> None:
-        """The leader has resigned: there is no leader to protect from pre-votes. deadline_ms: of our own election."""
+        """The leader has resigned: there is no leader to protect from pre-votes. deadline_ms: of our own election.
+
+        It says so again where our answer was lost. That does not put the election off.
+        """
+        self.fetch_deadline_ms = min(deadline_ms, self.fetch_deadline_ms) if self.has_resigned else deadline_ms
         self.has_resigned = True
         self.has_fetched = False
-        self.fetch_deadline_ms = deadline_ms

@@ -82,10 +82,12 @@ def is_over(replica: Replica, now_ms: int) -> bool:
     is committed, or no other voter is there to elect a leader.
     """
     handover, role = replica.handover, replica.role
-    if handover is None or not replica.may_stand or replica.voters.is_only(replica.key):
+    if handover is None or replica.voters.is_only(replica.key):
         return True
     if isinstance(role, Leader) or (isinstance(role, Resigned) and role.unacked):
         return False
+    if not replica.may_stand:
+        return True  # it was removed: the others elect a leader without its vote
     others = [voter_id for voter_id in replica.voters.ids if voter_id != replica.key.id]
     has_successor = isinstance(role, Follower) and _has_committed(replica, role.epoch)
     return has_successor or now_ms >= handover.deadline_ms or handover.gone.issuperset(others)

@@ -101,16 +101,18 @@ def send_if_due(replica: Replica, role: Follower, now_ms: int) -> bool:
     return True
 
 
-def send_to_leader(replica: Replica, role: Follower, request: Any, now_ms: int) -> None:
-    """Send a request to the leader in place of the next Fetch, as soon as the leader may be sent one.
+def send_to_leader(replica: Replica, role: Follower, request: Any, now_ms: int) -> bool:
+    """Send a request to the leader in place of the next Fetch, as soon as the leader may be sent one; returns whether
+    it was sent.
 
     A Fetch to a bootstrap server that is under way does not delay it.
     """
     if not replica.peers.is_ready(role.leader_id, now_ms):
-        return
+        return False
     endpoint = next(each for each in role.endpoints if each.listener == replica.config.listener.upper())
     replica.send(role.leader_id, endpoint, request, now_ms)
     restart_timer(replica, role, now_ms)
+    return True
 
 
 def restart_timer(replica: Replica, role: Follower, now_ms: int) -> None:

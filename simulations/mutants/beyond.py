@@ -105,4 +105,25 @@ SURVIVORS = (
         why="The name of an index is on disk before the committed prefix that refers to it, by the same sync of the "
         "directory. So an operator would have to remove the file; unit tests do.",
     ),
+    Survivor(
+        Mutant(
+            "M29", "a removed replica stands only where its removal is the newest voter set", "voters", "own", ("T01", "L01"),
+            (Edit("raft.replica", "        for place in range(len(sets) - 1, 0, -1):\n", "        for place in range(len(sets) - 1, 0, -1)[:1]:\n"),),
+            level="members",
+        ),
+        is_equivalent=False,
+        why="A leader has to remove itself, another voter to be elected at a new address by that set, and the former "
+        "leader to fetch the second set from it before either is committed. A former leader that stands asks for "
+        "votes at the addresses of its own log and learns of that leader only from a voter, with which it could "
+        "commit: neither 320 seeds nor plans by hand come there. The specification has the rule; unit tests do.",
+    ),
+    Survivor(
+        Mutant(
+            "X28", "a replica that lost its place among the voters becomes candidate", "votes", "own", ("ASSERT",),
+            (Edit("raft.poll", "    if not replica.may_stand:\n        # A truncation", "    if False:\n        # A truncation"),),
+        ),
+        is_equivalent=False,
+        why="Only a faulty leader orders a truncation within a batch, and peers do not lie here within a well-formed "
+        "message. Unit tests do.",
+    ),
 )  # fmt: skip

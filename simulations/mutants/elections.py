@@ -287,7 +287,7 @@ MUTANTS = (
     ),
     Mutant(
         "X25", "a repeated EndQuorumEpoch begins the wait of a successor again", "progress", "own", ("T01",),
-        (Edit("raft.epoch", " and role.leader_id == partition.leader_id and not role.state.has_resigned:", " and role.leader_id == partition.leader_id:"),),
+        (Edit("raft.follower_state", " = min(deadline_ms, self.fetch_deadline_ms) if self.has_resigned else deadline_ms", " = deadline_ms"),),
     ),
     Mutant(
         "X26", "a former leader leaves when its second successor stands", "progress", "own", ("L16",),

@@ -287,8 +287,8 @@ MUTANTS = (
         ("L15",),
         Edit(
             JOIN,
-            "not state.update_deadline_ms <= now_ms < state.fetch_deadline_ms:\n",
-            "now_ms < state.update_deadline_ms:\n",
+            " or state.has_asked or",
+            " or",
         ),
     ),
     _row(
@@ -298,19 +298,8 @@ MUTANTS = (
         ("L16",),
         Edit(
             "raft.handover",
-            "    if handover is None or not replica.may_stand or",
-            "    if handover is None or not replica.is_voter or",
-        ),
-    ),
-    _row(
-        "M29",
-        "a removed replica stands only where its removal is the newest voter set",
-        "own",
-        ("T01", "L01"),
-        Edit(
-            REPLICA,
-            "        for place in range(len(sets) - 1, 0, -1):\n",
-            "        for place in range(len(sets) - 1, 0, -1)[:1]:\n",
+            "    if handover is None or replica.voters",
+            "    if handover is None or not replica.is_voter or replica.voters",
         ),
     ),
 )

@@ -333,6 +333,15 @@ def test_a_resignation_that_is_repeated_does_not_delay_the_election() -> None:
     assert waits(bench) == 200
 
 
+def test_a_leader_that_restarts_after_its_resignation_has_the_election_begin_at_once() -> None:
+    bench = follower(1, leader=2, epoch=4)
+    bench.ask(end_request(4, 2, (key(3), key(1))))
+
+    bench.ask(end_request(4, 2))
+
+    assert place(bench) == (Prospective, 4, 2)
+
+
 def test_successors_of_an_older_leader_have_no_directory() -> None:
     bench = follower(1, leader=2, epoch=4)
 

@@ -321,12 +321,17 @@ def test_a_leader_whose_own_removal_is_not_committed_hands_over() -> None:
     assert ShutdownComplete() in done
 
 
-def test_a_leader_whose_own_removal_is_committed_has_nothing_to_hand_over() -> None:
+def test_a_leader_whose_own_removal_is_committed_stops_when_the_voters_know_that_it_resigned() -> None:
     bench = leading(1, 2, 3)
     ask(bench, remove(key(1)))
     leave_offsets(bench)
+    bench.tell(ShutDown())
+
     for voter in (2, 3):
         catch_up(bench, voter)
-    assert isinstance(bench.role, Resigned)
+    to_2, to_3 = bench.sends(kind=EndQuorumEpochRequest)
+    before = bench.answer(to_2, end_response(2, leader=1))
+    done = bench.answer(to_3, end_response(2, leader=1))
 
-    assert ShutdownComplete() in bench.tell(ShutDown())
+    assert isinstance(bench.role, Resigned)
+    assert (before, done) == ([], [ShutdownComplete()])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 VOTE, FETCH, END_QUORUM_EPOCH, FETCH_SNAPSHOT = 52, 1, 54, 59
+JOINS = (80, 81)  # AddRaftVoter, RemoveRaftVoter
 
 
 class Met(NamedTuple):
@@ -117,6 +118,19 @@ def grants_after_resignation(met: Met) -> bool:
     """A follower whose leader has resigned grants pre-votes at once."""
     resigned = any(isinstance(command, Request) and command.api_key == END_QUORUM_EPOCH for command in met.before)
     return met.where.endswith("voteGranted") and met.difference.ours is True and resigned and met.follows
+
+
+def stands_after_resignation(met: Met) -> bool:
+    """A leader has resigned, and what it sent before arrives, or it says so again: stock waits again, ours stands."""
+    resigned = any(isinstance(command, Request) and command.api_key == END_QUORUM_EPOCH for command in met.before)
+    return resigned and met.noted("leader_silent") and not any(sent.api_key == VOTE for sent in met.stock.sent)
+
+
+def joins_silent_leader(met: Met) -> bool:
+    """An observer asked its leader to add it, and no Fetch was answered since: stock asks again, ours sends a Fetch."""
+    joins = bool(dict(met.start.config).get("auto_join"))
+    ours, stock = (sum(sent.api_key in JOINS for sent in answer.sent) for answer in (met.ours, met.stock))
+    return joins and ours < stock and met.follows
 
 
 def starts_over(met: Met) -> bool:
@@ -239,6 +253,8 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-records-refused", True, refuses_records),
     Deliberate("raft-truncates-committed", True, truncates),
     Deliberate("raft-pre-vote-after-resignation", False, grants_after_resignation),
+    Deliberate("raft-resignation-is-final", True, stands_after_resignation),
+    Deliberate("raft-joins-silent-leader", True, joins_silent_leader),
     Deliberate("raft-snapshot-starts-over", True, starts_over),
     Deliberate("raft-fetch-within-batch", True, is_within_batch),
     Deliberate("raft-late-answer", True, is_late),
