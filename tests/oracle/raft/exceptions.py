@@ -114,16 +114,23 @@ def truncates(met: Met) -> bool:
     return isinstance(met.command, Respond) and (met.noted("truncation_refused") or is_split)
 
 
+def is_end(command: Command) -> bool:
+    return isinstance(command, Request) and command.api_key == END_QUORUM_EPOCH
+
+
 def grants_after_resignation(met: Met) -> bool:
     """A follower whose leader has resigned grants pre-votes at once."""
-    resigned = any(isinstance(command, Request) and command.api_key == END_QUORUM_EPOCH for command in met.before)
+    resigned = any(is_end(command) for command in met.before)
     return met.where.endswith("voteGranted") and met.difference.ours is True and resigned and met.follows
 
 
 def stands_after_resignation(met: Met) -> bool:
-    """A leader has resigned, and what it sent before arrives, or it says so again: stock waits again, ours stands."""
-    resigned = any(isinstance(command, Request) and command.api_key == END_QUORUM_EPOCH for command in met.before)
-    return resigned and met.noted("leader_silent") and not any(sent.api_key == VOTE for sent in met.stock.sent)
+    """A leader has resigned, and then answers, or says so again: stock waits anew before it stands, ours as before."""
+    commands = (*met.before, met.command)
+    first = next((place for place, command in enumerate(commands) if is_end(command)), len(commands))
+    goes_on = any(isinstance(command, Respond) or is_end(command) for command in commands[first + 1 :])
+    ours, stock = ([sent.ms for sent in answer.sent if sent.api_key == VOTE] for answer in (met.ours, met.stock))
+    return goes_on and ours != stock
 
 
 def joins_silent_leader(met: Met) -> bool:
