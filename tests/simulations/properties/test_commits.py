@@ -89,3 +89,12 @@ def test_a_confirmed_leader_that_has_not_applied_all_is_detected() -> None:
 
     with pytest.raises(Violation, match="S23"):
         run.watch.confirmed(found, 99, found.replica.epoch, 2)
+
+
+def test_a_leader_whose_question_is_not_answered_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = lived()
+    monkeypatch.setattr("raft.fetch_request.emit_confirmed", lambda *_: None)
+    leader(run).machine.ask()
+
+    with pytest.raises(Violation, match=r"L05.*asked for confirmation of that, and got none"):
+        live(run, 20 * leader(run).replica.config.fetch_timeout_ms)
