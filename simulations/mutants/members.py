@@ -222,8 +222,8 @@ MUTANTS = (
         ("L06",),
         Edit(
             JOIN,
-            "    if not may_join(replica) or not state",
-            "    if may_join(replica) or not state",
+            "    if not may_join(replica) or state",
+            "    if may_join(replica) or state",
         ),
     ),
     _row(
