@@ -10,7 +10,7 @@ import sys
 import time
 
 from controller.ctl.terminal import GREEN, YELLOW, add_verb, coloured, parser, say
-from controller.offline.lock import DirectoryLocked, locked_where_lockable
+from controller.offline.lock import DirectoryLocked, unused
 from controller.tools.command_line.standard_streams import unguarded
 from records.plain_text import plain_text
 
@@ -181,7 +181,7 @@ def _made(options: argparse.Namespace, target: str) -> Manifest | None:
             from controller.offline.backups import save_directory
             from controller.offline.examined import examine, partition_of
 
-            with locked_where_lockable(partition_of(options.directory)[0]):
+            with unused(partition_of(options.directory)[0]):
                 found = examine(options.directory)
                 return None if options.dry_run else save_directory(found, target, now_ms)
         from controller.ctl.live_copy import save_live

@@ -8,7 +8,7 @@ import time
 from contextlib import nullcontext
 
 from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser, say
-from controller.offline.lock import DirectoryLocked, locked_where_lockable
+from controller.offline.lock import DirectoryLocked, unused
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
@@ -85,7 +85,7 @@ def arguments_parser() -> argparse.ArgumentParser:
 def _check(options: argparse.Namespace) -> int:
     from controller.offline.examined import partition_of
 
-    with locked_where_lockable(partition_of(options.directory)[0]):
+    with unused(partition_of(options.directory)[0]):
         found, replayed = _examined(options.directory, replays=options.verb == "replay")
     fault = _first(found, replayed)
     if options.json:
@@ -173,7 +173,7 @@ def _truncate(options: argparse.Namespace) -> int:
     # A node must not start in between, so the lock is taken even where no lock file is there yet.
     lock = None if options.dry_run else DirectoryLock(OsFiles(), log_directory)
     try:
-        with locked_where_lockable(log_directory) if options.dry_run else nullcontext():
+        with unused(log_directory) if options.dry_run else nullcontext():
             found, replayed = _examined(options.directory, replays=options.to is None)
         fault = _first(found, replayed)
         to = options.to

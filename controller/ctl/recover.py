@@ -9,7 +9,7 @@ import time
 from contextlib import ExitStack
 
 from controller.ctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser, say
-from controller.offline.lock import DirectoryLocked, locked_where_lockable
+from controller.offline.lock import DirectoryLocked, unused
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ def _examined(directories: list[str]) -> list[Examined]:
     found = []
     with ExitStack() as locks:
         for directory in directories:
-            locks.enter_context(locked_where_lockable(partition_of(directory)[0]))
+            locks.enter_context(unused(partition_of(directory)[0]))
         with Progress("reading", len(directories)) as note:
             for number, directory in enumerate(directories, 1):
                 found.append(examine(directory))
@@ -217,7 +217,7 @@ def _apply(options: argparse.Namespace) -> int:
         plan = plan._replace(directory=partition_of(options.directory)[0])
     with ExitStack() as held:
         if options.dry_run:
-            held.enter_context(locked_where_lockable(plan.directory))
+            held.enter_context(unused(plan.directory))
         else:
             held.callback(DirectoryLock(OsFiles(), plan.directory).release)
         found = examine(plan.directory)

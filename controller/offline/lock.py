@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import struct
@@ -23,15 +24,22 @@ class DirectoryLocked(Exception):
 
 @contextmanager
 def locked_where_lockable(directory: str) -> Iterator[None]:
-    """Hold the lock of a directory that has a `.lock` file; without one no node has used it.
+    """Hold the lock of a directory that has a `.lock` file; without one no node uses it.
 
-    The lock is a POSIX lock on the whole file, as java.nio takes it. Raises DirectoryLocked, OSError.
+    The lock is a POSIX lock on the whole file, as java.nio takes it. None is needed on a file system that is read-only,
+    where no node can run; a node that crashed before may have left the file there. Raises DirectoryLocked, OSError.
     """
     name = f"{directory}/.lock" if directory else ".lock"
     if not os.path.exists(name):  # noqa: PTH110 - pathlib costs 10 ms
         yield
         return
-    handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+    try:
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        yield
+        return
     try:
         try:
             fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -63,3 +71,17 @@ def lock_holder(path: str) -> int | None:
         os.close(handle)
     held, process = (answer[0], answer[4]) if _IS_LINUX else (answer[3], answer[2])
     return None if held == fcntl.F_UNLCK else max(0, process)
+
+
+@contextmanager
+def unused(directory: str) -> Iterator[None]:
+    """As `locked_where_lockable`, and no node has started meanwhile where there was no `.lock`: each leaves the file.
+
+    Raises DirectoryLocked, OSError.
+    """
+    name = f"{directory}/.lock" if directory else ".lock"
+    was_there = os.path.exists(name)  # noqa: PTH110
+    with locked_where_lockable(directory):
+        yield
+    if not was_there and os.path.exists(name):  # noqa: PTH110
+        raise DirectoryLocked(f"A node has started in {directory} while it was read; what was read may be wrong.")

@@ -31,7 +31,7 @@ class DirectoryLock:
         self._handle: int | None = handle
 
     def release(self) -> None:
-        """Remove the file and release the lock."""
+        """Release the lock; the file stays."""
         if self._handle is not None:
             self._files.unlock(self._path, self._handle)
             self._handle = None

@@ -72,7 +72,7 @@ class Files(Protocol):
         """Open, make if need be, and lock a file against other processes; None where another holds it."""
 
     def unlock(self, path: str, handle: int) -> None:
-        """Remove the locked file and release the lock."""
+        """Release the lock. The file stays: a process that has opened it would else lock a file without a name."""
 
 
 # POSIX locks belong to the process and do not exclude other parts of it. So these are the files it has locked.
@@ -178,26 +178,28 @@ class OsFiles:
             except BaseException:
                 os.close(handle)
                 raise
-            # The holder before us may have removed the file between our open and our lock: then it is no longer the
+            # A stock node that stopped may have removed the file between our open and our lock: then it is no longer the
             # file that the next one would lock.
             found = os.fstat(handle)
             inode = (found.st_dev, found.st_ino)
             if _inode(path) == inode:
+                _give_to_owner(path, handle)
                 _LOCKED.add(inode)
                 return handle
             os.close(handle)
         return None
 
-    def unlock(self, path: str, handle: int) -> None:
+    def unlock(self, path: str, handle: int) -> None:  # noqa: ARG002 - a simulated disk needs the path
         found = os.fstat(handle)
-        inode = (found.st_dev, found.st_ino)
-        try:
-            # Another process may have removed the file, and another node may have created a new one.
-            if _inode(path) == inode:
-                os.unlink(path)
-        finally:
-            _LOCKED.discard(inode)
-            os.close(handle)
+        _LOCKED.discard((found.st_dev, found.st_ino))
+        os.close(handle)
+
+
+def _give_to_owner(path: str, handle: int) -> None:
+    """A lock file that a tool made as root must be one that the node's user can open."""
+    directory = os.stat(path.rpartition("/")[0])
+    if os.geteuid() == 0 and os.fstat(handle).st_uid == 0 != directory.st_uid:
+        os.fchown(handle, directory.st_uid, directory.st_gid)
 
 
 def _inode(path: str) -> tuple[int, int] | None:

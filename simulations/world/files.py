@@ -192,7 +192,6 @@ class SimFiles:
         self._check()
         self.disk.locked.discard(path)
         self._locked.discard(path)
-        self.remove(path)
         self.close(handle)
 
     def _check(self) -> None:

@@ -166,7 +166,6 @@ class Disk:
 
     def unlock(self, path: str, handle: int) -> None:
         self.locked.discard(path)
-        self.remove(path)
         self.close(handle)
 
     def after_crash(self, rng: Random) -> Disk:

@@ -141,6 +141,17 @@ sys.stdin.read()
 """
 
 
+WAITING = """
+import fcntl, sys
+handle = open(sys.argv[1], "r+")
+print("opened", flush=True)
+sys.stdin.readline()
+fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
 def holder(path: Path) -> subprocess.Popen[str]:
     """Another process that holds the POSIX lock, as a stock node does."""
     process = subprocess.Popen(
@@ -175,8 +186,39 @@ def test_a_directory_that_this_process_has_locked_is_refused(tmp_path: Path) -> 
     probe = f"import fcntl; fcntl.lockf(open({str(tmp_path / '.lock')!r}, 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False).returncode == 1
     lock.release()
-    assert not (tmp_path / ".lock").exists()
     DirectoryLock(FILES, str(tmp_path)).release()
+
+
+def test_a_process_that_has_opened_the_file_before_a_release_excludes_others_after_it(tmp_path: Path) -> None:
+    """A stock node opens the file, ours stops, the stock node takes the lock, and another one of ours starts."""
+    first = DirectoryLock(FILES, str(tmp_path))
+    stock = subprocess.Popen(
+        [sys.executable, "-c", WAITING, str(tmp_path / ".lock")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert stock.stdin is not None
+    assert stock.stdout is not None
+    assert stock.stdout.readline() == "opened\n"
+
+    first.release()
+    stock.stdin.write("\n")
+    stock.stdin.flush()
+    held = stock.stdout.readline()
+    with pytest.raises(StorageError, match="another process or thread"):
+        DirectoryLock(FILES, str(tmp_path))
+
+    stock.communicate("")
+    assert held == "held\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change an owner")
+def test_a_lock_file_that_root_makes_belongs_to_the_owner_of_the_directory(tmp_path: Path) -> None:
+    os.chown(tmp_path, 4711, 4712)
+
+    DirectoryLock(FILES, str(tmp_path)).release()
+
+    found = (tmp_path / ".lock").stat()
+    assert (found.st_uid, found.st_gid) == (4711, 4712)
 
 
 def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_again(
