@@ -8,9 +8,11 @@ import re
 import shutil
 import sys
 import time
+from contextlib import suppress
 
 from controller.ctl.terminal import GREEN, YELLOW, add_verb, coloured, parser, say
 from controller.offline.lock import DirectoryLocked, unused
+from controller.offline.new_directories import make_directories
 from controller.tools.command_line.standard_streams import unguarded
 from records.plain_text import plain_text
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The name of a backup that the service made: UTC time, and the end offset.
 _OWN = re.compile(r"\d{8}T\d{6}Z-\d+")
+# A round that was killed leaves one of these, with secrets.
+_UNFINISHED = re.compile(r"\d{8}T\d{6}Z\.new(\.part)?")
 WAIT_S = 30.0
 
 
@@ -132,6 +136,9 @@ def _save(options: argparse.Namespace) -> int:
     seconds = _seconds(options.every)
     if options.keep is not None and options.keep < 1:
         raise OSError(f"--keep {options.keep}: at least 1 is expected")
+    if not options.dry_run:
+        make_directories(options.target, 0o700)
+        _lock_service(options.target)
     while True:
         began = time.monotonic()
         _save_into(options)
@@ -146,7 +153,9 @@ def _save_into(options: argparse.Namespace) -> None:
     from controller.offline.saved_copy import CopyExists
     from controller.tools.live_quorum import NoLeader
 
-    os.makedirs(options.target, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib costs 10 ms
+    for left in os.listdir(options.target) if not options.dry_run else ():  # noqa: PTH208
+        if _UNFINISHED.fullmatch(left):
+            shutil.rmtree(f"{options.target}/{left}", ignore_errors=True)
     name = f"{options.target}/{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
     try:
         manifest = _made(options, f"{name}.new")
@@ -157,9 +166,40 @@ def _save_into(options: argparse.Namespace) -> None:
         print(f"kraftctl backup save: {plain_text(error)}", file=sys.stderr, flush=True)
         return
     _say_saved(options, f"{name}-{manifest.end_offset}", manifest)
-    own = sorted(one for one in os.listdir(options.target) if _OWN.fullmatch(one))  # noqa: PTH208
-    for old in own[: -options.keep] if options.keep is not None else ():
-        shutil.rmtree(f"{options.target}/{old}")
+    if options.keep is not None:
+        _remove_oldest(options.target, os.path.basename(f"{name}-{manifest.end_offset}"), options.keep - 1)  # noqa: PTH119
+
+
+def _remove_oldest(target: str, made: str, keep: int) -> None:
+    """Remove all backups of the service but `made` and the newest `keep` of the others, by epoch and end offset.
+
+    The names begin with a time, which may have been wrong. A backup without a manifest is left alone.
+    """
+    from controller.offline.backups import BadBackup, read_manifest
+
+    others = []
+    for one in os.listdir(target):  # noqa: PTH208
+        if _OWN.fullmatch(one) and one != made:
+            with suppress(BadBackup, OSError):
+                manifest = read_manifest(f"{target}/{one}")
+                others.append((manifest.epoch, manifest.end_offset, one))
+    others.sort(reverse=True)
+    for _, _, old in others[keep:]:
+        shutil.rmtree(f"{target}/{old}")
+
+
+def _lock_service(target: str) -> None:
+    """Lock the directory of the backups until this process ends. Raises CopyExists where another service has it."""
+    import fcntl
+
+    from controller.offline.saved_copy import CopyExists
+
+    handle = os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise CopyExists(f"{target}: another `backup save --every` runs for this directory") from None
 
 
 def _save_once(options: argparse.Namespace, target: str) -> int:

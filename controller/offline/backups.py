@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from controller.offline.examined import examine
 from controller.offline.log_file import LogFile
+from controller.offline.new_directories import make_directories
 from controller.offline.replayed import Replay
 from controller.offline.saved_copy import CopyExists, Digest, digest_of, write_file
 from raft.storage.files import OsFiles, read_whole
@@ -19,7 +20,7 @@ from raft.storage.names import snapshot_name
 from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
-# ruff: noqa: PTH100, PTH103, PTH112, PTH120, PTH123
+# ruff: noqa: PTH100, PTH112, PTH120, PTH123
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def begin_backup(target: str) -> str:
     part = f"{target}.part"
     if os.path.lexists(part):
         raise CopyExists(f"{part} is there: another save to this place runs, or was interrupted; then remove it")
-    os.makedirs(f"{part}/{PARTITION_DIRECTORY}", mode=0o700)
+    make_directories(part, 0o700)
+    make_directories(f"{part}/{PARTITION_DIRECTORY}", 0o700)
     return part
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from controller.offline.examined import examine
 from raft.storage.epoch_checkpoint import epochs_text
 from raft.storage.files import OsFiles, replace_file
-from raft.storage.names import EPOCH_CHECKPOINT, QUORUM_STATE
+from raft.storage.names import EPOCH_CHECKPOINT, LOG, QUORUM_STATE, segment_name
 from raft.storage.quorum_state import quorum_state_text
 from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
@@ -49,15 +49,20 @@ def force_voter(found: Examined, voter: Voter, new_epoch: int, time_ms: int, kra
     replace_file(files, f"{directory}/{QUORUM_STATE}", state)
     if level == 0:
         return
-    last = found.segments[-1]
-    handle = files.open(last.path)
+    # Without a segment the log is to begin at the newest checkpoint; segments before it are dropped by a start.
+    path = f"{directory}/{segment_name(found.end_offset, LOG)}"
+    size = 0
+    if found.segments:
+        path, size = found.segments[-1].path, found.segments[-1].size
+    handle = files.open(path, create=not found.segments)
     try:
         # Behind the good part there may be an unfinished append.
-        files.truncate(handle, last.size)
-        files.write(handle, last.size, batch)
+        files.truncate(handle, size)
+        files.write(handle, size, batch)
         files.sync(handle)
     finally:
         files.close(handle)
+    files.sync_directory(directory)
     epochs = epochs_text([*found.epochs, (new_epoch, found.end_offset)])
     replace_file(files, f"{directory}/{EPOCH_CHECKPOINT}", epochs)
     again = examine(directory)

@@ -113,7 +113,7 @@ def make_plan(
     new_epoch = max(election_epoch(found) for found in measured) + EPOCH_STEP
     if new_epoch > EPOCH_MAX:
         raise CannotRecover(f"epoch {new_epoch} would be above {EPOCH_MAX}")
-    if not seed.segments:
+    if not seed.segments and seed.end_offset == 0:
         raise CannotRecover(f"{seed.directory} has no log segment; it never was part of a quorum")
     is_dynamic = seed.kraft_version > 0 or bool(listener)
     if is_dynamic and (seed.mark.directory_id is None or is_reserved(seed.mark.directory_id)):

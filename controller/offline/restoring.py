@@ -9,15 +9,23 @@ from typing import NamedTuple
 from controller.offline.backups import copy_bytes
 from controller.offline.examined import examine
 from controller.offline.forced_voters import force_voter
+from controller.offline.new_directories import make_directories
 from controller.offline.recovery_plan import EPOCH_STEP
+from controller.offline.saved_copy import write_file
 from controller.offline.truncation import plan_truncation, truncate
 from raft.config import Endpoint, ReplicaKey, Voter
 from raft.storage.files import OsFiles
-from raft.storage.meta_properties import META_PROPERTIES, MetaProperties, new_directory_id, write_meta_properties
+from raft.storage.meta_properties import (
+    META_PROPERTIES,
+    MetaProperties,
+    new_directory_id,
+    read_meta_properties,
+    write_meta_properties,
+)
 from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
-# ruff: noqa: PTH103, PTH116
+# ruff: noqa: PTH116
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
     from controller.offline.examined import Examined
 
 _PART = "restore.part"
+# In the metadata directory while a restore runs: beside it a partition without `meta.properties` is a leftover.
+_UNFINISHED = "restore.unfinished"
 
 
 class CannotRestore(Exception):
@@ -61,7 +71,9 @@ def plan_restoring(
     directories = tuple(dict.fromkeys((*config.log_dirs, config.metadata_log_dir)))
     for directory in directories:
         for name in (META_PROPERTIES, PARTITION_DIRECTORY):
-            if os.path.lexists(f"{directory}/{name}"):
+            if os.path.lexists(f"{directory}/{name}") and not _is_leftover(
+                directory, name, config.metadata_log_dir, (manifest.cluster_id, config.node_id)
+            ):
                 raise CannotRestore(f"{directory}/{name} is there; a backup is restored into empty directories only")
     end_offset = plan_truncation(found, as_of).end_offset
     if end_offset == 0:
@@ -98,11 +110,15 @@ def restore(plan: Restoring, draw: Callable[[int], int], time_ms: int) -> None:
     """
     files = OsFiles()
     for directory in plan.directories:
-        os.makedirs(directory, exist_ok=True)
+        make_directories(directory)
+    unfinished = f"{plan.metadata_directory}/{_UNFINISHED}"
+    write_file(unfinished, b"A restore writes this directory, or was interrupted; then it can be run again.\n")
+    files.sync_directory(plan.metadata_directory)
+    shutil.rmtree(f"{plan.metadata_directory}/{PARTITION_DIRECTORY}", ignore_errors=True)
     part = f"{plan.metadata_directory}/{_PART}"
     shutil.rmtree(part, ignore_errors=True)  # of a restore that was interrupted
     inside = f"{part}/{PARTITION_DIRECTORY}"
-    os.makedirs(inside)
+    make_directories(inside)
     source = f"{plan.backup}/{PARTITION_DIRECTORY}"
     for name in files.list(source):
         copy_bytes(f"{source}/{name}", f"{inside}/{name}", os.stat(f"{source}/{name}").st_size)
@@ -126,3 +142,17 @@ def restore(plan: Restoring, draw: Callable[[int], int], time_ms: int) -> None:
         values = marks[directory]
         assert values is not None, "made above"
         write_meta_properties(files, directory, values, time_ms // 1000)
+    files.remove(unfinished)
+    files.sync_directory(plan.metadata_directory)
+
+
+def _is_leftover(directory: str, name: str, metadata_directory: str, ids: tuple[str, int]) -> bool:
+    """Whether an interrupted restore left this file or directory. ids: of the cluster and the node."""
+    if not os.path.lexists(f"{metadata_directory}/{_UNFINISHED}"):
+        return False
+    if os.path.lexists(f"{metadata_directory}/{META_PROPERTIES}"):
+        return False  # it was complete, and the node may have run since
+    if name == PARTITION_DIRECTORY:
+        return directory == metadata_directory
+    mark = read_meta_properties(OsFiles(), directory)
+    return mark is not None and (mark.cluster_id, mark.node_id) == ids

@@ -6,9 +6,11 @@ A copy is made under a temporary name and renamed when it is complete: a directo
 from __future__ import annotations
 
 import os
+import shutil
 from hashlib import sha256
 from typing import NamedTuple
 
+from controller.offline.new_directories import make_directories
 from raft.storage.bootstrap import BOOTSTRAP
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES
@@ -16,7 +18,7 @@ from raft.storage.names import is_leftover
 from records.metadata_log import PARTITION_DIRECTORY
 
 # pathlib costs 10 ms
-# ruff: noqa: PTH100, PTH103, PTH112, PTH113, PTH120, PTH123, PTH202
+# ruff: noqa: PTH100, PTH112, PTH113, PTH120, PTH123, PTH202
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,14 +75,20 @@ def save_copy(log_directory: str, target: str, note: Callable[[int], None] = lam
         raise CopyExists(f"{target} is there already; name another directory for the copy")
     check_room(log_directory, target)
     part = f"{target}.part"
+    if os.path.lexists(part):
+        raise CopyExists(f"{part} is there: another copy to this place runs, or was interrupted; then remove it")
     try:
-        return _copy(log_directory, target, part, note)
-    except OSError as error:
-        from shutil import rmtree
-
-        # What is left would take the room that the node itself needs to start.
-        rmtree(part, ignore_errors=True)
-        raise OSError(f"the copy {target} cannot be written: {error.strerror or error}; nothing was changed") from error
+        found = _copy_files(log_directory, part, note)
+        OsFiles().rename(part, target)
+        OsFiles().sync_directory(os.path.dirname(os.path.abspath(target)))
+    except BaseException as error:
+        # What is left would take the room that the node itself needs to start, and be in the way of the next try.
+        shutil.rmtree(part, ignore_errors=True)
+        if isinstance(error, OSError):
+            reason = f"the copy {target} cannot be written: {error.strerror or error}; nothing was changed"
+            raise OSError(error.errno, reason) from error
+        raise
+    return found
 
 
 def check_room(log_directory: str, target: str) -> None:
@@ -98,14 +106,15 @@ def check_room(log_directory: str, target: str) -> None:
         )
 
 
-def _copy(log_directory: str, target: str, part: str, note: Callable[[int], None]) -> dict[str, Digest]:
+def _copy_files(log_directory: str, part: str, note: Callable[[int], None]) -> dict[str, Digest]:
+    """Copy the files to the new directory `part`, and sync them."""
     files = OsFiles()
-    os.makedirs(part)
+    make_directories(part)
     done = 0
     found: dict[str, Digest] = {}
     for name in names_in(log_directory):
         path = f"{part}/{name}"
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_directories(os.path.dirname(path))
         hashed = sha256()
         handle = files.open(path, create=True, mode=0o600)
         try:
@@ -127,8 +136,6 @@ def _copy(log_directory: str, target: str, part: str, note: Callable[[int], None
     if os.path.isdir(f"{part}/{PARTITION_DIRECTORY}"):
         files.sync_directory(f"{part}/{PARTITION_DIRECTORY}")
     files.sync_directory(part)
-    files.rename(part, target)
-    files.sync_directory(os.path.dirname(os.path.abspath(target)))
     return found
 
 

@@ -59,6 +59,9 @@ def plan_truncation(found: Examined, end_offset: int) -> Truncation:
             f"the log can be read up to offset {found.end_offset}, which is its highest possible end; it cannot end at "
             f"{end_offset}"
         )
+    if not found.segments and end_offset == found.end_offset:
+        # A start makes a log here, behind the newest checkpoint.
+        return Truncation(found.directory, end_offset, end_offset, 0, 0, None, [], [], found.epochs, drops_prefix=False)
     at = [segment for segment in found.segments if segment.base_offset <= end_offset]
     if not at:
         raise CannotTruncate(f"the log starts at offset {found.start_offset}; it cannot end at {end_offset}")

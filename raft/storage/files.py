@@ -178,8 +178,8 @@ class OsFiles:
             except BaseException:
                 os.close(handle)
                 raise
-            # A stock node that stopped may have removed the file between our open and our lock: then it is no longer the
-            # file that the next one would lock.
+            # A stock node that stopped may have removed the file between our open and our lock: then it is not the file
+            # that the next one would lock.
             found = os.fstat(handle)
             inode = (found.st_dev, found.st_ino)
             if _inode(path) == inode:

@@ -9,7 +9,7 @@ import pytest
 
 from controller.ctl.backup import run
 from controller.offline.saved_copy import digests
-from tests.controller.offline.stock_directories import SEGMENT, stock_directory
+from tests.controller.offline.stock_directories import PARTITION, SEGMENT, stock_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +93,60 @@ def test_the_service_keeps_the_newest_and_touches_nothing_else(tmp_path: Path, m
     names = sorted(path.name for path in (tmp_path / "backups").iterdir())
     assert names == ["20261122T160002Z-1039", "20261122T160003Z-1039", "by-hand"]
     assert digests(str(directory)) == before
+
+
+def test_the_service_keeps_what_it_has_just_made_although_the_clock_was_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = stock_directory(tmp_path)
+    target = tmp_path / "backups"
+    times = iter(["20300101T000000Z", "20261122T160001Z", "20261122T160002Z", "20261122T160003Z"])
+    monkeypatch.setattr("time.strftime", lambda *_: next(times))
+
+    def sleep(_seconds: float) -> None:
+        if list(target.glob("20261122T160003Z-*")):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", sleep)
+    options = ["--directory", str(directory), "--every", "5m", "--keep", "1", str(target)]
+
+    assert run(["save", *options]) == 130
+
+    assert [path.name for path in target.iterdir()] == ["20261122T160003Z-1039"]
+
+
+def test_the_service_removes_what_a_killed_round_left_and_runs_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = stock_directory(tmp_path)
+    target = tmp_path / "backups"
+    for name in ("20261122T160000Z.new.part", "20261122T160000Z.new", "mine.new.part"):
+        (target / name).mkdir(parents=True)
+    options = ["--directory", str(directory), "--every", "5m", str(target)]
+    codes: list[int] = []
+
+    def sleep(_seconds: float) -> None:
+        codes.append(run(["save", *options]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", sleep)
+    codes.append(run(["save", *options]))
+
+    left = [path.name for path in target.iterdir() if ".new" in path.name]
+    assert (codes, left) == ([1, 130], ["mine.new.part"])
+    assert "another `backup save --every` runs for this directory" in capsys.readouterr().err
+
+
+def test_an_export_of_a_damaged_directory_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = stock_directory(tmp_path)
+    newest = directory / PARTITION / "00000000000000000712-0000000002.checkpoint"
+    newest.write_bytes(newest.read_bytes()[:-40])
+
+    code = run(["export", str(directory)])
+
+    said = capsys.readouterr()
+    assert (code, said.out) == (1, "")
+    assert newest.name in said.err
 
 
 def test_an_export_of_one_part_has_only_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,14 @@ import pytest
 from controller.ctl.recover import run
 from controller.offline.examined import examine
 from controller.offline.saved_copy import digests
-from tests.controller.offline.stock_directories import SEGMENT, stock_directory
+from raft.config import Endpoint, ReplicaKey, Voter
+from raft.storage.files import OsFiles
+from raft.storage.log import LogLimits
+from raft.storage.opening import open_partition
+from raft.storage.snapshot_file import SnapshotBytes
+from raft.voters import VoterSet, voters_record
+from records.uuids import parse_uuid
+from tests.controller.offline.stock_directories import PARTITION, SEGMENT, stock_directory
 from tests.controller.server.processes import write_properties
 
 if TYPE_CHECKING:
@@ -165,3 +172,38 @@ def test_a_plan_for_static_voters_without_their_addresses_is_refused(
     first, second = capsys.readouterr().err.splitlines()
     assert first.endswith("give the properties of a survivor by -c, or their number by --static-voters")
     assert second.endswith("node 1 is not in controller.quorum.voters; measure the directory of a voter")
+
+
+@pytest.mark.parametrize("log", ["gone", "empty", "behind"])
+def test_a_directory_whose_log_a_start_would_make_anew_is_recovered(tmp_path: Path, log: str) -> None:
+    """A crash came between the rename of a downloaded checkpoint and the reset of the log."""
+    directory = stock_directory(tmp_path, "4.3-dynamic/node-1")
+    partition = directory / PARTITION
+    key = ReplicaKey(1, parse_uuid(directory_id_of(directory)))
+    voters = VoterSet(
+        [
+            Voter(key, (Endpoint("CONTROLLER", "c1", 9093),), (0, 1)),
+            Voter(ReplicaKey(3, b"3" * 16), (Endpoint("CONTROLLER", "c3", 9093),), (0, 1)),
+        ]
+    )
+    source = SnapshotBytes(9, 5)
+    data = source.header(5, 1, voters_record(voters)) + source.footer()
+    (partition / "00000000000000000100-0000000009.checkpoint").write_bytes(data)
+    for path in partition.glob("*.*index"):
+        path.unlink()
+    segment = partition / "00000000000000000000.log"
+    segment.unlink() if log == "gone" else segment.write_bytes(b"" if log == "empty" else segment.read_bytes())
+    plan = str(tmp_path / "plan.json")
+
+    codes = [run(["plan", "--output", plan, str(directory)]), run(["apply", plan])]
+
+    opened = open_partition(OsFiles(), str(partition), LogLimits())
+    assert codes == [0, 0]
+    assert (opened.recovered.log_start, opened.recovered.log_end) == (100, 101)
+    assert [voter.key for voter in opened.recovered.voter_sets[-1][1]] == [key]
+    opened.log.close()
+
+
+def directory_id_of(directory: Path) -> str:
+    text = (directory / "meta.properties").read_text()
+    return next(line for line in text.splitlines() if line.startswith("directory.id=")).removeprefix("directory.id=")

@@ -112,7 +112,7 @@ REFUSALS: dict[str, tuple[Callable[[], list[Examined]], str]] = {
     "one node twice": (lambda: [golden("4.3-dynamic/node-1")] * 2, "node 1 has two directories"),
     "static voters without their number": (lambda: [golden("4.3-static/node-1")], "or their number by --static"),
     "not formatted": (lambda: [voters(3)._replace(mark=None)], "has no meta.properties"),
-    "no log": (lambda: [voters(3)._replace(segments=[])], "has no log segment"),
+    "no log": (lambda: [voters(3)._replace(segments=[], end_offset=0)], "has no log segment"),
 }
 
 

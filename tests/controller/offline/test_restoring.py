@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.config.node import NodeConfig
+from controller.offline import restoring
 from controller.offline.backups import Manifest, save_directory, verify_backup
 from controller.offline.examined import Examined, examine
 from controller.offline.replayed import Replay
@@ -15,6 +16,7 @@ from controller.offline.restoring import CannotRestore, plan_restoring, restore
 from raft.config import Endpoint, ReplicaKey, Voter
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
+from raft.storage.meta_properties import MetaProperties, write_meta_properties
 from raft.storage.opening import open_partition
 from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
@@ -152,6 +154,69 @@ def test_an_interrupted_restore_leaves_a_directory_that_is_not_formatted_and_can
     assert examine(f"{tmp_path}/metadata").end_offset == 59
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("written", [0, 1])
+def test_a_restore_that_was_killed_before_its_last_files_can_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    backup = saved(tmp_path, "4.3-dynamic/node-1")
+    real = write_meta_properties
+    done: list[str] = []
+
+    def kill(files: OsFiles, directory: str, mark: MetaProperties, time_s: int) -> None:
+        if len(done) == written:
+            raise Killed
+        done.append(directory)
+        real(files, directory, mark, time_s)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(restoring, "write_meta_properties", kill)
+        with pytest.raises(Killed):
+            restore(plan_restoring(*backup, config(tmp_path), 58, None), Random(7).getrandbits, 0)
+    assert (tmp_path / "metadata" / "__cluster_metadata-0").exists()
+
+    restore(plan_restoring(*backup, config(tmp_path), 58, None), Random(8).getrandbits, 0)
+
+    assert examine(f"{tmp_path}/metadata").end_offset == 59
+    assert sorted(path.name for path in (tmp_path / "metadata").iterdir()) == [
+        "__cluster_metadata-0",
+        "meta.properties",
+    ]
+    with pytest.raises(CannotRestore, match="into empty directories only"):
+        plan_restoring(*backup, config(tmp_path), 58, None)
+
+
+def test_the_directory_of_another_node_is_no_leftover_of_a_restore(tmp_path: Path) -> None:
+    for name in ("data", "metadata"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "metadata" / "restore.unfinished").touch()
+    other = MetaProperties(1, "A" * 22, 7, bytes(15) + b"x")
+    write_meta_properties(OsFiles(), str(tmp_path / "data"), other, 0)
+
+    with pytest.raises(CannotRestore, match=r"data/meta\.properties is there"):
+        plan_restoring(*saved(tmp_path, "4.3-dynamic/node-1"), config(tmp_path), 58, None)
+
+
 def test_an_offset_before_the_first_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CannotRestore, match="as of offset 0 there is no record"):
         plan_restoring(*saved(tmp_path, "4.3-dynamic/node-1"), config(tmp_path), 0, None)
+
+
+def test_a_backup_of_a_checkpoint_alone_is_restored(tmp_path: Path) -> None:
+    """Of a node that crashed between the rename of a downloaded checkpoint and the reset of its log."""
+    directory = stock_directory(tmp_path)
+    segment = directory / "__cluster_metadata-0" / "00000000000000000000.log"
+    segment.unlink()
+    backup = f"{tmp_path}/backup"
+    save_directory(examine(str(directory)), backup, 5)
+    manifest, found = verify_backup(backup)
+    static = config(tmp_path, controller_quorum_bootstrap_servers="", controller_quorum_voters="7@127.0.0.1:9093")
+
+    restore(plan_restoring(backup, manifest, found, static, found.end_offset, None), Random(7).getrandbits, 0)
+
+    opened = open_partition(OsFiles(), f"{tmp_path}/metadata/__cluster_metadata-0", LogLimits())
+    assert (opened.recovered.log_start, opened.recovered.log_end) == (712, 712)
+    opened.log.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 
 from controller.offline.saved_copy import CopyExists, copy_name, digests, save_copy
 from tests.controller.offline.stock_directories import stock_directory
+from tests.mounts import small_file_system
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,20 +43,25 @@ def test_a_copy_that_fails_does_not_get_the_name(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system")
-def test_a_copy_without_room_is_refused_with_what_it_needs(tmp_path: Path) -> None:
-    directory = stock_directory(tmp_path)
-    small = tmp_path / "small"
-    small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], check=False)
-    if mounted.returncode:
-        pytest.skip("this machine mounts nothing")
-    try:
-        with pytest.raises(OSError, match=r"needs \d+ KiB, and 1024 KiB are free .* Name a directory on another"):
-            save_copy(str(directory), str(small / "deep" / "copy"))
+def test_a_copy_without_room_leaves_nothing_and_says_what_it_needs(tmp_path: Path) -> None:
+    source = stock_directory(tmp_path)
+    with small_file_system(tmp_path / "disk", 600) as disk:
+        directory = disk / "metadata"
+        shutil.copytree(source, directory)
+        (disk / "filler").write_bytes(bytes(240 << 10))
 
-        assert list(small.iterdir()) == []
-    finally:
-        subprocess.run(["umount", "-l", str(small)], check=True)
+        for _ in range(2):
+            with pytest.raises(OSError, match=r"the copy .*/copy needs \d+ KiB, and \d+ KiB are free"):
+                save_copy(str(directory), str(disk / "copy"))
+
+        assert sorted(path.name for path in disk.iterdir()) == ["filler", "metadata"]
+
+
+def test_an_interrupted_copy_is_named(tmp_path: Path) -> None:
+    (tmp_path / "copy.part").mkdir()
+
+    with pytest.raises(CopyExists, match=r"copy\.part is there: another copy to this place runs, or was interrupted"):
+        save_copy(str(stock_directory(tmp_path)), str(tmp_path / "copy"))
 
 
 def test_a_directory_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
