@@ -12,6 +12,9 @@ from controller.ctl.findings import ERROR, WARNING, Finding, exit_code
 from controller.ctl.running import running
 from controller.ctl.terminal import Progress, parser, say
 
+# As the running node reports it (`controller/node/problems.py`).
+DATA_LOST = "the quorum has lost data"
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -28,8 +31,9 @@ def arguments_parser() -> argparse.ArgumentParser:
     top = parser(
         "kraftctl doctor",
         "Examine a node, running or not: its configuration, directories, ids, owners and lock, its log and voter set,\n"
-        "names, listeners and certificates, and what the other controllers say. One line each, with its remedy.\n"
-        "Nothing is written. Exit code 0: nothing is wrong; 1: warnings; 2: errors.",
+        "names, listeners and certificates, and what the other controllers say. One line each, with its remedy, and\n"
+        "at the end the way out for this node, to copy. Nothing is written.\n"
+        "Exit code 0: nothing is wrong; 1: warnings; 2: errors.",
         "kraftctl doctor -c /etc/kafka/controller.properties",
         "kraftctl doctor -c /etc/kafka/controller.properties --offline --json",
     )
@@ -43,27 +47,36 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 
 def _examine(options: argparse.Namespace) -> int:
-    findings = examine(options.config, int(time.time() * 1000), options.timeout, is_offline=options.offline)
+    findings, block = examine(options.config, int(time.time() * 1000), options.timeout, is_offline=options.offline)
     code = exit_code(findings)
     if options.json:
-        print(json.dumps({"exit_code": code, "findings": [finding._asdict() for finding in findings]}))
-    else:
-        say(*(finding.line() for finding in findings))
+        print(json.dumps({"exit_code": code, "findings": [finding._asdict() for finding in findings], "do": block}))
+        return code
+    say(*(finding.line() for finding in findings))
+    if block:
+        say("", "what to do, on this machine:", *(f"    {line}" for line in block))
     return code
 
 
-def examine(path: str, now_ms: int, timeout_s: float, *, is_offline: bool) -> list[Finding]:
-    """All findings. Raises OSError if the file cannot be read."""
+def examine(path: str, now_ms: int, timeout_s: float, *, is_offline: bool) -> tuple[list[Finding], list[str]]:
+    """All findings, and the way out, which is empty where nothing is to be done, or the others were not asked.
+
+    Raises OSError if the file cannot be read.
+    """
     try:
         config = read_config(path)
     except ConfigError as error:
-        return [Finding(ERROR, path, str(error), "correct the key; `kraftctl start --check -c FILE` reads it again")]
+        remedy = "correct the key; `kraftctl start --check -c FILE` reads it again"
+        return [Finding(ERROR, path, str(error), remedy)], []
     findings = [Finding(WARNING, path, warning, "remove or correct the key") for warning in config.warnings]
     with Progress("reading the log", 0) as note:
         own = examine_directories(config, path, now_ms, note)
     findings += own.findings
-    if not is_offline:
-        from controller.ctl.doctor_network import examine_network
+    if is_offline:
+        return findings, []
+    from controller.ctl.doctor_network import examine_network
+    from controller.ctl.doctor_way_out import Node, way_out
 
-        findings += examine_network(config, own, now_ms, timeout_s)
-    return findings
+    found, around = examine_network(config, own, now_ms, timeout_s)
+    lost = any(DATA_LOST in finding.text for finding in found)
+    return findings + found, way_out(Node(config, path, own._replace(has_lost_data=lost), around))

@@ -13,6 +13,7 @@ from controller.offline.log_file import DamagedLog
 from raft.storage.errors import StorageError
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES, read_meta_properties
+from raft.storage.names import QUORUM_STATE
 from records.metadata_log import PARTITION_DIRECTORY
 from records.uuids import is_reserved, parse_uuid, uuid_text
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from controller.config.node import NodeConfig
     from controller.ctl.noting_image import NotingImage
+    from controller.offline.examined import Examined
     from raft.storage.meta_properties import MetaProperties
 
 FREE_BYTES_MIN = 256 << 20
@@ -32,18 +34,26 @@ FREE_BYTES_MIN = 256 << 20
 CLOCK_MS = 1000
 FILES_MAX = 100_000
 KRAFT_VERSION = "kraft.version"
+REPLACED = "its disk was replaced"
 
 
 class Own(NamedTuple):
     """What the node's disk says. mark: of the metadata directory; image: of its log; None where unreadable.
 
-    is_running: a process holds the lock.
+    is_running: a process holds the lock. examined: the files of the log, None for a running node, and where none can be
+    read. cluster_ids: of other directories of this node. is_replaced: the voter set has another directory of this node.
+    lacks_vote: the log was written to, and there is no quorum-state. has_lost_data: the running node says so.
     """
 
     findings: list[Finding]
     mark: MetaProperties | None
     image: NotingImage | None
     is_running: bool
+    examined: Examined | None = None
+    cluster_ids: tuple[str, ...] = ()
+    is_replaced: bool = False
+    lacks_vote: bool = False
+    has_lost_data: bool = False
 
 
 def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callable[[int], None]) -> Own:
@@ -61,15 +71,28 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
             findings += _space(directory)
     findings += _between(marks)
     holder = lock_holder(f"{metadata}/.lock")
-    image = None
+    image = examined = None
+    if holder is None:
+        examined = _examined(metadata, findings)
     if metadata in marks:
         by = f"process {holder}" if holder else "a process of another container"
         text = "no process holds the lock: the node does not run" if holder is None else f"{by} holds the lock"
         findings.append(Finding(OK, f"{metadata}/.lock", text))
-        image = _log(metadata, findings, now_ms, note, is_running=holder is not None)
+        if examined is None or examined.fault is None:
+            image = _log(metadata, findings, now_ms, note)
+    lacks_vote = examined is not None and bool(examined.epochs) and examined.election is None
+    if lacks_vote and examined is not None and examined.fault is None:
+        text = "it is missing, and the log is not new: the node has forgotten which vote it gave"
+        findings.append(
+            Finding(WARNING, f"{examined.directory}/{QUORUM_STATE}", text, "start it when there is a leader")
+        )
+    is_replaced = False
     if image is not None:
-        findings += list(voter_set(config, path, marks[metadata], image))
-    return Own(findings, marks.get(metadata), image, holder is not None)
+        of_voters = list(voter_set(config, path, marks[metadata], image))
+        findings += of_voters
+        is_replaced = any(REPLACED in each.text for each in of_voters)
+    ids = tuple(mark.cluster_id for mark in marks.values() if mark.cluster_id is not None)
+    return Own(findings, marks.get(metadata), image, holder is not None, examined, ids, is_replaced, lacks_vote)
 
 
 def _marked(directory: str, config: NodeConfig, path: str, findings: list[Finding]) -> MetaProperties | None:
@@ -84,6 +107,10 @@ def _marked(directory: str, config: NodeConfig, path: str, findings: list[Findin
     except (StorageError, OSError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error).removeprefix(f"{file}: ")
         findings.append(Finding(ERROR, file, reason, "restore the file; do not format a directory that has a log"))
+        return None
+    if mark is not None and (mark.node_id is None or mark.cluster_id is None):
+        lacking = "node.id" if mark.node_id is None else "cluster.id"
+        findings.append(Finding(ERROR, file, f"it has no {lacking}: it is damaged", "restore the file; do not format"))
         return None
     if mark is not None:
         return mark
@@ -215,25 +242,28 @@ def lock_holder(path: str) -> int | None:
     return None if kind == fcntl.F_UNLCK else max(holder, 0)
 
 
-def _log(
-    directory: str, findings: list[Finding], now_ms: int, note: Callable[[int], None], *, is_running: bool
-) -> NotingImage | None:
-    """The image of the log, and what is wrong with the log."""
+def _examined(directory: str, findings: list[Finding]) -> Examined | None:
+    """The files of the log of a node that does not run, and what is wrong with them."""
+    from controller.offline.examined import NotALog, examine
+
+    try:
+        found = examine(directory, with_mark=False)
+    except NotALog:
+        return None
+    except (StorageError, OSError) as error:
+        findings.append(Finding(ERROR, f"{directory}/{PARTITION_DIRECTORY}", str(error), "see below"))
+        return None
+    if found.fault is not None:
+        text = str(found.fault).removeprefix(f"{found.fault.file}, ")
+        findings.append(Finding(ERROR, found.fault.file, text, "see below"))
+    return found
+
+
+def _log(directory: str, findings: list[Finding], now_ms: int, note: Callable[[int], None]) -> NotingImage | None:
+    """The image of the log, and what is wrong with its records."""
     where = f"{directory}/{PARTITION_DIRECTORY}"
     if not os.path.isdir(where):
         return None  # formatted, and never started
-    if not is_running:
-        from controller.offline.examined import NotALog, examine
-
-        try:
-            found = examine(directory)
-        except NotALog:
-            return None
-        except (StorageError, OSError) as error:
-            findings.append(Finding(ERROR, where, str(error), "restore the file, or the directory from a backup"))
-            return None
-        if found.fault is not None:
-            findings.append(Finding(ERROR, found.fault.file, str(found.fault), f"kraftctl log replay {directory}"))
     try:
         image = PastDirectory(directory, Reading(note=note)).update()
     except NoMetadata:
@@ -274,8 +304,7 @@ def voter_set(config: NodeConfig, path: str, mark: MetaProperties, image: Noting
     if is_dynamic and voter is not None and voter["directory_id"] != own:
         yield Finding(
             ERROR, f"{config.metadata_log_dir}/{META_PROPERTIES}",
-            f"directory.id={own}, but the voter set has node {node_id} with {voter['directory_id']}: its disk was "
-            "replaced",
+            f"directory.id={own}, but the voter set has node {node_id} with {voter['directory_id']}: {REPLACED}",
             f"start this node, and then: kraftctl quorum replace --id {node_id}",
         )  # fmt: skip
     if is_dynamic and voter is not None:

@@ -12,6 +12,7 @@ from controller.config.edges import EDGES, HTTP
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.ctl.doctor_directories import CLOCK_MS
+from controller.ctl.doctor_way_out import Around
 from controller.ctl.findings import ERROR, OK, WARNING, Finding
 from controller.ctl.http_page import ANYWHERE, Caller, HttpPage
 from controller.ctl.quorum import CONTROLLERS, NoQuorum, look_in_parallel, node_security
@@ -52,30 +53,37 @@ class Peer(NamedTuple):
     is_of_ours: bool | None = None
 
 
-def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float) -> list[Finding]:
-    """What is wrong around the node. own: what its disk says; timeout_s: for the answer of each controller."""
+def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float) -> tuple[list[Finding], Around]:
+    """What is wrong around the node, and what was found there. own: what its disk says; timeout_s: for each answer."""
     now_s = now_ms // 1000
     findings = [*listeners(config, own, timeout_s), *own_problems(config, own, timeout_s)]
     findings += [*certificates(config, now_s), *edges(config, now_s)]
     try:
         security = node_security(config)
     except (ConfigError, ValueError, OSError) as error:
-        return [*findings, Finding(ERROR, "security", str(error), "correct the keys and files of the listener")]
+        return [
+            *findings,
+            Finding(ERROR, "security", str(error), "correct the keys and files of the listener"),
+        ], Around()
     addresses = controllers(config, own)
     reached = [address for address in addresses if not _unresolved(address, findings)]
     peers = ask_all(reached, security, timeout_s, own.mark.cluster_id if own.mark is not None else None)
     findings += list(peer_findings(peers, config, own))
+    around = Around(
+        None, tuple(dict.fromkeys(peer.cluster_id for peer in peers if peer.cluster_id)),
+        tuple(peer.address for peer in peers if peer.error), tuple(addresses),
+    )  # fmt: skip
     if not reached:
-        return findings
+        return findings, around
     try:
         view = look_in_parallel(reached, CLIENT_ID, timeout_s, security)
     except NoQuorum as error:
         findings.append(
             Finding(ERROR, "quorum", f"no leader: {error}", "start a majority of the voters; `kraftctl status`")
         )
-        return findings
+        return findings, around
     registered = {node for peer in peers for node in peer.controllers}
-    return [*findings, *live_voters(view, registered, config, own)]
+    return [*findings, *live_voters(view, registered, config, own)], around._replace(view=view)
 
 
 def own_problems(config: NodeConfig, own: Own, timeout_s: float) -> Iterator[Finding]:

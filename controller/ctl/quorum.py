@@ -10,8 +10,8 @@ from controller.config.file import read_config
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import host_and_port
-from controller.tools.connection import Connection
-from records.errors import ApiError, error_name
+from controller.tools.connection import Connection, NotAuthenticated
+from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.metadata_log import METADATA_TOPIC
@@ -33,6 +33,7 @@ ASK_S = 3.0
 # A quorum has few controllers; of a longer list that a node returns, no more than this is asked.
 ADDRESSES_MAX = 32
 NO_DIRECTORY = bytes(16)
+DENIED = error_name(Error.CLUSTER_AUTHORIZATION_FAILED)
 
 
 class Member(NamedTuple):
@@ -76,6 +77,10 @@ class View(NamedTuple):
 
 class NoQuorum(Exception):
     """No leader was found; the text has the answer of each node."""
+
+
+class Refused(NoQuorum):
+    """No leader was found, and a node does not accept this client, or the client does not accept the node."""
 
 
 def add_quorum_options(parser: argparse.ArgumentParser) -> None:
@@ -150,6 +155,7 @@ def look(
 ) -> View:
     """Find the leader and ask it. seconds: for the answer of each node. Raises NoQuorum."""
     said: dict[Address, str] = {}
+    is_refused = False
     waiting = list(addresses)
     while waiting and len(said) < ADDRESSES_MAX:
         address = waiting.pop(0)
@@ -160,12 +166,15 @@ def look(
                 found, cluster_id, others = _ask(connection)
         except (OSError, ApiError, DecodeError) as error:
             said[address] = str(error) or type(error).__name__
+            is_refused = is_refused or isinstance(error, NotAuthenticated)
             continue
         if isinstance(found, View):
             return found._replace(cluster_id=cluster_id, address=address, taken_ms=int(time.time() * 1000))
         said[address] = found
+        is_refused = is_refused or found.startswith(DENIED)
         waiting += others[:ADDRESSES_MAX]
-    raise NoQuorum("; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items()))
+    texts = "; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items())
+    raise (Refused if is_refused else NoQuorum)(texts)
 
 
 def look_in_parallel(
@@ -175,6 +184,7 @@ def look_in_parallel(
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
     said = []
+    is_refused = False
     with ThreadPoolExecutor(max(1, len(addresses))) as threads:
         asked = [threads.submit(look, [address], client_id, seconds, security) for address in addresses]
         for future in as_completed(asked):
@@ -182,7 +192,8 @@ def look_in_parallel(
                 return future.result()
             except NoQuorum as error:
                 said.append(str(error))
-    raise NoQuorum("; ".join(sorted(said)))
+                is_refused = is_refused or isinstance(error, Refused)
+    raise (Refused if is_refused else NoQuorum)("; ".join(sorted(said)))
 
 
 def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:

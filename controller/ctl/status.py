@@ -10,7 +10,15 @@ from controller.config.file import read_config
 from controller.config.values.definition import ConfigError
 from controller.ctl.http_page import add_caller_options, caller_of
 from controller.ctl.node_status import ASK_S, ask_all
-from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, known_nodes, look_in_parallel, security_of
+from controller.ctl.quorum import (
+    NoQuorum,
+    Refused,
+    add_quorum_options,
+    addresses_of,
+    known_nodes,
+    look_in_parallel,
+    security_of,
+)
 from controller.ctl.terminal import say
 from records.plain_text import plain_text
 
@@ -49,6 +57,10 @@ def show(options: argparse.Namespace, verb: str) -> int:
         view = look_in_parallel(addresses, "kraftctl-status", ASK_S, security)
     except (ConfigError, OSError) as error:
         print(f"kraftctl {verb}: {plain_text(error)}", file=sys.stderr)
+        return 1
+    except Refused as error:
+        reason = f"a node does not accept this client, or the client does not accept the node: {error}"
+        print(f"kraftctl {verb}: {plain_text(reason)}", file=sys.stderr)
         return 1
     except NoQuorum as error:
         if options.field:

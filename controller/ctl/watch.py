@@ -10,10 +10,10 @@ from controller.ctl.audit_files import Following, json_of, line_of
 from controller.ctl.changes import Committed, committed_json, committed_line, compare
 from controller.ctl.filters import add_filter_options, wanted_of
 from controller.ctl.past_quorum import PastQuorum, first_image
-from controller.ctl.points import END, START, Point, Reading
+from controller.ctl.points import END, START, NoPoint, Point, Reading
 from controller.ctl.running import running
 from controller.ctl.terminal import Progress, parser, say
-from controller.tools.live_quorum import NoLeader
+from controller.tools.live_quorum import NoLeader, Refused
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
@@ -129,6 +129,8 @@ def _updated(quorum: PastQuorum) -> NotingImage:
     while True:
         try:
             return quorum.update()
+        except Refused as error:
+            raise NoPoint(str(error)) from None
         except NoLeader as error:
             print(f"kraftctl watch: {plain_text(error)}; it goes on trying", file=sys.stderr, flush=True)
 

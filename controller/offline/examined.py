@@ -120,11 +120,14 @@ def partition_of(directory: str) -> tuple[str, str]:
     raise NotALog(f"{directory}: {what}; give the directory of metadata.log.dir, or else the first of log.dirs")
 
 
-def examine(directory: str) -> Examined:
-    """Read and check all files of a log directory. Raises NotALog, OSError; StorageError for meta.properties."""
+def examine(directory: str, *, with_mark: bool = True) -> Examined:
+    """Read and check all files of a log directory. with_mark: whether `meta.properties` must be readable.
+
+    Raises NotALog, OSError; StorageError for meta.properties.
+    """
     log_directory, partition = partition_of(directory)
     files = ReadOnlyFiles()
-    mark = read_meta_properties(files, log_directory)
+    mark = read_meta_properties(files, log_directory) if with_mark else None
     contents = list_contents(files, partition)
     if not contents.segments and not contents.snapshots:
         raise NotALog(f"{partition}: no log segment and no checkpoint is here")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from raft.config import ReplicaKey
 from raft.storage.directory_lock import DirectoryLock
-from raft.storage.errors import StorageError
 from raft.storage.meta_properties import (
     MetaProperties,
     check_directories,
@@ -15,7 +14,6 @@ from raft.storage.meta_properties import (
     read_meta_properties,
     write_meta_properties,
 )
-from records.metadata_log import PARTITION_DIRECTORY
 
 if TYPE_CHECKING:
     from random import Random
@@ -33,7 +31,6 @@ class Identity:
         found = {}
         for path in sorted({os.path.abspath(path) for path in (*config.log_dirs, config.metadata_log_dir)}):  # noqa: PTH100
             found[path] = read_meta_properties(files, path)
-        _refuse_unmarked_log(files, self.directory, found[self.directory])
         values = check_directories(files, found, self.directory, config.node_id)
         self.lock = DirectoryLock(files, self.directory)
         if values.directory_id is None:
@@ -44,13 +41,3 @@ class Identity:
         self.values: MetaProperties = values
         self.cluster_id: str = values.cluster_id
         self.key = ReplicaKey(config.node_id, values.directory_id)
-
-
-def _refuse_unmarked_log(files: Files, directory: str, mark: MetaProperties | None) -> None:
-    """Raises StorageError for a metadata log without the file that says whose it is: to format would lose the ids."""
-    partition = f"{directory}/{PARTITION_DIRECTORY}"
-    if mark is None and files.is_directory(partition) and files.list(partition):
-        raise StorageError(
-            f"{directory}/meta.properties is missing, and the directory has a metadata log: do not format it. "
-            "`kraftctl doctor -c FILE` prints how to restore the file"
-        )

@@ -207,4 +207,4 @@ class Connection:
 
         from raft.network.tls import explain
 
-        return ConnectionError(explain(error)) if isinstance(error, ssl.SSLError) else error
+        return NotAuthenticated(explain(error), None, explain(error)) if isinstance(error, ssl.SSLError) else error

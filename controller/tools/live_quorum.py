@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from controller.offline.image import Image
 from controller.offline.log_file import DamagedLog
 from controller.offline.take_in import last_log_time_ms, take_in
-from controller.tools.connection import Connection
+from controller.tools.connection import Connection, NotAuthenticated
 from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.fetch import FetchRequest
@@ -43,6 +43,10 @@ SNAPSHOT_BYTES_MAX = 4 << 30
 
 class NoLeader(Exception):
     """No leader of the quorum was found in time; the text is one line with the response or error of each node."""
+
+
+class Refused(NoLeader):
+    """A node does not accept this client, or the client does not accept the node; to ask again would not help."""
 
 
 class _Again(Exception):
@@ -106,6 +110,8 @@ class LiveQuorum:
                 if goal is None:
                     self._note("the leader does not know its high watermark yet")
                     self._pause(end)
+            except NotAuthenticated as error:
+                raise self._refused(error) from None
             except (_Again, OSError, ApiError, DecodeError, EncodeError, DamagedLog) as error:
                 self._note(str(error) or type(error).__name__)
                 self._leave()
@@ -153,12 +159,16 @@ class LiveQuorum:
             self.leader = f"{address[0]}:{address[1]}"
             try:
                 connection = Connection(*address, self.client_id, seconds=ASK_S, security=self.security)
+            except NotAuthenticated as error:
+                raise self._refused(error) from None
             except (OSError, DecodeError) as error:
                 self._note(str(error) or type(error).__name__)
                 continue
             try:
                 self._learn(connection)
                 self._leader_epoch = self._epoch_and_voters(connection)
+            except NotAuthenticated as error:
+                raise self._refused(error) from None
             except (_Again, OSError, ApiError, DecodeError, EncodeError) as error:
                 self._note(str(error) or type(error).__name__)
                 connection.socket.close()
@@ -170,6 +180,9 @@ class LiveQuorum:
             self.addresses.insert(0, address)
             return connection
         raise _Again(self._said.get(self.leader, "it does not answer"))
+
+    def _refused(self, error: OSError) -> Refused:
+        return Refused(f"{self.leader}: {error}")
 
     def _learn(self, connection: Connection) -> None:
         """Learn the cluster id and the controllers' addresses. Raises _Again if this node is not a controller."""
@@ -286,7 +299,12 @@ class LiveQuorum:
 
 
 def _only(answer: Any, topics: Any, api: str) -> Any:
-    """The one partition of a response; raises _Again if it has an error."""
+    """The one partition of a response; raises _Again if it has an error, NotAuthenticated if that is a refusal."""
+    codes = [answer.error_code, *(each.error_code for topic in topics for each in topic.partitions)]
+    for denied in (Error.CLUSTER_AUTHORIZATION_FAILED, Error.TOPIC_AUTHORIZATION_FAILED):
+        if denied in codes:
+            text = f"{api}: {error_name(denied)}: its principal needs ClusterAction and Describe on Cluster"
+            raise NotAuthenticated(text, denied, text)
     if answer.error_code:
         raise _Again(f"{api}: {error_name(answer.error_code)}")
     if len(topics) != 1 or len(topics[0].partitions) != 1:

@@ -96,6 +96,13 @@ def check_directories(
     Raises StorageError if the directories are not those of this node, with the checks of Kafka's start in its order.
     """
     formatted = {path: values for path, values in sorted(directories.items()) if values is not None}
+    partition = f"{metadata_directory}/{PARTITION_DIRECTORY}"
+    if metadata_directory not in formatted and files.is_directory(partition) and files.list(partition):
+        # Kafka says here to format it, by which the directory would lose its id.
+        raise StorageError(
+            f"{metadata_directory}/{META_PROPERTIES} is missing, and the directory has a metadata log: do not format "
+            "it. `kraftctl doctor -c FILE` prints how to restore the file"
+        )
     if not formatted:
         raise StorageError(
             f"No readable meta.properties files found in {', '.join(sorted(directories))}: "

@@ -10,6 +10,7 @@ from controller.ctl.main import main
 from controller.ctl.quorum import describe_request
 from controller.tools.client_config import read_client_config
 from controller.tools.connection import Connection
+from controller.tools.live_shell import run as shell
 from tests.controller.server.processes import free_port, running
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 
@@ -126,7 +127,7 @@ def test_a_certificate_is_sent_and_its_absence_is_explained(
     without = main([*at, client(root, "without", security__protocol="SSL", **trust)])
 
     said = capsys.readouterr()
-    assert (with_one, without, said.out) == (0, 2, "1\n")
+    assert (with_one, without, said.out) == (0, 1, "1\n")
     assert said.err.endswith("it demands a certificate: set ssl.keystore here\n")
 
 
@@ -143,13 +144,13 @@ def test_a_client_that_is_refused_is_told_why(sasl: tuple[int, Path], capsys: py
     )  # fmt: skip
     said = []
 
-    for config in (
-        [],
-        ["--command-config", ann(root, "wrong")],
-        ["--command-config", bare],
-        ["--command-config", foreign],
+    for config, code in (
+        ([], 2),
+        (["--command-config", ann(root, "wrong")], 1),
+        (["--command-config", bare], 2),
+        (["--command-config", foreign], 1),
     ):
-        assert main([*at, *config]) == 2
+        assert main([*at, *config]) == code
         said.append(capsys.readouterr().err)
 
     assert "a listener with TLS or SASL needs the security settings of the client" in said[0]
@@ -171,3 +172,38 @@ def test_a_command_config_that_cannot_be_used_is_one_line(tmp_path: Path, capsys
             f"kraftctl {' '.join(verb[:2])}: {path}: security.protocol=TLS: only PLAINTEXT, SSL, SASL_SSL, "
             "SASL_PLAINTEXT are known\n"
         )
+
+
+def test_a_refusal_is_the_answer_of_status_shell_and_backup_at_once(
+    sasl: tuple[int, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = sasl
+    config = ann(root, "not-hers")
+    where = f"127.0.0.1:{port}"
+
+    ended = [
+        main(["status", "--bootstrap-controller", where, "--command-config", config]),
+        main(["backup", "save", "--bootstrap-controller", where, "--command-config", config, str(tmp_path / "saved")]),
+        shell(["--controllers", where, "--config", config, "ls"]),
+    ]
+
+    assert ended == [1, 1, 1]
+    said = capsys.readouterr()
+    assert said.err.count("authentication with SASL mechanism PLAIN is refused") == 3
+    assert "no leader" not in said.out + said.err  # as after 30 s of further attempts
+
+
+def test_a_client_without_a_certificate_is_told_so_and_not_that_there_is_no_leader(
+    mutual: tuple[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = mutual
+    config = client(
+        root, "bare", security__protocol="SSL",
+        **{key: text for key, text in stores("ann").items() if "truststore" in key},
+    )  # fmt: skip
+
+    assert main(["status", "--bootstrap-controller", f"127.0.0.1:{port}", "--command-config", config]) == 1
+
+    said = capsys.readouterr()
+    assert "does not accept" in said.err
+    assert "no leader" not in said.out + said.err
