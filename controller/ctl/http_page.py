@@ -121,11 +121,21 @@ def caller_of(options: argparse.Namespace) -> Caller:
     return Caller(options.ca, options.certificate, options.key, options.token)
 
 
+class Counts(NamedTuple):
+    """What is wrong with brokers and partitions. fenced_brokers: the first ids of the registered brokers."""
+
+    fenced_brokers: tuple[int, ...]
+    fenced_brokers_in_all: int
+    offline_partitions: int
+    under_replicated_partitions: int
+
+
 class NodeView(NamedTuple):
     """A node's own view. leader_id: -1 if it knows none; high_watermark: -1 if unknown.
 
     not_ready: the reason, empty when the node is ready; lasts_ms: for how long its oldest problem lasts, None without.
-    problems: what is wrong now, also while the node is ready, each with for how long.
+    problems: what is wrong now, also while the node is ready, each with for how long. counts: None while the node loads
+    its state, and of an older node.
     """
 
     cluster_id: str
@@ -138,6 +148,7 @@ class NodeView(NamedTuple):
     not_ready: str
     lasts_ms: int | None
     problems: tuple[str, ...] = ()
+    counts: Counts | None = None
 
 
 class HttpPage:
@@ -200,4 +211,12 @@ def _parsed(answer: dict[str, Any]) -> NodeView:
         not_ready=failed[0] if failed else "",
         lasts_ms=max((problem["lasts_ms"] for problem in answer["problems"]), default=None),
         problems=tuple(f"{problem['text']} (for {problem['lasts_ms'] // 1000} s)" for problem in answer["problems"]),
+        counts=_counts(answer.get("counts")),
     )
+
+
+def _counts(found: dict[str, Any] | None) -> Counts | None:
+    if found is None:
+        return None
+    numbers = (found[name] for name in Counts._fields[1:])
+    return Counts(tuple(map(int, found["fenced_brokers"])), *map(int, numbers))

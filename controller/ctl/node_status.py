@@ -18,7 +18,7 @@ from records.wire import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.ctl.http_page import Caller
+    from controller.ctl.http_page import Caller, Counts
     from controller.ctl.quorum import Address, Known
     from raft.network.security import ClientSecurity
 
@@ -32,6 +32,7 @@ class NodeStatus(NamedTuple):
     """A node's own view. None: unknown.
 
     error: why it does not answer, or is not ready; lasts_ms: for how long. problems: each with for how long it lasts.
+    counts: of brokers and partitions, where it has an HTTP port.
     """
 
     address: str
@@ -43,6 +44,7 @@ class NodeStatus(NamedTuple):
     error: str | None = None
     lasts_ms: int | None = None
     problems: tuple[str, ...] = ()
+    counts: Counts | None = None
 
 
 def ask_all(
@@ -148,4 +150,5 @@ def _with_own_view(status: NodeStatus, page: HttpPage) -> NodeStatus:
         error=view.not_ready or None,
         lasts_ms=view.lasts_ms,
         problems=view.problems,
+        counts=view.counts,
     )

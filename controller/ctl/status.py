@@ -26,21 +26,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from controller.ctl.http_page import Counts
     from controller.ctl.node_status import NodeStatus
     from controller.ctl.quorum import Member, View
 
-# A voter that has not fetched from the leader for this time is missing.
-SILENT_MS = 10_000
+# A voter that has not fetched from the leader for this time is missing: one that lives does so twice a second.
+SILENT_MS = 3_000
 DESCRIPTION = (
     "The leader, the offset and lag of each voter, and the problems that nodes report. Without a leader: each node's "
-    "own role, epoch, leader, log end and last error. Exit code 0: all voters fetch; 1: a voter does not; 2: there is "
-    "no leader."
+    "own role, epoch, leader, log end and last error. Where a node has an HTTP port: fenced brokers, and partitions "
+    "that are offline or under-replicated. Exit code 0: all voters fetch, and no broker or partition is in trouble; "
+    "1: one is, or this client is refused; 2: there is no leader."
 )
 FIELDS = ("cluster_id", "leader_id", "epoch", "high_watermark")
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0: a leader answers, and every voter fetches. 1: a voter does not, or the options are wrong.
+    """Exit code 0: a leader answers, every voter fetches, no broker is fenced, and no partition lacks a replica.
+
+    1: one of these is not so, the client is refused, or the options are wrong.
 
     2: there is no leader. With --field, 0 whenever a leader answers.
     """
@@ -69,10 +73,13 @@ def show(options: argparse.Namespace, verb: str) -> int:
             _show_nodes(ask_all(addresses, known, caller, security), as_json=options.json)
         return 2
     said = as_json(view)
+    counts = None
     if not options.field:
         # A node that does not answer is in the table already.
         nodes = ask_all(addresses, known, caller, security)
         said["problems"] = [{"node_id": node.node_id, "text": text} for node in nodes for text in node.problems]
+        counts = _best_counts(nodes, view.leader_id)
+        said["counts"] = None if counts is None else counts._asdict()
     if options.json:
         print(json.dumps(said))
     elif options.field == "voters":
@@ -80,8 +87,29 @@ def show(options: argparse.Namespace, verb: str) -> int:
     elif options.field:
         say(str(said[options.field]))
     else:
-        say(*table(view), *(f"node {one['node_id']}: {one['text']}" for one in said["problems"]))
-    return 1 if not options.field and missing(view) else 0
+        problems = (f"node {one['node_id']}: {one['text']}" for one in said["problems"])
+        say(*table(view), *_counts_lines(counts), *problems)
+    return 1 if not options.field and (missing(view) or _counts_lines(counts)) else 0
+
+
+def _best_counts(nodes: list[NodeStatus], leader_id: int) -> Counts | None:
+    """Those of the leader, else of another node that has them."""
+    found = {node.node_id: node.counts for node in nodes if node.counts is not None}
+    return found.get(leader_id) or next(iter(found.values()), None)
+
+
+def _counts_lines(counts: Counts | None) -> list[str]:
+    """What is wrong with brokers and partitions; empty if nothing is, or nothing is known."""
+    if counts is None:
+        return []
+    fenced = ", ".join(map(str, counts.fenced_brokers))
+    more = ", ..." if counts.fenced_brokers_in_all > len(counts.fenced_brokers) else ""
+    rows = (
+        (counts.fenced_brokers_in_all, f"fenced brokers: {counts.fenced_brokers_in_all} ({fenced}{more})"),
+        (counts.offline_partitions, f"offline partitions: {counts.offline_partitions}"),
+        (counts.under_replicated_partitions, f"under-replicated partitions: {counts.under_replicated_partitions}"),
+    )
+    return [text for count, text in rows if count]
 
 
 def arguments_parser() -> argparse.ArgumentParser:
@@ -107,7 +135,7 @@ def add_status_options(parser: argparse.ArgumentParser) -> None:
 
 
 def missing(view: View) -> list[int]:
-    """The voters that have not fetched from the leader for 10 s, or never."""
+    """The voters that have not fetched from the leader for 3 s, or never."""
     now_ms = leader_now_ms(view)
     others = [member for number, member in view.voters.items() if number != view.leader_id]
     return [
@@ -115,6 +143,12 @@ def missing(view: View) -> list[int]:
         for member in others
         if member.last_fetch_ms < 0 or (now_ms >= 0 and now_ms - member.last_fetch_ms > SILENT_MS)
     ]
+
+
+def is_silent(view: View, replica: dict[str, Any]) -> bool:
+    """Whether a row of `as_json` has not fetched from the leader for 3 s, or never."""
+    ago = replica["fetched_ago_ms"]
+    return replica["role"] != "leader" and leader_now_ms(view) >= 0 and (ago is None or ago > SILENT_MS)
 
 
 def _show_nodes(nodes: list[NodeStatus], *, as_json: bool) -> None:
@@ -144,17 +178,18 @@ def as_json(view: View) -> dict[str, Any]:
         "epoch": view.epoch,
         "high_watermark": view.high_watermark,
         "end_offset": view.end_offset,
-        "voters": [_replica(view, member) for _, member in sorted(view.voters.items())],
-        "observers": [_replica(view, member) for _, member in sorted(view.observers.items())],
+        "voters": [_replica(view, member, "follower") for _, member in sorted(view.voters.items())],
+        "observers": [_replica(view, member, "observer") for _, member in sorted(view.observers.items())],
     }
 
 
-def _replica(view: View, member: Member) -> dict[str, Any]:
+def _replica(view: View, member: Member, role: str) -> dict[str, Any]:
+    """role: unless it leads. An observer may have the id of a voter, as the former directory of a replaced one has."""
     now_ms = leader_now_ms(view)
-    is_leader = member.id == view.leader_id
+    is_leader = member.id == view.leader_id and role == "follower"
     return {
         "id": member.id,
-        "role": "leader" if is_leader else "follower" if member.id in view.voters else "observer",
+        "role": "leader" if is_leader else role,
         "directory_id": member.directory_id or None,
         "end_offset": member.end_offset if member.end_offset >= 0 else None,
         "lag": view.lag(member),
@@ -182,7 +217,7 @@ def table(view: View) -> list[str]:
             rows.append(
                 (
                     str(replica["id"]),
-                    replica["role"],
+                    f"{replica['role']}, silent" if is_silent(view, replica) else replica["role"],
                     _text(replica["end_offset"]),
                     _text(replica["lag"]),
                     "-" if ago is None else f"{ago} ms ago",

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 # A problem that persists is logged again after this time, with the number of repeats; one that did not repeat for this
 # time is over.
 REPEAT_S = 60.0
+# Those that occur again within moments while they last are over, for those who look, after this time.
+OVER_S = 10.0
+SEEN_OFTEN = {
+    "peer_answered_error", "peer_in_other_cluster", "peer_has_other_key", "vote_for_other_key", "fetch_from_own_id",
+    "node_id_shared", "peer_inconsistent", "majority_missing",
+}  # fmt: skip
 # Peers choose what they send: no more problems than this are kept at a time.
 KEPT_MAX = 64
 # Of these, which last for long, the time until the next line.
@@ -128,7 +134,17 @@ class _Fields(dict[str, Any]):
 def text_of(event: str, fields: Mapping[str, Any]) -> str | None:
     """The text of a problem; None for an event that is no problem."""
     form = TEXTS.get(f"{event} {fields.get('error')}") or TEXTS.get(event)
-    return None if form is None else form.format_map(_Fields(fields))
+    if form is None:
+        return None
+    peer = fields.get("peer")
+    if isinstance(peer, int):
+        form = form.replace("node {peer}", name_of(peer))
+    return form.format_map(_Fields(fields))
+
+
+def name_of(peer: int) -> str:
+    """A peer in words: those of `controller.quorum.bootstrap.servers` have negative ids until they name theirs."""
+    return f"node {peer}" if peer >= 0 else f"bootstrap server {-peer - 1} of controller.quorum.bootstrap.servers"
 
 
 class Problems:
@@ -178,9 +194,13 @@ class Problems:
         return any(problem.event == event for problem in self.current())
 
     def current(self) -> list[Problem]:
-        """The problems that occurred in the last minute, the oldest first."""
-        self._forget(self._clock_s())
-        return list(self._known.values())
+        """The problems that last, the oldest first: they occurred in the last minute, or 10 s where they repeat."""
+        now_s = self._clock_s()
+        self._forget(now_s)
+        return [
+            problem for problem in self._known.values()
+            if problem.event not in SEEN_OFTEN or now_s - problem.last_s < OVER_S
+        ]  # fmt: skip
 
     def _forget(self, now_s: float) -> None:
         for text in [text for text, problem in self._known.items() if now_s - problem.last_s >= REPEAT_S]:

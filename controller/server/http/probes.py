@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.node.problems import DATA_LOST
+from controller.node.problems import DATA_LOST, name_of
 from raft.roles import Follower, Leader
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def problems_of(node: Node, logged: Problems) -> list[Shown]:
     """What is wrong between this node and its peers, and with this node; lost data first. logged: those in the log."""
     now_s = node.loop.time()
     found = [
-        Shown(f"cannot connect to node {peer} at {failure}", int((now_s - since_s) * 1000))
+        Shown(f"cannot connect to {name_of(peer)} at {failure}", int((now_s - since_s) * 1000))
         for peer, (failure, since_s) in node.channels.failures().items()
     ]
     logged_s = logged.now_s()

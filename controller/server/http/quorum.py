@@ -70,6 +70,18 @@ def quorum_view(reading: Reading, problems: Sequence[Shown] = ()) -> dict[str, A
             for check in ready(reading.node, reading.now_ms, problems)
         ],
         "problems": [{"text": shown.text, "lasts_ms": shown.lasts_ms} for shown in problems],
+        "counts": None if reading.is_loading else _counts(reading),
+    }
+
+
+def _counts(reading: Reading) -> dict[str, Any]:
+    """What is wrong with brokers and partitions, as `kraftctl status` shows it. fenced_brokers: the first ids."""
+    fenced = [broker.broker_id for broker in reading.brokers if broker.fenced]
+    return {
+        "fenced_brokers": fenced[:SHOWN_MAX],
+        "fenced_brokers_in_all": len(fenced),
+        "offline_partitions": len(reading.state.partitions.leaderless()),
+        "under_replicated_partitions": len(reading.under_replicated),
     }
 
 

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.ctl.main import main
+from controller.ctl.quorum import Member, View
+from controller.ctl.status import missing, table
+from controller.tools.connection import Connection
+from records.schema import replace
+from simulations.chaos.brokers import registration
+from tests.benchmarks.client import FEATURES
 from tests.controller.server.processes import CLUSTER_ID, free_port, free_ports_in_a_row, running
 
 if TYPE_CHECKING:
@@ -60,6 +66,7 @@ def test_json_has_every_voter(quorum: tuple[int, Path], capsys: pytest.CaptureFi
         ],
         "observers": [],
         "problems": [],
+        "counts": None,
     }  # fmt: skip
 
 
@@ -110,6 +117,7 @@ def test_a_voter_without_a_majority_shows_its_own_view(tmp_path: Path, capsys: p
     assert two == {
         "address": f"127.0.0.1:{first + 1}", "node_id": 2, "role": None, "epoch": None, "leader_id": None,
         "end_offset": None, "error": "[Errno 111] Connection refused", "lasts_ms": None, "problems": [],
+        "counts": None,
     }  # fmt: skip
 
 
@@ -179,3 +187,41 @@ def test_a_probe_of_a_closed_port_fails(capsys: pytest.CaptureFixture[str]) -> N
     code = main(["probe", "live", "--at", f"127.0.0.1:{free_port()}"])
 
     assert (code, capsys.readouterr().err) == (1, "kraftctl probe: [Errno 111] Connection refused\n")
+
+
+def of(node: int, directory: str, fetched_ms: int) -> Member:
+    return Member(node, directory, 10, fetched_ms, fetched_ms)
+
+
+def test_the_former_directory_of_a_replaced_voter_is_an_observer_and_who_is_silent_is_marked() -> None:
+    voters = {1: of(1, "a", 100_000), 2: of(2, "new", 99_900), 3: of(3, "c", 96_000)}
+    former = of(2, "old", 40_000)
+    view = View(CLUSTER_ID, 1, 5, 10, voters, {2: former}, ("c1", 9093), (former,))
+
+    rows = [line.split("  ") for line in table(view)[2:]]
+
+    roles = [(row[0].strip(), next(cell for cell in row[1:] if cell).strip()) for row in rows]
+    assert roles == [("1", "leader"), ("2", "follower"), ("3", "follower, silent"), ("2", "observer, silent")]
+    assert missing(view) == [3]
+
+
+def test_fenced_brokers_and_partitions_in_trouble_are_shown_with_an_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, http = free_port(), free_port()
+    with running(tmp_path, port, kraft_http_listener=f"127.0.0.1:{http}"):
+        path = str(tmp_path / "controller.properties")
+        assert main(["wait", "-c", path, "--timeout", "20"]) == 0
+        assert main(["status", "-c", path]) == 0
+        capsys.readouterr()
+        with Connection("127.0.0.1", port, "test", 5.0) as connection:
+            request = replace(registration(7, FEATURES), cluster_id=CLUSTER_ID)
+            assert connection.ask(request).error_code == 0
+
+        assert main(["status", "-c", path]) == 1
+        assert "fenced brokers: 1 (7)" in capsys.readouterr().out.splitlines()
+        assert main(["status", "-c", path, "--json"]) == 1
+        assert json.loads(capsys.readouterr().out)["counts"] == {
+            "fenced_brokers": [7], "fenced_brokers_in_all": 1,
+            "offline_partitions": 0, "under_replicated_partitions": 0,
+        }  # fmt: skip

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from controller.node.logs import Log
-from controller.node.problems import DATA_LOST, KEPT_MAX, REPEAT_S
+from controller.node.problems import DATA_LOST, KEPT_MAX, OVER_S, REPEAT_S
 
 
 class Clock:
@@ -44,13 +44,36 @@ def test_a_repeated_refusal_is_one_line_and_later_one_with_the_number_of_repeats
 def test_a_problem_is_over_when_it_has_not_repeated_for_a_minute() -> None:
     clock = Clock()
     log = Log("json", "INFO", io.StringIO(), clock)
-    log("peer_in_other_cluster", found="A", expected="B")
+    log("disk_slow", directory="/data", limit_s=2)
     clock.now_s += REPEAT_S - 1
     assert [(problem.occurrences, problem.since_s) for problem in log.problems.current()] == [(1, 100.0)]
 
     clock.now_s += 1
 
     assert log.problems.current() == []
+
+
+def test_a_problem_that_repeats_while_it_lasts_is_over_for_those_who_look_after_ten_seconds() -> None:
+    clock = Clock()
+    log = Log("json", "INFO", io.StringIO(), clock)
+    log("peer_answered_error", peer=2, error="INCONSISTENT_CLUSTER_ID")
+    log("clock_jumped", by_ms=4000)
+    clock.now_s += OVER_S - 1
+    assert [problem.event for problem in log.problems.current()] == ["peer_answered_error", "clock_jumped"]
+
+    clock.now_s += 1
+
+    assert [problem.event for problem in log.problems.current()] == ["clock_jumped"]
+
+
+def test_a_bootstrap_server_is_no_node_with_a_negative_id() -> None:
+    log = Log("json", "INFO", io.StringIO())
+    log("peer_answered_error", peer=-2, error="UNKNOWN_SERVER_ERROR")
+
+    assert log.problems.current()[0].text == (
+        "bootstrap server 1 of controller.quorum.bootstrap.servers refuses requests of this node with "
+        "UNKNOWN_SERVER_ERROR"
+    )
 
 
 def test_both_cluster_ids_are_named() -> None:
