@@ -473,6 +473,21 @@ def test_after_a_clean_close_a_start_does_not_read_committed_batches_one_by_one(
     assert walked == []
 
 
+def test_a_node_that_is_killed_with_a_small_log_knows_most_of_what_was_committed() -> None:
+    disk = Disk()
+    disk.directories.add("node")
+    storage = open_storage(disk)
+    known = []
+    for offset in range(400):
+        storage.perform(Append(offset, offset, offset + 1, 1, run(offset, offset + 1, epoch=1, size=100)))
+        storage.perform(HighWatermark(offset + 1))
+        is_written = f"{DIRECTORY}/{COMMITTED_PREFIX}" in disk.tree()
+        known.append(prefix_of(disk).end_offset if is_written else 0)
+
+    assert all(end_offset >= 0.7 * (offset - 10) for offset, end_offset in enumerate(known, 1))
+    assert len(set(known)) < 25  # a growing share of the log, so that few writes are enough
+
+
 @pytest.mark.parametrize("committed", [0, 1, 999, 1000, 1700, 2990, 3000])
 @pytest.mark.parametrize("segment_bytes", [1 << 30, 300_000])
 def test_accepting_a_log_by_its_crc_equals_reading_it_batch_by_batch(committed: int, segment_bytes: int) -> None:
