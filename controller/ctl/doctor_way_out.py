@@ -183,11 +183,19 @@ def _restore_mark(node: Node) -> list[str]:
     directory_id = "" if voter is None or is_reserved(voter.key.directory_id) else uuid_text(voter.key.directory_id)
     named = [f"directory.id={directory_id}"] if directory_id else []
     lines = ["version=1", f"cluster.id={known[0] if known else 'CLUSTER_ID'}", f"node.id={node_id}", *named]
-    notes = [] if known else ["# CLUSTER_ID: cluster.id in meta.properties of another controller or a broker"]
+    notes: list[str] = []
     if not directory_id and not node.is_static:
         notes.append("# this node was no voter: it joins as an observer, with a new directory id")
         lines.append("directory.id=$(kafka-storage random-uuid)")
-    return [*notes, f'printf "%s\\n" {" ".join(_word(line) for line in lines)} > {file}', "# start the node"]
+    write = f'printf "%s\\n" {" ".join(_word(line) for line in lines)} > {file}'
+    if not known:
+        # Never a command with a word to fill in: it would be copied as it is.
+        return [
+            "# cluster.id is known neither here nor by a controller with a leader: start the others, and run",
+            "# `kraftctl doctor` here again. Or, with cluster.id of meta.properties of another controller or a broker:",
+            f"#   {write}",
+        ]
+    return [*notes, write, "# start the node"]
 
 
 def _word(line: str) -> str:

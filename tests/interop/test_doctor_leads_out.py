@@ -108,7 +108,12 @@ class Way(RuleBasedStateMachine):
         self.written += 12
 
     @precondition(lambda self: self.found is not None)
-    @rule(number=st.integers(1, 3), how=st.sampled_from(BREAKS))
+    @rule(breaks=st.dictionaries(st.integers(1, 3), st.sampled_from(BREAKS), min_size=1))
+    def break_and_heal(self, breaks: dict[int, str]) -> None:
+        for number, how in breaks.items():
+            self.break_one(number, how)
+        self.heal()
+
     def break_one(self, number: int, how: str) -> None:
         assert self.found is not None
         node = self.found.controllers[number]
@@ -116,8 +121,6 @@ class Way(RuleBasedStateMachine):
         break_node(node.directory, how)
         self.told.append(f"node {number}: {how}")
 
-    @precondition(lambda self: self.found is not None)
-    @rule()
     def heal(self) -> None:
         found = self.found
         assert found is not None
@@ -217,7 +220,7 @@ class WayOfStock(Way):
 
 def tried(machine: type[Way], examples: int) -> None:
     limits = settings(
-        max_examples=examples, stateful_step_count=5, deadline=None, derandomize=examples < 5, database=None,
+        max_examples=examples, stateful_step_count=3, deadline=None, derandomize=examples < 5, database=None,
         suppress_health_check=list(HealthCheck), phases=[Phase.generate],
     )  # fmt: skip
     run_state_machine_as_test(machine, settings=limits)  # type: ignore[no-untyped-call]

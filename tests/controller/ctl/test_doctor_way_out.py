@@ -116,6 +116,13 @@ def test_without_a_leader_an_empty_directory_is_not_formatted(tmp_path: Path, na
     assert "#   kraftctl backup restore BACKUP -c FILE" in lines
 
 
+def test_a_cluster_id_that_nobody_knows_is_no_word_to_copy(tmp_path: Path) -> None:
+    lines = block(tmp_path, DYNAMIC, lambda at: (at / "meta.properties").unlink(), NO_LEADER)
+
+    assert commands(lines) == []
+    assert lines[-1].startswith("#   printf ")
+
+
 @pytest.mark.parametrize(("name", "option"), [(STATIC, "-c FILE "), (DYNAMIC, "")])
 def test_a_survivor_without_a_leader_becomes_the_quorum_only_if_the_majority_is_lost(
     tmp_path: Path, name: str, option: str
