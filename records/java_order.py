@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 K = TypeVar("K")
 
 DEFAULT_CAPACITY = 16
 
 
+# The keys of groups, say, are put in order for each group of a request.
+@lru_cache(maxsize=4096)
 def hash_code(text: str) -> int:
     """`String.hashCode`, unsigned."""
     code = 0
+    if text.isascii():
+        for byte in text.encode():
+            code = (31 * code + byte) & 0xFFFFFFFF
+        return code
     units = text.encode("utf-16-be", "surrogatepass")
     for unit in range(0, len(units), 2):
         code = (31 * code + int.from_bytes(units[unit : unit + 2], "big")) & 0xFFFFFFFF
@@ -28,15 +35,21 @@ def uuid_hash_code(id_: bytes) -> int:
     return (halves ^ halves >> 32) & 0xFFFFFFFF
 
 
-def hash_order(names: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[str]:
+def hash_order(
+    names: Iterable[str], capacity: int = DEFAULT_CAPACITY, pause: Callable[[], None] = lambda: None
+) -> list[str]:
     """The distinct names in the order of a HashMap made with this capacity, which grew as they were added.
 
-    Names in one bucket are in the order in which they were added.
+    Names in one bucket are in the order in which they were added. pause: called between names.
     """
     distinct = list(dict.fromkeys(names))
     if len(distinct) < 2:
         return distinct
-    return bucket_order(distinct, [hash_code(name) for name in distinct], capacity)
+    codes = []
+    for name in distinct:
+        pause()
+        codes.append(hash_code(name))
+    return bucket_order(distinct, codes, capacity)
 
 
 def uuid_order(ids: Iterable[bytes]) -> list[bytes]:

@@ -11,7 +11,7 @@ NO_RULES = {
     "raft.effects", "raft.follower_state", "raft.inputs", "raft.limits", "raft.parked", "raft.storage.errors",
     "raft.voter_change",
     "controller.interface.effects", "controller.interface.env", "controller.interface.inputs",
-    "controller.interface.policies",
+    "controller.interface.policies", "controller.interface.slices",
 }  # fmt: skip
 
 # Module -> the test that drives it through another module.
@@ -59,6 +59,8 @@ TESTED_BY = {
     "controller.core.active": "controller/core/test_controller.py",
     "controller.core.periodic_work": "controller/core/test_controller.py",
     "controller.core.serving": "controller/core/test_controller.py",
+    "controller.node.arrivals": "controller/node/test_node.py",
+    "controller.node.replies": "controller/node/test_node.py",
     "controller.core.snapshots": "controller/core/test_controller.py",
     "controller.core.standby": "controller/core/test_controller.py",
     "controller.core.steps": "controller/core/test_controller.py",

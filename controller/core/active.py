@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller.core.activation import activation_records
-from controller.core.apis import ALL_APIS
 from controller.core.authorization import on_loaded
 from controller.core.periodic_tasks import Tasks
-from controller.core.serving import (
-    is_for_any,
-    leave_offsets,
-    serve,
-    serve_parked,
-    write_result,
-    wrong_controller_text,
-)
+from controller.core.serving import leave_offsets, refuse_or_repeat, serve_parked, write_result
 from controller.core.snapshots import take_snapshot_if_due
 from controller.interface.effects import Noted, OffsetsReserved, Resign
-from controller.interface.refusals import refused
 from controller.interface.results import Result
 from controller.interface.sessions import Sessions
-from records.errors import ApiError, Error
 
 if TYPE_CHECKING:
     from controller.core.controller import Controller
@@ -31,7 +21,6 @@ if TYPE_CHECKING:
         HighWatermark,
         LeaderChanged,
         LeadershipConfirmed,
-        RequestContext,
         ReserveOffsets,
         ShutDown,
     )
@@ -61,6 +50,10 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     A controller that is active already keeps its state: it has every record that it wrote before.
     """
     state, env = controller.state, controller.env
+    if controller.is_active:
+        # What a long step has applied so far is not in the log.
+        controller.long.abandon()
+        state.revert(env.next_offset)
     assert state.end_offset <= end_offset, (state.end_offset, end_offset)
     # The offsets between are of control records, which change nothing in the state.
     state.end_offset = end_offset
@@ -114,24 +107,12 @@ def renounce(controller: Controller, reason: str) -> None:
     env.epoch = -1
     env.sessions = None
     controller.tasks = None
+    controller.long.abandon()
     state.revert()
     env.next_offset = state.end_offset
     controller.snapshots.lost()
-    error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
     for context, request in controller.waiting.clear():
-        if is_for_standby(controller, context, request):
-            serve(controller, context, request)
-        else:
-            controller.answer(context, refused(request, error, context.version))
-
-
-def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
-    """Whether `serve` has another answer than NOT_CONTROLLER: from the committed state, or why it cannot decide."""
-    try:
-        return is_for_any(controller, ALL_APIS[context.api_key], context, request)
-    except ApiError:
-        # The authorizer failed; `serve` answers with its error.
-        return True
+        refuse_or_repeat(controller, context, request)
 
 
 def on_append_refused(controller: Controller, event: AppendRefused) -> None:

@@ -110,6 +110,8 @@ class Api:
     be served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a
     standby serves it. arrived: called before all further checks on the active controller. late: called for a request
     that waited too long. unreadable: why Kafka does not parse a request that this node has parsed; None if it does.
+    sifts: whether the handler first looks at the request and the ACLs alone, and then calls `Slices.hold`; of other
+    writes it is taken that they hold from the beginning.
     """
 
     request: type[Any]
@@ -126,6 +128,7 @@ class Api:
     arrived: Callable[[State, Any, Env], None] | None = None
     late: Callable[[State, Any, Env], None] | None = None
     unreadable: Callable[[Any], str | None] | None = None
+    sifts: bool = False
 
     @property
     def api_key(self) -> int:
@@ -195,15 +198,16 @@ APIS = table(
     Api(ListPartitionReassignmentsRequest, (0, 0), READ, reassignments.list_reassignments, DESCRIBE, forwardable=True),
     # Topics. What a caller must be allowed depends on the topics.
     Api(CreateTopicsRequest, (2, 7), WRITE, topics.create_topics, forwardable=True,
-        deadline=request_timeout, idle=topics.idle),
+        deadline=request_timeout, idle=topics.idle, sifts=True),
     Api(DeleteTopicsRequest, (1, 6), WRITE, topic_deletion.delete_topics, forwardable=True,
         deadline=request_timeout, allowed=topic_deletion.check_allowed, idle=topic_deletion.idle),
     Api(CreatePartitionsRequest, (0, 3), WRITE, partition_creation.create_partitions, forwardable=True,
-        deadline=request_timeout, idle=partition_creation.idle),
+        deadline=request_timeout, idle=partition_creation.idle, sifts=True),
     # Configurations, features and producer ids.
     Api(IncrementalAlterConfigsRequest, (0, 1), WRITE, configs.incremental_alter_configs, forwardable=True,
-        is_local=configs.is_local),
-    Api(AlterConfigsRequest, (0, 2), WRITE, configs.alter_configs, forwardable=True, is_local=configs.is_local),
+        is_local=configs.is_local, sifts=True),
+    Api(AlterConfigsRequest, (0, 2), WRITE, configs.alter_configs, forwardable=True,
+        is_local=configs.is_local, sifts=True),
     Api(DescribeConfigsRequest, (1, 4), READ, describe_configs.describe_configs),
     Api(UpdateFeaturesRequest, (0, 2), WRITE, features.update_features, ALTER, forwardable=True),
     Api(AllocateProducerIdsRequest, (0, 0), WRITE, producer_ids.allocate_producer_ids, CLUSTER_ACTION,

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.core.apis import Kind
+from controller.core.long_steps import LongSteps
 from controller.core.metrics import Metrics
 from controller.core.snapshot_schedule import SnapshotSchedule
 from controller.core.waiting import Waiting
 from controller.interface.effects import Reply
 from controller.rules.mutation_quotas import with_throttle
+from controller.rules.permissions import note_omitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from controller.core.apis import Api
     from controller.core.own_registration import OwnRegistration
     from controller.core.periodic_tasks import Tasks
     from controller.interface.effects import Effect
@@ -34,11 +38,11 @@ class Controller:
     parked: requests to a standby whose state is not stable. tasks: the periodic tasks; None on a standby. loading: the
     snapshot that is being loaded. reservation: the offsets that the quorum asked for before this node became active,
     None for none. is_catching_up: whether a standby answers no reads until `CaughtUp`. effects: of the
-    step under way.
+    step under way. long: the long step, of which at most one is under way beside it.
     """
 
     __slots__ = (
-        "bootstrap", "effects", "env", "is_catching_up", "is_shut_down", "loading", "metrics", "parked",
+        "bootstrap", "effects", "env", "is_catching_up", "is_shut_down", "loading", "long", "metrics", "parked",
         "registration", "reservation", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
     )  # fmt: skip
 
@@ -66,6 +70,8 @@ class Controller:
         self.is_shut_down = False
         self.is_catching_up = is_catching_up
         self.effects: list[Effect] = []
+        self.long = LongSteps(self.set_time, self.must_park)
+        env.slices = self.long
         if env.access is not None and not is_catching_up:
             env.access.is_ready = True
 
@@ -74,9 +80,24 @@ class Controller:
         """Whether this is the active controller; a standby gets what is committed, from `state.end_offset` on."""
         return self.env.is_active
 
+    def set_time(self, now_ms: int) -> None:
+        """The time of the step under way."""
+        self.env.now_ms = now_ms
+        self.env.wall_ms = now_ms + self.wall_offset_ms
+
+    def must_park(self, api: Api) -> bool:
+        """Whether a standby cannot answer from its state now: a metadata transaction is open, which may yet be aborted,
+        or the state is older than the state that this node answered from before it was restarted.
+        """
+        if self.is_active or api.kind is not Kind.READ:
+            return False
+        return self.is_catching_up or self.loading is not None or self.state.transaction_start >= 0
+
     def answer(self, context: RequestContext, response: Any) -> None:
         """Send the answer of one request with the effects of this step."""
         self.metrics.processing_ms.add(self.env.now_ms - context.arrived_ms)
         if context.throttled_until_ms:
             response = with_throttle(context, response, self.env.now_ms)
+        if context.denials:
+            note_omitted(context, self.env)
         self.effects.append(Reply(context.source, response, context))

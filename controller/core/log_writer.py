@@ -67,7 +67,7 @@ def write(state: State, env: Env, items: Sequence[Item], *, atomic: bool = True)
     cannot be written.
     """
     bytes_max = env.settings.metadata_max_batch_size_in_bytes
-    chunks = chunked(encoded(state, items), bytes_max)
+    chunks = chunked(encoded(state, env, items), bytes_max)
     if len(chunks) > 1:
         if state.metadata_version >= TRANSACTIONS and state.transaction_start < 0:
             begin, end = BeginTransactionRecord(), EndTransactionRecord()
@@ -75,30 +75,38 @@ def write(state: State, env: Env, items: Sequence[Item], *, atomic: bool = True)
             chunks.append([Piece(end, encode_record(end, 0))])
         elif atomic:
             raise too_large(f"the records do not fit in one batch of {bytes_max} bytes")
-    return [appended(state, env, chunk) for chunk in chunks]
+    assert state.end_offset == env.next_offset, (state.end_offset, env.next_offset)
+    bodies = [replayed(state, env, chunk) for chunk in chunks]
+    # Only when all are replayed: until then a long step may be abandoned.
+    env.next_offset = state.end_offset
+    return [
+        Batch(base_offset, base_offset + count - 1, seal(body, count, base_offset, env.epoch, env.wall_ms))
+        for base_offset, body, count in bodies
+    ]
 
 
-def appended(state: State, env: Env, pieces: Sequence[Piece]) -> Batch:
-    """Replay one batch, and make its bytes."""
-    base_offset = env.next_offset
+def replayed(state: State, env: Env, pieces: Sequence[Piece]) -> tuple[int, bytes, int]:
+    """Replay one batch; returns its first offset, and its body with the number of records."""
+    base_offset = state.end_offset
     body, count = batch_body([piece.encoded for piece in pieces])
-    data = seal(body, count, base_offset, env.epoch, env.wall_ms)
     offset = base_offset
+    env.slices.apply()
     for piece in pieces:
+        env.slices.pause()
         if isinstance(piece.what, Group):
             state.replay_changes(PartitionChanges([piece.what]), offset)
         else:
             state.replay(piece.what, offset)
         offset += piece.record_count
     assert offset == base_offset + count == state.end_offset, (base_offset, count, offset, state.end_offset)
-    env.next_offset = offset
-    return Batch(base_offset, offset - 1, data)
+    return base_offset, body, count
 
 
-def encoded(state: State, items: Iterable[Item]) -> list[Piece]:
+def encoded(state: State, env: Env, items: Iterable[Item]) -> list[Piece]:
     """The records with their bytes, in the order of the log."""
     pieces = []
     for item in items:
+        env.slices.pause()
         if not isinstance(item, PartitionChanges):
             record, version = item
             pieces.append(Piece(record, encode_record(record, version)))

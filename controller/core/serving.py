@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from controller.core import authorization
 from controller.core.apis import ALL_APIS, Kind
 from controller.core.log_writer import write
+from controller.core.long_steps import BROKER_HEARTBEAT, Abandoned
 from controller.core.snapshot_schedule import Appended
 from controller.handlers.heartbeats import follow_registrations
-from controller.interface.effects import Append, UpgradeKraftVersion
-from controller.interface.inputs import Written
+from controller.interface.effects import Append, Requeue, ServeLater, UpgradeKraftVersion
+from controller.interface.inputs import Requested, Written
 from controller.interface.refusals import refused
 from controller.interface.results import ALL_PENDING, Result
 from records.errors import ApiError, Error
@@ -18,7 +19,7 @@ from records.errors import ApiError, Error
 if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
-    from controller.interface.inputs import Disconnected, RequestContext, Requested
+    from controller.interface.inputs import Disconnected, RequestContext
 
 
 # The control records that raise kraft.version from 0: KRaftVersionRecord and VotersRecord.
@@ -30,7 +31,44 @@ def on_requested(controller: Controller, event: Requested) -> None:
     metrics = controller.metrics
     metrics.operations_started += 1
     metrics.queue_ms.add(controller.env.now_ms - event.context.arrived_ms)
-    serve(controller, event.context, event.request)
+    if event.context.is_long:
+        serve_in_slices(controller, event.context, event.request)
+    else:
+        serve(controller, event.context, event.request)
+
+
+def serve_in_slices(controller: Controller, context: RequestContext, request: Any) -> None:
+    """Serve a long request. Where its step is abandoned, it is served again when its turn comes."""
+    controller.long.begin(context)
+    try:
+        serve(controller, context, request)
+    except Abandoned:
+        # Nothing was appended, so it may be served again, by whatever this node is now.
+        serve_again(controller, context, request)
+    finally:
+        held = controller.long.end()
+        if held:
+            controller.effects.append(Requeue(held))
+
+
+def refuse_or_repeat(controller: Controller, context: RequestContext, request: Any) -> None:
+    """Answer NOT_CONTROLLER, as to a request whose outcome is unknown here, or serve the request again if a standby has
+    another answer.
+    """
+    if is_for_standby(controller, context, request):
+        serve_again(controller, context, request)
+    else:
+        error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
+        controller.answer(context, refused(request, error, context.version))
+
+
+def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
+    """Whether `serve` has another answer than NOT_CONTROLLER: from the committed state, or why it cannot decide."""
+    try:
+        return is_for_any(controller, ALL_APIS[context.api_key], context, request)
+    except ApiError:
+        # The authorizer failed; `serve` answers with its error.
+        return True
 
 
 def serve(controller: Controller, context: RequestContext, request: Any) -> None:
@@ -38,7 +76,7 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     api = ALL_APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
     context.request = request
-    if must_park(controller, api):
+    if controller.must_park(api):
         controller.parked.append((context, request))
         return
     denied = authorization.refusal(controller, api, context, request)
@@ -63,23 +101,25 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
         result = api.handler(controller.state, context, request, controller.env)
     except ApiError as error:
         result = refusal(context, request, error)
+    if context.api_key == BROKER_HEARTBEAT and result.records and controller.long.holds_writes:
+        controller.long.held.append(Requested(context, request))
+        return
     carry_out(controller, api, context, request, result)
 
 
-def must_park(controller: Controller, api: Api) -> bool:
-    """Whether a standby cannot answer from its state now: a metadata transaction is open, which may yet be aborted, or
-    the state is older than the state that this node answered from before it was restarted.
-    """
-    if controller.is_active or api.kind is not Kind.READ:
-        return False
-    return controller.is_catching_up or controller.loading is not None or controller.state.transaction_start >= 0
+def serve_again(controller: Controller, context: RequestContext, request: Any) -> None:
+    """Serve a request that waited: at once, or a long one when its turn comes."""
+    if context.is_long:
+        controller.effects.append(ServeLater(context, request))
+    else:
+        serve(controller, context, request)
 
 
 def serve_parked(controller: Controller) -> None:
     """Serve the parked requests, or park them again."""
     parked, controller.parked = controller.parked, []
     for context, request in parked:
-        serve(controller, context, request)
+        serve_again(controller, context, request)
 
 
 def idle_answer(controller: Controller, api: Api, context: RequestContext, request: Any) -> Any:
@@ -152,13 +192,19 @@ def write_result(controller: Controller, result: Result) -> int:
     Raises ApiError(POLICY_VIOLATION), with nothing done, where the records are too many.
     """
     state, env = controller.state, controller.env
+    upgrade = None
     if result.kraft_version is not None:
         assert result.records, "the response to an upgrade waits for a record"
         base_offset = leave_offsets(controller, KRAFT_VERSION_RECORDS)
-        controller.effects.append(UpgradeKraftVersion(env.epoch, base_offset, result.kraft_version))
+        upgrade = UpgradeKraftVersion(env.epoch, base_offset, result.kraft_version)
     if result.records:
         assert controller.is_active, "a standby writes nothing"
-        for batch in write(state, env, result.records, atomic=result.atomic):
+        controller.long.check_writes()
+        batches = write(state, env, result.records, atomic=result.atomic)
+        # No pause from here on: a long step leaves all its effects together.
+        if upgrade is not None:
+            controller.effects.append(upgrade)
+        for batch in batches:
             controller.effects.append(Append(env.epoch, batch.base_offset, batch.last_offset, batch.data))
             appended = Appended(batch.last_offset + 1, env.epoch, env.wall_ms, len(batch.data))
             controller.snapshots.appended(appended)

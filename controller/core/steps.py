@@ -23,9 +23,9 @@ def step(controller: Controller, event: Input, now_ms: int) -> list[Effect]:
     AssertionError where the log or this code is wrong: then the node must stop.
     """
     env = controller.env
-    env.now_ms = now_ms
-    env.wall_ms = now_ms + controller.wall_offset_ms
-    STEPS[type(event)](controller, event)
+    controller.set_time(now_ms)
+    if not controller.long.must_wait(event):
+        STEPS[type(event)](controller, event)
     if not controller.is_shut_down:
         do_what_is_due(controller)
     effects, controller.effects = controller.effects, []
@@ -39,9 +39,10 @@ def deadline_ms(controller: Controller) -> int | None:
     if controller.is_shut_down:
         return None
     due = []
-    if controller.tasks is not None:
+    is_held = controller.long.holds_writes  # fencing and the periodic tasks, which may write
+    if controller.tasks is not None and not is_held:
         due.append(controller.tasks.next_due_ms())
-    if controller.env.sessions is not None:
+    if controller.env.sessions is not None and not is_held:
         due.append(controller.env.sessions.next_expiry_ms())
     if controller.registration is not None:
         due.append(controller.registration.next_due_ms(controller.state, controller.env.leader_id))

@@ -56,12 +56,14 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
     """
     if env.access is None:
         raise ApiError(Error.SECURITY_DISABLED, "No Authorizer is configured.")
+    pause = env.slices.pause
     if any(is_for_filters(creation) for creation in request.creations):
         # Java makes no ACL of these, so stock fails the whole request.
         raise ApiError(Error.UNKNOWN_SERVER_ERROR)
     new: dict[Acl, None] = {}
     results = []
     for creation in request.creations:
+        pause()
         try:
             acl = checked(creation)
             if env.release.is_preview:
@@ -73,7 +75,10 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
             new[acl] = None
         results.append(Created(error_code=Error.NONE, error_message=_NO_TEXT))
         check_record_count(len(new))
-    records = [(AccessControlEntryRecord(id=new_id(state, env), **acl._asdict()), 0) for acl in new]
+    records = []
+    for acl in new:
+        pause()
+        records.append((AccessControlEntryRecord(id=new_id(state, env), **acl._asdict()), 0))
     return Result(CreateAclsResponse(throttle_time_ms=0, results=tuple(results)), records, state.acls.last_change())
 
 
@@ -225,28 +230,28 @@ def describe_acls(state: State, _context: RequestContext, request: DescribeAclsR
         raise ApiError(Error.SECURITY_DISABLED, "No Authorizer is configured on the broker")
     wanted = filter_of(request)
     found: dict[tuple[int, str, int], dict[Acl, None]] = {}
-    for acl in state.acls.values():
+    for acl in list(state.acls.values()):  # they may change in a pause
+        env.slices.pause()
         if wanted.matches(acl):
             found.setdefault((acl.resource_type, acl.resource_name, acl.pattern_type), {})[acl] = None
-    resources = tuple(
-        Described(
-            resource_type=resource_type,
-            resource_name=name,
-            pattern_type=pattern_type,
-            acls=tuple(
+    resources = []
+    for (resource_type, name, pattern_type), acls in found.items():
+        described = []
+        for acl in acls:
+            env.slices.pause()
+            described.append(
                 Described.AclDescription(
                     principal=acl.principal,
                     host=acl.host,
                     operation=acl.operation,
                     permission_type=acl.permission_type,
                 )
-                for acl in acls
-            ),
+            )
+        resources.append(
+            Described(resource_type=resource_type, resource_name=name, pattern_type=pattern_type, acls=tuple(described))
         )
-        for (resource_type, name, pattern_type), acls in found.items()
-    )
     response = DescribeAclsResponse(
-        throttle_time_ms=0, error_code=Error.NONE, error_message=_NO_TEXT, resources=resources
+        throttle_time_ms=0, error_code=Error.NONE, error_message=_NO_TEXT, resources=tuple(resources)
     )
     return Result(response, rests_on=state.acls.last_change())
 
@@ -260,6 +265,11 @@ def delete_acls(state: State, _context: RequestContext, request: DeleteAclsReque
         raise ApiError(Error.SECURITY_DISABLED, "No Authorizer is configured.")
     ids: dict[bytes, None] = {}
     results = []
+    by_name: dict[str, list[tuple[bytes, Acl]]] = {}
+    if len(request.filters) > 1:
+        for id_, acl in state.acls.items():
+            env.slices.pause()
+            by_name.setdefault(acl.resource_name, []).append((id_, acl))
     for asked in request.filters:
         wanted = filter_of(asked)
         try:
@@ -268,7 +278,10 @@ def delete_acls(state: State, _context: RequestContext, request: DeleteAclsReque
             results.append(FilterResult(error_code=error.code, error_message=raised_text(error), matching_acls=()))
             continue
         matching = []
-        for id_, acl in state.acls.items():
+        name = wanted.resource_name
+        is_exact = name is not None and wanted.pattern_type is not PatternType.MATCH and len(request.filters) > 1
+        for id_, acl in by_name.get(name or "", ()) if is_exact else state.acls.items():
+            env.slices.pause()
             if wanted.matches(acl):
                 if len(ids) >= USER_RECORDS_MAX:
                     raise invalid(f"Cannot remove more than {USER_RECORDS_MAX} acls in a single delete operation.")

@@ -56,28 +56,25 @@ def alter_client_quotas(state: State, context: RequestContext, request: AlterCli
     records: list[tuple[Any, int]] = []
     results: dict[Entity, tuple[Parts, ApiError | None]] = {}
     for entry in request.entries:
+        env.slices.pause()
         parts: Parts = {part.entity_type: part.entity_name for part in entry.entity}
-        entity = entity_of(parts)
+        key = entity_of(parts)
         try:
-            records += changes(state, parts, entry.ops, is_known=entity in results)
-            results[entity] = parts, None
+            records += changes(state, parts, entry.ops, is_known=key in results)
+            results[key] = parts, None
         except ApiError as error:
-            results[entity] = parts, error
+            results[key] = parts, error
         check_record_count(len(records))
-    response = AlterClientQuotasResponse(
-        throttle_time_ms=0,
-        entries=tuple(
-            EntryResult(
-                error_code=Error.NONE if error is None else error.code,
-                error_message=None if error is None else raised_text(error),
-                entity=tuple(
-                    EntryResult.EntityData(entity_type=type_, entity_name=parts[type_])
-                    for type_ in hash_order(parts, len(parts))
-                ),
-            )
-            for parts, error in results.values()
-        ),
-    )
+    entries = []
+    for parts, refused in results.values():
+        env.slices.pause()
+        entity = tuple(
+            EntryResult.EntityData(entity_type=type_, entity_name=parts[type_])
+            for type_ in hash_order(parts, len(parts))
+        )
+        code, text = (Error.NONE, None) if refused is None else (refused.code, raised_text(refused))
+        entries.append(EntryResult(error_code=code, error_message=text, entity=entity))
+    response = AlterClientQuotasResponse(throttle_time_ms=0, entries=tuple(entries))
     return Result(response, () if request.validate_only else records, state.quotas.last_change())
 
 

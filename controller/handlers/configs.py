@@ -67,11 +67,11 @@ def incremental_alter_configs(
         return records
 
     item = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
-    records, altered = _altered(state, wanted, changes)
+    records, altered = _altered(state, env, wanted, changes)
     effects, levelled = _levelled(state, context, request, env)
     answers = [*refused, *altered, *levelled]
-    response = IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, answers))
-    return _result(state, request, response, records, wanted, effects)
+    response = IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, answers, env))
+    return _result(state, env, request, response, records, wanted, effects)
 
 
 def alter_configs(state: State, context: RequestContext, request: AlterConfigsRequest, env: Env) -> Result:
@@ -85,9 +85,9 @@ def alter_configs(state: State, context: RequestContext, request: AlterConfigsRe
         return [*named, *left_out]
 
     item = AlterConfigsResponse.AlterConfigsResourceResponse
-    records, altered = _altered(state, wanted, changes)
-    response = AlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, [*refused, *altered]))
-    return _result(state, request, response, records, wanted, ())
+    records, altered = _altered(state, env, wanted, changes)
+    response = AlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, [*refused, *altered], env))
+    return _result(state, env, request, response, records, wanted, ())
 
 
 def sifted(
@@ -99,12 +99,14 @@ def sifted(
     is_incremental = isinstance(request, IncrementalAlterConfigsRequest)
     counts: dict[tuple[int, str], int] = {}
     for resource in request.resources:
+        env.slices.pause()
         key = resource.resource_type, resource.resource_name
         counts[key] = counts.get(key, 0) + 1
     wanted: list[tuple[ResourceType, Any]] = []
     refused: list[tuple[Any, ApiError]] = []
     unexpected: list[tuple[Any, ApiError]] = []
     for resource in request.resources:
+        env.slices.pause()
         kind = resource_type(resource.resource_type)
         key = resource.resource_type, resource.resource_name
         if kind is ResourceType.BROKER_LOGGER and is_incremental:
@@ -130,13 +132,18 @@ def sifted(
 
 
 def _altered(
-    state: State, wanted: Sequence[tuple[ResourceType, Any]], changes: Callable[[ResourceType, Any], Records]
+    state: State,
+    env: Env,
+    wanted: Sequence[tuple[ResourceType, Any]],
+    changes: Callable[[ResourceType, Any], Records],
 ) -> tuple[Records, list[tuple[Any, ApiError | None]]]:
     records: Records = []
     answers: list[tuple[Any, ApiError | None]] = []
     # Checked before the work is done: each changed resource needs at least one record.
     check_record_count(len(wanted))
+    env.slices.hold()
     for kind, resource in wanted:
+        env.slices.pause()
         try:
             records += changes(kind, resource)
             answers.append((resource, None))
@@ -152,6 +159,7 @@ def _levelled(
     effects: list[Effect] = []
     answers: list[tuple[Any, ApiError | None]] = []
     for resource in request.resources:
+        env.slices.pause()
         if resource_type(resource.resource_type) is not ResourceType.BROKER_LOGGER:
             continue
         try:
@@ -165,16 +173,19 @@ def _levelled(
     return effects, answers
 
 
-def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]]) -> tuple[Any, ...]:
-    return tuple(
-        item(
-            error_code=Error.NONE if error is None else error.code,
-            error_message=None if error is None else _text(resource, error),
-            resource_type=resource.resource_type,
-            resource_name=resource.resource_name,
+def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]], env: Env) -> tuple[Any, ...]:
+    found = []
+    for resource, error in answers:
+        env.slices.pause()
+        found.append(
+            item(
+                error_code=Error.NONE if error is None else error.code,
+                error_message=None if error is None else _text(resource, error),
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
         )
-        for resource, error in answers
-    )
+    return tuple(found)
 
 
 def _text(resource: Any, error: ApiError) -> str | None:
@@ -185,6 +196,7 @@ def _text(resource: Any, error: ApiError) -> str | None:
 
 def _result(
     state: State,
+    env: Env,
     request: Any,
     response: Any,
     records: Records,
@@ -193,13 +205,14 @@ def _result(
 ) -> Result:
     check_record_count(len(records))
     written = [] if request.validate_only else records
-    return Result(response, written, _rests_on(state, wanted), confirm=bool(wanted), effects=effects)
+    return Result(response, written, _rests_on(state, env, wanted), confirm=bool(wanted), effects=effects)
 
 
-def _rests_on(state: State, wanted: Sequence[tuple[ResourceType, Any]]) -> int:
+def _rests_on(state: State, env: Env, wanted: Sequence[tuple[ResourceType, Any]]) -> int:
     """The offset of the last change that refusals, and an answer without changes, depend on."""
     changes = [NOTHING_PENDING]
     for kind, resource in wanted:
+        env.slices.pause()
         changes.append(state.configs.changed_at((kind, resource.resource_name)))
         changes.append(state.features.last_change())
         if kind is ResourceType.TOPIC:

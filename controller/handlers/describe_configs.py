@@ -71,6 +71,7 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
     count = 0
     denied = []
     for resource in request.resources:
+        env.slices.pause()
         denial = denied_resource(state, context, resource, env)
         if denial is not None:
             denied.append(denial)

@@ -77,12 +77,14 @@ def elect_leaders(state: State, context: RequestContext, request: ElectLeadersRe
         rests_on = ALL_PENDING
     else:
         seen: set[int] = set()
-        asked = [(t.topic, of_topic(state, election, t.topic, t.partitions, seen)) for t in request.topic_partitions]
+        asked = []
+        for each in request.topic_partitions:
+            asked.append((each.topic, of_topic(state, env, election, each.topic, each.partitions, seen)))
         rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
     rows = sorted(row for _, found in asked for _, row in found if not isinstance(row, Outcome))
     changes = leader_and_isr_changes(state, env, np.array(rows, np.intp), election=election)
     elected = {row for group in changes.groups for row in group.rows.tolist()}
-    topics = tuple(answered(name, found, elected, election) for name, found in asked)
+    topics = tuple(answered(env, name, found, elected, election) for name, found in asked)
     response = ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=topics)
     return Result(response, [changes] if len(changes) else [], rests_on, atomic=False)
 
@@ -102,12 +104,14 @@ def needy(state: State, election: Election) -> Rows:
 
 
 def of_topic(
-    state: State, election: Election, name: str, partition_ids: Iterable[int], seen: set[int]
+    state: State, env: Env, election: Election, name: str, partition_ids: Iterable[int], seen: set[int]
 ) -> list[tuple[int, int | Outcome]]:
     """The requested partitions of a topic. seen: rows requested before, which need no second election."""
     topic = state.topic(name)
     found: list[tuple[int, int | Outcome]] = []
+    env.slices.pause()
     for partition_id in partition_ids:
+        env.slices.pause()
         row = NO_ROW if topic is None else topic.row(partition_id)
         if topic is None:
             found.append((partition_id, Outcome(Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")))
@@ -130,10 +134,11 @@ def is_led_well(state: State, election: Election, row: int) -> bool:
 
 
 def answered(
-    name: str, found: Sequence[tuple[int, int | Outcome]], elected: set[int], election: Election
+    env: Env, name: str, found: Sequence[tuple[int, int | Outcome]], elected: set[int], election: Election
 ) -> TopicResult:
     results = []
     for partition_id, row in found:
+        env.slices.pause()
         if isinstance(row, Outcome):
             error, text = row
         else:

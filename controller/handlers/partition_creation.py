@@ -46,6 +46,7 @@ def sifted(
     state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env
 ) -> tuple[list[Any], list[TopicResult]]:
     """The topics that are named once and may be altered, in Kafka's order, and the results for the others."""
+    pause = env.slices.pause
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
@@ -56,7 +57,8 @@ def sifted(
     ]
     once = {topic.name: topic for topic in request.topics if counts[topic.name] == 1}
     wanted = []
-    for name in hash_order(counts):
+    for name in hash_order(counts, pause=pause):
+        pause()
         if name not in once:
             continue
         if allows(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, name):
@@ -71,9 +73,11 @@ def create_partitions(state: State, context: RequestContext, request: CreatePart
     wanted, results = sifted(state, context, request, env)
     if not wanted:
         return at_once(CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results)))
+    env.slices.hold()
     records: Records = []
     changes = [state.brokers.last_change()]
     for topic in wanted:
+        env.slices.pause()
         changes.append(state.topic_ids.changed_at(topic.name))
         error, text = Error.NONE, None
         try:
@@ -122,7 +126,11 @@ def grown(state: State, context: RequestContext, env: Env, asked: Any) -> Record
         for index, assignment in enumerate(asked.assignments, start=current):
             check_manual_replicas(state, index, assignment.broker_ids, replica_count)
             replicas.append(assignment.broker_ids)
-    return [new_partition(state, topic.topic_id, index, each) for index, each in enumerate(replicas, start=current)]
+    records = []
+    for index, each in enumerate(replicas, start=current):
+        env.slices.pause()
+        records.append(new_partition(state, topic.topic_id, index, each))
+    return records
 
 
 def replication_factor(state: State, topic: Topic) -> int:

@@ -64,7 +64,9 @@ def alter_reassignments(
     for asked_topic in request.topics:
         topic = state.topic(asked_topic.name)
         results = []
+        env.slices.pause()
         for asked in asked_topic.partitions:
+            env.slices.pause()
             error, text = Error.NONE, None
             try:
                 partition = found(elections, asked_topic.name, topic, asked.partition_index)
@@ -147,7 +149,7 @@ def listed(topics: tuple[OngoingTopic, ...]) -> ListPartitionReassignmentsRespon
 
 
 def list_reassignments(
-    state: State, _context: RequestContext, request: ListPartitionReassignmentsRequest, _env: Env
+    state: State, _context: RequestContext, request: ListPartitionReassignmentsRequest, env: Env
 ) -> Result:
     """ListPartitionReassignments: the running ones, of all partitions or of the named ones."""
     if request.topics is not None and not request.topics:
@@ -156,7 +158,7 @@ def list_reassignments(
     requested: list[tuple[str, Iterable[int]]]
     if request.topics is None:
         by_topic: dict[str, list[int]] = {}
-        for row in partitions.reassigning().tolist():
+        for row in partitions.reassigning().tolist():  # no pause: rows may be given to other partitions in one
             by_topic.setdefault(partitions.topic_at(row).name, []).append(partitions.partition_id_at(row))
         requested = list(by_topic.items())
     else:
@@ -164,15 +166,19 @@ def list_reassignments(
         requested = [(topic.name, topic.partition_indexes) for topic in request.topics]
     topics = []
     for name, indexes in requested:
-        ongoing = tuple(ongoing_partitions(state, state.topic(name), indexes))
+        env.slices.pause()
+        ongoing = tuple(ongoing_partitions(state, env, state.topic(name), indexes))
         if ongoing:
             topics.append(OngoingTopic(name=name, partitions=ongoing))
     rests_on = max(state.topic_ids.last_change(), partitions.last_change())
     return Result(listed(tuple(topics)), rests_on=rests_on)
 
 
-def ongoing_partitions(state: State, topic: Topic | None, indexes: Iterable[int]) -> Iterable[OngoingPartition]:
+def ongoing_partitions(
+    state: State, env: Env, topic: Topic | None, indexes: Iterable[int]
+) -> Iterable[OngoingPartition]:
     for index in indexes:
+        env.slices.pause()
         partition = state.partitions.find(topic, index)
         if partition is not None and partition.is_reassigning:
             yield OngoingPartition(

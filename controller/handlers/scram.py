@@ -49,21 +49,25 @@ def alter_user_scram_credentials(
     if empty is not None:
         return at_once(empty)
     errors: dict[str, ApiError] = {}
-    deletions = _wanted(state, request.deletions, {}, errors, _check_deletion)
-    upsertions = _wanted(state, request.upsertions, deletions, errors, _check_upsertion)
+    deletions = _wanted(state, env, request.deletions, {}, errors, _check_deletion)
+    upsertions = _wanted(state, env, request.upsertions, deletions, errors, _check_upsertion)
     records: list[tuple[Any, int]] = []
     results = []
-    for name in hash_order(deletions):
+    pause = env.slices.pause
+    for name in hash_order(deletions, pause=pause):
+        pause()
         records.append((RemoveUserScramCredentialRecord(name=name, mechanism=deletions[name].mechanism), 0))
         results.append(UserResult(user=name, error_code=Error.NONE, error_message=None))
-    for name in hash_order(upsertions):
+    for name in hash_order(upsertions, pause=pause):
+        pause()
         if not upsertions[name].salted_password:
             # Java has no keys of no bytes.
             errors[name] = ApiError(Error.UNKNOWN_SERVER_ERROR)
             continue
         records.append((credential_record(upsertions[name]), 0))
         results.append(UserResult(user=name, error_code=Error.NONE, error_message=None))
-    for name in hash_order(errors):
+    for name in hash_order(errors, pause=pause):
+        pause()
         error = errors[name]
         results.append(UserResult(user=name, error_code=error.code, error_message=raised_text(error)))
     response = AlterUserScramCredentialsResponse(throttle_time_ms=0, results=tuple(results))
@@ -71,13 +75,14 @@ def alter_user_scram_credentials(
 
 
 def _wanted(
-    state: State, asked: Any, before: dict[str, Any], errors: dict[str, ApiError], check: Any
+    state: State, env: Env, asked: Any, before: dict[str, Any], errors: dict[str, ApiError], check: Any
 ) -> dict[str, Any]:
     """The entries that can be done, by user. before: those of the request's first part; a user named there again is
     taken out of it. errors: gets what is wrong.
     """
     found: dict[str, Any] = {}
     for entry in asked:
+        env.slices.pause()
         name = entry.name
         if name in errors:
             continue

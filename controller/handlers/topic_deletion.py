@@ -38,11 +38,11 @@ def check_allowed(context: RequestContext, env: Env) -> None:
 def idle(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> DeleteTopicsResponse | None:
     """The response if the request names no valid topic; None for other requests."""
     Rights(state, context, env)  # raises where the authorizer fails, as in stock
-    names, ids, _, refused = sifted(request)
+    names, ids, _, refused = sifted(request, env)
     return None if names or ids else DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(refused))
 
 
-def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], set[bytes], list[TopicResult]]:
+def sifted(request: DeleteTopicsRequest, env: Env) -> tuple[list[str], list[bytes], set[bytes], list[TopicResult]]:
     """The names and the ids that are given once, the ids given more often, and the results for invalid entries."""
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
@@ -50,6 +50,7 @@ def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], set[by
     for name in request.topic_names:
         names[name] = names.get(name, 0) + 1
     for topic in request.topics:
+        env.slices.pause()
         if topic.name is None and topic.topic_id == ZERO_UUID:
             refused.append(invalid(None, ZERO_UUID, "Neither topic name nor id were specified."))
         elif topic.name is not None and topic.topic_id != ZERO_UUID:
@@ -92,13 +93,15 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
     """DeleteTopics: by name or by id; all deletions are one batch."""
     # First, as in stock: where the authorizer fails, so does the whole request.
     rights = Rights(state, context, env)
-    names, ids, repeated, results = sifted(request)
+    names, ids, repeated, results = sifted(request, env)
     if not names and not ids:
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
+    env.slices.hold()
     changes = [state.topic_ids.changed_at(name) for name in names]
     changes += [state.topics.changed_at(topic_id) for topic_id in ids]
     found: dict[bytes, str] = {}
     for topic_id in ids:
+        env.slices.pause()
         if topic_id not in state.topics:
             results.append(unknown(None, topic_id, Error.UNKNOWN_TOPIC_ID))
             continue
@@ -110,6 +113,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             shown = name if rights.may_describe(name) else None
             results.append(unknown(shown, topic_id, Error.TOPIC_AUTHORIZATION_FAILED))
     for name in names:
+        env.slices.pause()
         topic_id = state.topic_ids.get(name, ZERO_UUID)
         if not rights.may_describe(name):
             # The response does not show whether there is such a topic.
@@ -128,6 +132,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             found[topic_id] = name
     records: list[tuple[Any, int]] = []
     for topic_id in uuid_order(found):
+        env.slices.pause()
         try:
             charge(state, context, env, state.topics[topic_id].partition_count())
         except ApiError as error:

@@ -59,12 +59,14 @@ def sifted(
 
     A sender that may CREATE on the cluster may create every topic.
     """
+    pause = env.slices.pause
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
     may_create = rights(state, context, env)
     errors: dict[str, ApiError] = {}
     for name, count in counts.items():
+        pause()
         if count > 1:
             errors[name] = ApiError(Error.INVALID_REQUEST, "Duplicate topic name.")
         elif name == METADATA_TOPIC:
@@ -73,8 +75,13 @@ def sifted(
         elif not may_create(name):
             errors[name] = ApiError(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
     # Results stand in the order of Kafka's sets of names: those that are given twice, and then the others.
-    ordered = sorted(hash_order(counts), key=lambda name: counts[name] == 1)
-    refused = [failed(name, errors[name]) for name in ordered if name in errors]
+    ordered = hash_order(counts, pause=pause)
+    refused = []
+    for names in ([name for name in ordered if counts[name] > 1], [name for name in ordered if counts[name] == 1]):
+        for name in names:
+            if name in errors:
+                pause()
+                refused.append(failed(name, errors[name]))
     return [topic for topic in request.topics if topic.name not in errors], refused
 
 
@@ -96,9 +103,11 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
     if not wanted:
         return at_once(CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused)))
     check_partition_count(wanted, env.settings.num_partitions)
+    env.slices.hold()
     records: Records = []
     results = []
     for topic in wanted:
+        env.slices.pause()
         try:
             new, result = created(state, context, topic, env)
             records += new
@@ -107,13 +116,14 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
         results.append(result)
         check_record_count(len(records))
     response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
-    return Result(response, () if request.validate_only else records, rests_on(state, wanted))
+    return Result(response, () if request.validate_only else records, rests_on(state, wanted, env))
 
 
-def rests_on(state: State, wanted: Sequence[Any]) -> int:
+def rests_on(state: State, wanted: Sequence[Any], env: Env) -> int:
     """The offset that refusals, and the results of a dry run, depend on."""
     changes = [state.brokers.last_change(), state.configs.last_change(), state.features.last_change()]
     for topic in wanted:
+        env.slices.pause()
         changes.append(state.topic_ids.changed_at(topic.name))
         changes.append(state.similar_names.changed_at(similar_name(topic.name)))
     return max(changes)
@@ -138,12 +148,14 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
     check_new_name(state, topic.name)
     values = given_configs(topic)
     configs = new_topic_configs(state, env, topic.name, values, forwarded=context.forwarded)
-    assignments = assigned(state, topic) if topic.assignments else placed(state, topic, env)
+    assignments = assigned(state, topic, env) if topic.assignments else placed(state, topic, env)
     check_policy(env, topic, values, assignments)
     charge(state, context, env, len(assignments))
     topic_id = random_topic_id(env.random)
     records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
-    records += [new_partition(state, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
+    for index, replicas in enumerate(assignments):
+        env.slices.pause()
+        records.append(new_partition(state, topic_id, index, replicas))
     if not allows(
         state, context, env, AclOperation.DESCRIBE_CONFIGS, AclResourceType.TOPIC, topic.name, log_denied=False
     ):
@@ -197,7 +209,7 @@ def given_configs(topic: Any) -> dict[str, str]:
     return {config.name: config.value for config in topic.configs}
 
 
-def assigned(state: State, topic: Any) -> list[Sequence[int]]:
+def assigned(state: State, topic: Any, env: Env) -> list[Sequence[int]]:
     """The replicas of each partition by the manual assignment; raises ApiError for the first invalid one."""
     if topic.replication_factor != DEFAULT:
         raise ApiError(
@@ -212,6 +224,7 @@ def assigned(state: State, topic: Any) -> list[Sequence[int]]:
     found: dict[int, Sequence[int]] = {}
     replica_count = None
     for assignment in topic.assignments:
+        env.slices.pause()
         index, replicas = assignment.partition_index, assignment.broker_ids
         if index in found:
             raise ApiError(

@@ -24,6 +24,21 @@ class Reply:
 
 
 @dataclass(slots=True)
+class Requeue:
+    """Give these inputs to the controller again, in their order: they waited for the end of a long step."""
+
+    events: list[Any]
+
+
+@dataclass(slots=True)
+class ServeLater:
+    """Give this long request (`RequestContext.is_long`) to the controller when its turn comes, as `Requested`."""
+
+    context: RequestContext
+    request: Any
+
+
+@dataclass(slots=True)
 class Append:
     """Append one record batch, complete in its bytes, to the log of the quorum (`raft.inputs.Propose`)."""
 
@@ -104,5 +119,5 @@ class SetLogLevel:
 
 Effect = (
     Reply | Append | OffsetsReserved | UpgradeKraftVersion | ConfirmLeadership | Resign | TakeSnapshot | SendToActive
-    | Noted | SetLogLevel
+    | Noted | SetLogLevel | Requeue | ServeLater
 )  # fmt: skip

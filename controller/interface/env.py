@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.features.levels import STOCK
 from controller.interface.policies import Policies
+from controller.interface.slices import Slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +36,8 @@ class Env:
     loggers: of this node; None where none can be changed. topic_defaults: what `controller.handlers.topics` keeps.
     access: the authorizer; None where everything is allowed. token_secrets: kept by
     `controller.handlers.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
-    documentation: returns type of config resource -> key -> text, for DescribeConfigs.
+    documentation: returns type of config resource -> key -> text, for DescribeConfigs. slices: by which a handler lets
+    other inputs be taken.
     """
 
     cluster_id: str
@@ -61,6 +63,7 @@ class Env:
     token_secrets: Any = None
     mutation_buckets: dict[tuple[str, str], Any] = field(default_factory=dict)
     documentation: Callable[[], Mapping[Any, Mapping[str, str]]] = dict
+    slices: Slices = field(default_factory=Slices)
 
     @property
     def is_active(self) -> bool:

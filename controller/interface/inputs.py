@@ -49,6 +49,8 @@ class RequestContext:
     authorizer's decisions for this request, kept by `controller.rules.permissions`. throttled_until_ms: monotonic;
     until when the sender must wait, kept by `controller.rules.mutation_quotas`; 0 where it need not. request: its body,
     kept when it is served. forwarder: of a forwarded request. written: None until the request has written records.
+    is_long: whether it has so much to do that it is served in slices (`controller.core.long_steps`). denials: the
+    actions that were denied, counted by `controller.rules.permissions`.
     """
 
     source: Source
@@ -67,6 +69,8 @@ class RequestContext:
     request: Any = None
     forwarder: Forwarder | None = None
     written: Written | None = None
+    is_long: bool = False
+    denials: int = 0
 
 
 @dataclass(slots=True)

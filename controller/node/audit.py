@@ -95,7 +95,8 @@ class AuditLog:
 
         def reply(effect: effects.Reply) -> None:
             act(effect)
-            self.answered(effect.context, effect.response)
+            if not effect.context.is_long:  # its line is made where its answer is encoded
+                self.answered(effect.context, effect.response)
 
         if kind is raft_effects.Reply:
             return reply_of_raft
@@ -132,8 +133,14 @@ class AuditLog:
 
     def answered(self, context: RequestContext, response: Any) -> None:
         """The response of a request leaves, also if its connection is closed."""
+        line = self.line(context, response)
+        if line is not None:
+            self.file.put(line)
+
+    def line(self, context: RequestContext, response: Any) -> bytes | None:
+        """The line of a request, None if it has none; for a long request called on another thread."""
         try:
-            line = self._line(context, response)
+            return self._line(context, response)
         except Exception as error:  # whatever it is: an observer must not stop the node
             # Where, and no more: the text of an exception may quote a value of the request.
             trace = error.__traceback__
@@ -142,9 +149,7 @@ class AuditLog:
             line_number = -1 if trace is None else trace.tb_lineno
             fields = {"api": _api_name(context), "error": type(error).__name__, "line": line_number}
             self._note("audit_line_failed", fields)
-            return
-        if line is not None:
-            self.file.put(line)
+            return None
 
     def close(self) -> None:
         self.file.close()

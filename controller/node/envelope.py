@@ -44,13 +44,29 @@ class Opened(NamedTuple):
     api: Api
 
 
+class Forwarded(NamedTuple):
+    """The content of an envelope, with the client's request as bytes: it begins at `body_at`."""
+
+    context: RequestContext
+    header: RequestHeader
+    api: Api
+    data: bytes
+    body_at: int
+
+
 def opened(envelope: EnvelopeRequest, context: RequestContext, release: Release = STOCK) -> Opened:
-    """The client's request, with a context that has the client's principal and address.
+    """The client's request: `forwarded` and `request_in`."""
+    found = forwarded(envelope, context, release)
+    return Opened(found.context, found.header, request_in(found), found.api)
+
+
+def forwarded(envelope: EnvelopeRequest, context: RequestContext, release: Release = STOCK) -> Forwarded:
+    """The client's request before it is decoded, with a context that has the client's principal and address.
 
     context: of the envelope, whose listener, connection and time of arrival stay; its sender becomes the forwarder.
     release: whose APIs this node serves.
     Raises ApiError with the code that the envelope is answered with: PRINCIPAL_DESERIALIZATION_FAILURE, INVALID_REQUEST
-    for an address or an API that cannot be, UNSUPPORTED_VERSION for a request that cannot be read.
+    for an address or an API that cannot be, UNSUPPORTED_VERSION for a header that cannot be read.
     """
     principal = principal_of(envelope.request_principal)
     address = address_text(envelope.client_host_address)
@@ -63,13 +79,6 @@ def opened(envelope: EnvelopeRequest, context: RequestContext, release: Release 
     low, high = api.versions
     if not low <= version <= high:
         raise unreadable(f"version {version} of API {NAMES[api_key][0]} is not within {low} to {high}")
-    try:
-        # As in Kafka, bytes behind the request are no error.
-        request, _ = decode_lenient(api.request, version, envelope.request_data, position)
-    except DecodeError as error:
-        raise unreadable(str(error)) from None
-    if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
-        raise unreadable(reason)
     inner = replace(
         context,
         api_key=api_key,
@@ -81,7 +90,20 @@ def opened(envelope: EnvelopeRequest, context: RequestContext, release: Release 
         forwarder=Forwarder(context.principal, context.client_address),
         decisions=None,
     )
-    return Opened(inner, header, request, api)
+    return Forwarded(inner, header, api, envelope.request_data, position)
+
+
+def request_in(found: Forwarded) -> Any:
+    """The client's request, decoded. Raises ApiError(UNSUPPORTED_VERSION) where it cannot be read."""
+    api = found.api
+    try:
+        # As in Kafka, bytes behind the request are no error.
+        request, _ = decode_lenient(api.request, found.context.version, found.data, found.body_at)
+    except DecodeError as error:
+        raise unreadable(str(error)) from None
+    if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
+        raise unreadable(reason)
+    return request
 
 
 def sealed(header: RequestHeader, response: Any) -> EnvelopeResponse:

@@ -7,20 +7,21 @@ a simulation runs this code with its own.
 from __future__ import annotations
 
 from collections import deque
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from controller.core.apis import ALL_APIS, Kind
 from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
-from controller.interface.refusals import alternatives
 from controller.node.admission import Admission, NotAllowed
+from controller.node.arrivals import Arrivals
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
 from controller.node.election_preparation import ElectionPreparation
-from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
-from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
-from controller.node.request_bounds import TooLarge, refusal_of_size
+from controller.node.long_serving import LongServing
+from controller.node.longest_step import LongestStep
+from controller.node.loopback_requests import LoopbackRequests
+from controller.node.replies import Replies
 from controller.node.shared_ids import SharedIds
 from controller.node.snapshot_task import SnapshotTask
 from controller.node.stop_snapshot import Stop
@@ -30,10 +31,7 @@ from raft import inputs as raft_inputs
 from raft.step import start as raft_start
 from raft.step import step as raft_step
 from raft.storage.errors import DiskFailed, remedy_fields
-from records.errors import ApiError
-from records.messages.envelope import EnvelopeResponse
 from records.release import VERSION
-from records.wire import EncodeError
 
 if TYPE_CHECKING:
     import asyncio
@@ -41,18 +39,16 @@ if TYPE_CHECKING:
 
     from controller.core.controller import Controller
     from controller.node.logs import Log
+    from controller.node.long_thread import Executor
     from raft.config import SnapshotId
-    from raft.inputs import Source
     from raft.network.channels import Channels
     from raft.network.requests import Incoming
     from raft.network.server import Server
     from raft.replica import Replica
     from raft.storage.storage import Storage
-    from records.headers import RequestHeader
 
 # A node that failed ends after this time, in which it sends the other voters that it leads no more.
 RESIGNATION_S = 0.1
-REQUEST_RECEIVED = "request_received"
 
 
 class Node:
@@ -78,10 +74,11 @@ class Node:
         self._on_end = on_end
         self._inputs: deque[tuple[Callable[[Any], None], Any]] = deque()
         self._is_draining = True  # inputs that come before `start` wait for it
-        self._envelopes: dict[Source, RequestHeader] = {}
+        self.replies = Replies()
         self._kraft_version = -1
-        self.admission = Admission(log, self._reply)
+        self.admission = Admission(log, self.replies.send)
         self._shared_ids = SharedIds(self.note)
+        self.longest_step = LongestStep(loop.time)
         self._feed_events = 0  # those for the feed that wait in _inputs
         self.replica: Replica
         self.controller: Controller
@@ -91,6 +88,7 @@ class Node:
         self.own_channels: Channels
         self.loopback_requests: LoopbackRequests
         self.feed: StateFeed
+        self.long: LongServing
         self.snapshot: SnapshotTask
         self._stop: Stop
         self._timers: Timers
@@ -104,13 +102,26 @@ class Node:
         server: Server,
         channels: Channels,
         own_channels: Channels,
+        long_executor: Executor,
     ) -> None:
-        """Add the parts, which were made with the callbacks below. own_channels: for this node's registration."""
+        """Add the parts, which were made with the callbacks below. own_channels: for this node's registration;
+        long_executor: for long requests.
+        """
         self.storage, self.replica, self.controller = storage, replica, controller
         self.server, self.channels, self.own_channels = server, channels, own_channels
         self.feed = StateFeed(replica, controller, storage, self._step_controller, self._later)
         self.loopback_requests = LoopbackRequests(replica, controller, own_channels, self.to_controller)
         self.admission.begin(controller)
+        self.long = LongServing(
+            self.loop, long_executor, controller, server, self.admission, self.replies,
+            now_ms=self.now_ms, perform=self.perform_long, fail=self.fail,
+        )  # fmt: skip
+        self.replies.begin(server, self.loopback_requests, self.long.answer)
+        self.arrivals = Arrivals(
+            log=self.log, server=server, replica=replica, controller=controller, admission=self.admission,
+            replies=self.replies, long=self.long, shared_ids=self._shared_ids,
+            now_ms=self.now_ms, to_raft=self.to_raft, to_controller=self.to_controller,
+        )  # fmt: skip
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
         self._stop = Stop(self.loop, replica, self.snapshot, self.to_controller, self.to_raft)
         self._timers = Timers(
@@ -119,7 +130,7 @@ class Node:
         )  # fmt: skip
         self._do_raft: dict[type, Callable[[Any], None]] = {
             raft_effects.Send: channels.send,
-            raft_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
+            raft_effects.Reply: lambda effect: self.replies.send(effect.source, effect.response),
             raft_effects.ReplyRecords: self._reply_records,
             raft_effects.ReplySnapshot: self._reply_snapshot,
             raft_effects.HighWatermark: self._on_high_watermark,
@@ -135,8 +146,10 @@ class Node:
             raft_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
         }
         self._do_controller: dict[type, Callable[[Any], None]] = {
-            controller_effects.Reply: lambda effect: self._reply(effect.source, effect.response, effect.context),
+            controller_effects.Reply: lambda effect: self.replies.send(effect.source, effect.response, effect.context),
             **{kind: self._passing(self.to_raft, make) for kind, make in TO_RAFT.items()},
+            controller_effects.ServeLater: lambda effect: self.long.take_decoded(effect.context, effect.request),
+            controller_effects.Requeue: self._requeue,
             controller_effects.Resign: self._resign,
             controller_effects.TakeSnapshot: lambda effect: self.snapshot.take(effect, replica),
             controller_effects.SendToActive: lambda effect: self.loopback_requests.send(effect, self.now_ms()),
@@ -168,50 +181,13 @@ class Node:
 
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
-        if REQUEST_RECEIVED in self.log.shown:
-            name, client_id = type(incoming.message).__name__, incoming.client_id
-            self.log(REQUEST_RECEIVED, api=name, version=incoming.version, client=incoming.peer, client_id=client_id)
-        if self.admission.must_wait(incoming):
-            return
-        source, request, version = incoming.source, incoming.message, incoming.version
-        api = ALL_APIS[incoming.api_key]
-        if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
-            self.server.disconnect(source, reason)
-            return
-        context = None
-        if self.admission.wants_context(api):
-            context = self.admission.context_of(incoming, self.now_ms())
-        if api.kind is Kind.ENVELOPE:
-            assert context is not None
-            # First the sender of the envelope is checked, then, as for any request, the sender of the request inside.
-            if self.admission.is_denied(api, context, request):
-                return
-            try:
-                context, header, request, api = opened(request, context, self.controller.env.release)
-            except ApiError as error:
-                self.server.reply(source, EnvelopeResponse(response_data=None, error_code=error.code))
-                return
-            self._envelopes[source] = header
-            version = context.version
-        try:
-            refusal = refusal_of_size(api, request, version, len(incoming.frame))
-        except TooLarge as error:
-            self.server.disconnect(source, str(error))
-            return
-        if refusal is not None:
-            self.admission.refuse(source, context, request, refusal)
-        elif api.kind is not Kind.RAFT:
-            assert context is not None
-            self.to_controller(inputs.Requested(context, request))
-        elif context is None or self.admission.admits(api, context, request):
-            self._shared_ids.requested(incoming, self.replica, self.now_ms())
-            self.to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
+        self.arrivals.take(incoming)
 
     def on_disconnected(self, connection: int) -> None:
         self.admission.drop(connection)
         self._shared_ids.dropped(connection)
-        for source in [source for source in self._envelopes if source.connection == connection]:
-            del self._envelopes[source]
+        self._inputs.append((self._drop_long, connection))
+        self.replies.drop(connection)
         self.to_raft(raft_inputs.Disconnected(connection))
         self.to_controller(inputs.Disconnected(connection))
 
@@ -295,7 +271,9 @@ class Node:
         try:
             while self._inputs and not self.is_ending:
                 step, event = self._inputs.popleft()
+                begin_s = perf_counter()
                 step(event)
+                self.longest_step.add(perf_counter() - begin_s)
         except Exception as error:  # a core that raises is wrong, or the disk is: the node must stop
             self.fail(error)
         finally:
@@ -328,6 +306,20 @@ class Node:
             for incoming in self.admission.take_ready():
                 self.on_request(incoming)
 
+    def _drop_long(self, connection: int) -> None:
+        self.long.drop(connection)
+
+    def perform_long(self, event: inputs.Requested, effects: list[controller_effects.Effect]) -> None:
+        """Perform the effects of a long step, before any other step is taken."""
+        self._inputs.appendleft((self._perform_long, (event, effects)))
+        self._drain()
+
+    def _perform_long(self, performed: tuple[inputs.Input, list[controller_effects.Effect]]) -> None:
+        self._perform_controller(performed[1])
+
+    def _requeue(self, effect: controller_effects.Requeue) -> None:
+        self._inputs.extendleft((self._step_controller, event) for event in reversed(effect.events))
+
     def _perform_controller(self, effects: list[controller_effects.Effect]) -> None:
         for effect in effects:
             self._do_controller[type(effect)](effect)
@@ -352,29 +344,16 @@ class Node:
 
     # Effects of raft.
 
-    def _reply(self, source: Source, response: Any, context: inputs.RequestContext | None = None) -> None:
-        if source.connection == LOOPBACK_CONNECTION:
-            self.loopback_requests.answered(source, response)
-            return
-        header = self._envelopes.pop(source, None)
-        for each in alternatives(response, context):
-            try:
-                self.server.reply(source, each if header is None else sealed(header, each))
-                return
-            except EncodeError as error:
-                reason = f"the answer cannot be written: {error}"
-        self.server.disconnect(source, reason)
-
     def _reply_records(self, effect: raft_effects.ReplyRecords) -> None:
         data = self.storage.read(effect.start_offset, effect.end_offset, effect.bytes_max)
         # The response was made for this one answer, and nothing else refers to it.
         effect.response.responses[0].partitions[0].records = data
-        self._reply(effect.source, effect.response)
+        self.replies.send(effect.source, effect.response)
 
     def _reply_snapshot(self, effect: raft_effects.ReplySnapshot) -> None:
         data = self.storage.read_snapshot(effect.id, effect.position, effect.length)
         effect.response.topics[0].partitions[0].unaligned_records = data
-        self._reply(effect.source, effect.response)
+        self.replies.send(effect.source, effect.response)
 
     def _queue_for_feed(self, take: Callable[[Any], None], event: Any) -> None:
         """Queue an event for the feed, in the order of raft's effects."""
@@ -435,6 +414,7 @@ class Node:
 
     def _finish(self) -> None:
         self.snapshot.drop()
+        self.long.close()
         self.server.close()
         self.channels.close()
         self.own_channels.close()

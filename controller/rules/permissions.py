@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 AUDIT_LOGGER = "kafka.authorizer.logger"
 DENIED = "authorization_denied"
 ALLOWED = "authorization_allowed"
+# The denied actions of one request that have a line each; one more line counts the others.
+DENIED_LINES_MAX = 100
 # Levels of the audit logger at which allowed requests are logged too.
 _VERBOSE = frozenset({"TRACE", "DEBUG"})
 
@@ -59,6 +61,7 @@ def allows(
     known = context.decisions.get(key)
     if known is not None:
         return known
+    env.slices.pause()
     action = Action(
         context.principal,
         context.client_address,
@@ -77,8 +80,24 @@ def allows(
     else:
         access.denied_count += 1
         if log_denied:
-            access.notes.append(Noted(DENIED, audit_fields(action, rule)))
+            context.denials += 1
+            if context.denials <= DENIED_LINES_MAX:
+                access.notes.append(Noted(DENIED, audit_fields(action, rule)))
     return allowed
+
+
+def note_omitted(context: RequestContext, env: Env) -> None:
+    """One line for the denied actions of a request that have none of their own; called once, with its answer."""
+    omitted = context.denials - DENIED_LINES_MAX
+    if omitted > 0 and env.access is not None:
+        fields = {
+            "principal": str(context.principal),
+            "host": context.client_address,
+            "request": _request_name(context.api_key),
+            "more": omitted,
+        }
+        env.access.notes.append(Noted(DENIED, fields))
+        context.denials = 0
 
 
 def audit_fields(action: Action, rule: str) -> dict[str, str]:
@@ -89,6 +108,10 @@ def audit_fields(action: Action, rule: str) -> dict[str, str]:
         "operation": action.operation.name,
         "host": action.host,
         "resource": f"{type_name}:LITERAL:{action.resource_name}",
-        "request": APIS[action.api_key][0] if action.api_key in APIS else str(action.api_key),
+        "request": _request_name(action.api_key),
         "rule": rule,
     }
+
+
+def _request_name(api_key: int) -> str:
+    return APIS[api_key][0] if api_key in APIS else str(api_key)

@@ -24,6 +24,8 @@ from controller.interface.env import Env
 from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
+from controller.node.long_requests import URGENT_APIS, is_long
+from controller.node.long_thread import LongThread
 from controller.node.node import Node
 from controller.node.plugins import policies_of
 from controller.node.request_bounds import REQUEST_BYTES_MAX
@@ -213,6 +215,7 @@ def build(
             node.loop, f"controller-{config.node_id}", rng, on_input=node.on_own_answer, note=node.note,
             security=security,
         ),
+        long_executor=LongThread(node.loop, node.longest_step.add),
     )  # fmt: skip
     if audit is not None:
         audit.begin(node.replica)
@@ -289,14 +292,13 @@ async def serve(config: NodeConfig, log: Log) -> int:
     server = Server(
         loop,
         served_versions(config.release),
-        on_request=node.on_request,
-        on_disconnected=node.on_disconnected,
-        note=node.note,
+        on_request=node.on_request, on_disconnected=node.on_disconnected, note=node.note,
+        is_left=is_long, urgent=URGENT_APIS, clock=time.perf_counter,
         request_bytes_max=min(config.number("socket.request.max.bytes"), REQUEST_BYTES_MAX),
         idle_ms_max=config.number("connections.max.idle.ms"),
         connections_max=max(min(config.number("max.connections"), share.connections), 1),
         backlog=share.backlog,
-    )
+    )  # fmt: skip
     executor = FlushThread()
     http = grpc = None
     for key, reason in unprotected_edges(config):

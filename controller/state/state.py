@@ -192,9 +192,9 @@ class State:
         self.undo.forget(end_offset)
         self.partitions.sweep(end_offset)
 
-    def revert(self) -> None:
-        """Undo all changes that are not committed."""
-        start = self.committed_end_offset
+    def revert(self, start: int | None = None) -> None:
+        """Undo all changes that are not committed. start: those from this offset on alone."""
+        start = self.committed_end_offset if start is None else max(start, self.committed_end_offset)
         if self.end_offset <= start:
             return
         self.undo.revert(start)

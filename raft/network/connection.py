@@ -63,8 +63,8 @@ class Connection(asyncio.Protocol):
 
     on_frame: takes each frame in order; on_made, on_lost: called when the connection is made and lost; on_held: takes
     the change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers,
-    and at each further answer, and with False when it reads again; is_iteration_full: whether this iteration of the
-    loop had so many large answers that only connections with small answers continue.
+    and at each further answer, and with False when it reads again; must_wait: whether a frame waits for a later
+    iteration of the loop, asked with whether the connection is light.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Connection(asyncio.Protocol):
         on_lost: Callable[[Connection], None],
         on_held: Callable[[Connection, int], None],
         on_stuck: Callable[[Connection, bool], None],
-        is_iteration_full: Callable[[], bool],
+        must_wait: Callable[[bytes, bool], bool],
     ) -> None:
         self.number = number
         self.listener = listener
@@ -97,7 +97,7 @@ class Connection(asyncio.Protocol):
         self._on_lost = on_lost
         self._on_held = on_held
         self._on_stuck = on_stuck
-        self._is_iteration_full = is_iteration_full
+        self._must_wait = must_wait
         self._transport: Any = None
         self._backlog: deque[bytes] = deque()
         self._slot: Slot | None = None
@@ -256,7 +256,7 @@ class Connection(asyncio.Protocol):
         """Whether there is a frame that may be handled in this iteration of the loop."""
         if not self._backlog or self._is_blocked():
             return False
-        return self._light_answers >= LIGHT_ANSWERS or not self._is_iteration_full()
+        return not self._must_wait(self._backlog[0], self._light_answers >= LIGHT_ANSWERS)
 
     def _take_more(self) -> None:
         self._is_continuation_due = False

@@ -13,7 +13,7 @@ from records.registry import request_class
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from raft.inputs import Source
 
@@ -28,7 +28,8 @@ class BadRequest(ValueError):
 
 
 class Incoming(NamedTuple):
-    """A request. message: decoded at `version`; frame: as received; its body begins at `body_at`.
+    """A request. message: decoded at `version`, None for one that the caller decodes (`decode_request`); frame: as
+    received; its body begins at `body_at`.
 
     listener: the name of the listener it came in on; peer: the `host:port` it came from; identity: the identity that
     the listener's security gives the authenticated connection, None without authentication.
@@ -53,7 +54,9 @@ class Incoming(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """The content of a frame; the message is None for an ApiVersions of a version that is not served."""
+    """The content of a frame; the message is None for an ApiVersions of a version that is not served, and for one
+    that is decoded later.
+    """
 
     api_key: int
     version: int
@@ -63,8 +66,14 @@ class Parsed(NamedTuple):
     body_at: int
 
 
-def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Parsed:
-    """Header and message of a request; raises BadRequest."""
+def parse_request(
+    frame: bytes,
+    versions: Mapping[int, tuple[int, int]],
+    is_left: Callable[[int, int], bool] = lambda _key, _size: False,
+) -> Parsed:
+    """Header and message of a request; raises BadRequest. is_left: whether a message is decoded later, by its API key
+    and the size of its frame.
+    """
     if len(frame) < _START.size:
         raise BadRequest(f"{len(frame)} bytes are no request")
     api_key, version, correlation_id = _START.unpack_from(frame)
@@ -80,11 +89,22 @@ def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Pars
         if not is_served:
             # The client cannot know the served versions yet: the answer has version 0 (KIP-511).
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
+        if is_left(api_key, len(frame)):
+            return Parsed(api_key, version, correlation_id, header.client_id, None, position)
         # As in Kafka, bytes after the message are ignored, and malformed text is no error.
         message, _ = decode_lenient(cls, version, frame, position)
     except DecodeError as error:
         raise BadRequest(str(error)) from None
     return Parsed(api_key, version, correlation_id, header.client_id, message, position)
+
+
+def decode_request(incoming: Incoming) -> Any:
+    """The message of a request that was left undecoded; raises BadRequest."""
+    try:
+        cls = request_class(incoming.api_key)
+        return decode_lenient(cls, incoming.version, incoming.frame, incoming.body_at)[0]
+    except DecodeError as error:
+        raise BadRequest(str(error)) from None
 
 
 def unsupported_api_versions(versions: Mapping[int, tuple[int, int]]) -> ApiVersionsResponse:

@@ -18,9 +18,9 @@ from raft.network.security import NoteLimit
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from raft.network.connection import Slot
+    from raft.network.connection import Piece, Slot
     from raft.network.security import ListenerSecurity
     from raft.network.tls import TlsConnection
 
@@ -39,6 +39,10 @@ UNSENT_BYTES_MAX = 32 << 20
 # the other, and connections with small answers continue meanwhile.
 ITERATION_BYTES_MAX = 8 << 20
 
+# The time for requests per iteration of the loop, s. After it only urgent ones are handled; the others go on in the
+# next iterations, in turn: so the times of very many clients do not add up to what a Fetch waits.
+ITERATION_S_MAX = 0.01
+
 CONNECTIONS_MAX = 1 << 20
 HANDSHAKES_MAX = 1024
 # How long SASL may take, from the connection on: a client that sends a byte now and then must not keep its place.
@@ -51,7 +55,9 @@ class Server:
 
     versions: first and last version of each API that is served. on_request: takes each request, may answer at once;
     on_disconnected: takes the number of a connection that was closed; note: takes events for the log.
-    connections: the open ones, by number. held_bytes: of unfinished frames, on all of them.
+    is_left: whether a request is passed on undecoded, by its API key and the size of its frame. connections: the open
+    ones, by number. held_bytes: of unfinished frames, on all of them. urgent: API keys of requests that wait for no
+    others; clock: s, for the time that requests take.
     """
 
     def __init__(
@@ -62,6 +68,9 @@ class Server:
         on_request: Callable[[Incoming], None],
         on_disconnected: Callable[[int], None],
         note: Callable[[str, dict[str, Any]], None],
+        is_left: Callable[[int, int], bool] = lambda _key, _size: False,
+        urgent: frozenset[int] = frozenset(),
+        clock: Callable[[], float] | None = None,
         request_bytes_max: int = FRAME_BYTES_MAX,
         idle_ms_max: int = IDLE_MS_MAX,
         held_bytes_max: int = HELD_BYTES_MAX,
@@ -79,6 +88,7 @@ class Server:
         self._on_request = on_request
         self._on_disconnected = on_disconnected
         self._note = note
+        self._is_left = is_left
         self._request_bytes_max = request_bytes_max
         self._idle_s_max = idle_ms_max / 1000
         self._held_bytes_max = held_bytes_max
@@ -87,6 +97,10 @@ class Server:
         self._unsent_bytes_max = unsent_bytes_max
         self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
         self._iteration_bytes = 0
+        self._iteration_s = 0.0
+        self._is_iteration_counted = False
+        self._urgent = frozenset(key.to_bytes(2, "big") for key in urgent)
+        self._clock = loop.time if clock is None else clock
         self._connections_max = connections_max
         self._backlog = backlog
         self._numbers = count(1)
@@ -131,23 +145,56 @@ class Server:
 
         Raises EncodeError where the version cannot carry the answer.
         """
-        connection = self.connections.get(source.connection)
-        slot = None if connection is None else connection.slot(source.correlation)
-        if connection is not None and slot is not None:
+        asked = self._asked(source)
+        if asked is not None:
+            connection, slot = asked
             if connection.gate is not None:
                 response = connection.gate.announced(response)
-            pieces = response_frame(response, slot.version, slot.correlation_id)
+            self.send(source, response_frame(response, slot.version, slot.correlation_id))
+
+    def encoder(self, source: Source) -> Callable[[Any], Sequence[Piece]] | None:
+        """The function that encodes the answer to a request, for `send`; another thread may call it. None where the
+        connection is closed. Not for ApiVersions.
+        """
+        asked = self._asked(source)
+        if asked is None:
+            return None
+        version, correlation_id = asked[1].version, asked[1].correlation_id
+        return lambda response: response_frame(response, version, correlation_id)
+
+    def send(self, source: Source, pieces: Sequence[Piece]) -> None:
+        """Answer a request with the bytes of its answer; does nothing if its connection is closed."""
+        asked = self._asked(source)
+        if asked is not None:
             if len(pieces) > 1:
                 self._spend(sum(map(len, pieces)))
+            connection, slot = asked
             connection.answer(slot, pieces)
 
     def _spend(self, size: int) -> None:
-        if not self._iteration_bytes:
-            self._loop.call_soon(self._begin_iteration)
+        self._count_iteration()
         self._iteration_bytes += size
 
+    def _count_iteration(self) -> None:
+        if not self._is_iteration_counted:
+            self._is_iteration_counted = True
+            self._loop.call_soon(self._begin_iteration)
+
     def _begin_iteration(self) -> None:
+        self._is_iteration_counted = False
         self._iteration_bytes = 0
+        self._iteration_s = 0.0
+
+    def _must_wait(self, frame: bytes, is_light: bool) -> bool:
+        if self._iteration_s >= ITERATION_S_MAX and frame[:2] not in self._urgent:
+            return True
+        return self._iteration_bytes >= ITERATION_BYTES_MAX and not is_light
+
+    def _asked(self, source: Source) -> tuple[Connection, Slot] | None:
+        """A request that is not answered, with its connection; None where that is closed."""
+        connection = self.connections.get(source.connection)
+        slot = None if connection is None else connection.slot(source.correlation)
+        return None if connection is None or slot is None else (connection, slot)
 
     def disconnect(self, source: Source, reason: str) -> None:
         """Close the connection of a request that cannot be answered, once the requests before it are answered."""
@@ -245,7 +292,7 @@ class Server:
             on_lost=self._lost,
             on_held=self._hold,
             on_stuck=self._note_stuck,
-            is_iteration_full=lambda: self._iteration_bytes >= ITERATION_BYTES_MAX,
+            must_wait=self._must_wait,
         )
         if isinstance(connection, BufferedConnection):
             connection.buffer = self._buffer
@@ -274,15 +321,25 @@ class Server:
             self._on_disconnected(connection.number)
 
     def _take(self, connection: Connection, frame: bytes) -> None:
+        begin_s = self._clock()
+        try:
+            self._handle(connection, frame)
+        finally:
+            taken_s = self._clock() - begin_s
+            if taken_s:
+                self._count_iteration()
+                self._iteration_s += taken_s
+
+    def _handle(self, connection: Connection, frame: bytes) -> None:
         if connection.gate is not None and not connection.gate.passes(connection, frame):
             return
         try:
-            request = parse_request(frame, self._versions)
+            request = parse_request(frame, self._versions, self._is_left)
         except BadRequest as error:
             connection.refuse(str(error))
             return
         slot = connection.expect_answer(request)
-        if request.message is None:
+        if request.message is None and not self._is_left(request.api_key, len(frame)):
             self._answer_unsupported(connection, slot)
             return
         self._on_request(

@@ -76,6 +76,10 @@ class Answering:
         elif type(event) is inputs.Disconnected:
             for source in [each for each in waits if each.connection == event.connection]:
                 del waits[source]
+        for each in done:
+            # It comes again as a request, or is answered when its answer is encoded.
+            if type(each) is effects.ServeLater or (type(each) is effects.Reply and each.context.is_long):
+                waits.pop(each.context.source, None)
         self._has_changed(life, event)
         if is_active:
             self._active.add(life)

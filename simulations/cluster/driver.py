@@ -20,8 +20,11 @@ from controller.features.levels import (
     metadata_version_named,
 )
 from controller.interface.env import Env
+from controller.interface.inputs import KraftVersion
+from controller.interface.inputs import Requested as AskedOfController
 from controller.interface.loggers import ROOT, Loggers
 from controller.interface.settings import settings_of
+from controller.node.long_requests import may_be_long
 from controller.node.node import Node as Driver
 from controller.state.partitions import uncommon_fields as rare
 from controller.state.state import State
@@ -37,6 +40,7 @@ from simulations.world.channels import Channel
 from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead
 from simulations.world.interfaces import Watch
+from simulations.world.long_thread import SimLongThread
 from simulations.world.process import DISK_TROUBLE, Process
 from simulations.world.releases import levels_of
 from simulations.world.violation import Violation, describe_error
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.config.node import NodeConfig
+    from controller.core.apis import Api
     from controller.interface.access import Access
     from controller.interface.effects import Effect
     from controller.interface.inputs import Input as ControllerInput
@@ -76,7 +81,7 @@ class ControllerWatch(Watch, Protocol):
 
 class ControllerProcess(Process):
     """A running controller. driver: the product's; machine: the view of its state that the checks read. begins_with:
-    the records that the formatter wrote, with their versions.
+    the records that the formatter wrote, with their versions. sliced: the share of requests served in slices.
     """
 
     watch: ControllerWatch
@@ -86,6 +91,8 @@ class ControllerProcess(Process):
         self._properties = properties
         self._begins_with = begins_with
         self.loop = SimLoop(self, self._guard)
+        self.sliced = 0.0
+        self.sliced_rng = node.stream("long requests", node.life)
         self.driver: WatchedDriver
         self.controller: Controller
         self.loggers: Loggers
@@ -126,6 +133,7 @@ class ControllerProcess(Process):
             server=self.make_server(),
             channels=self.make_channels(),
             own_channels=self.make_own_channels(),
+            long_executor=SimLongThread(self.loop, node.stream("long thread", node.life)),
         )
         self.is_listening = True
         driver.start()
@@ -230,6 +238,13 @@ class ControllerProcess(Process):
             self.node.died(self, death)
 
 
+def is_same(event: ControllerInput, held: ControllerInput) -> bool:
+    """Whether an input is this one, which waits for a long step: it is taken when it comes again."""
+    if isinstance(event, AskedOfController) and isinstance(held, AskedOfController):
+        return event.context is held.context
+    return event is held
+
+
 def formatted(level: int) -> int:
     """The level of metadata.version after `kraftctl storage format --release-version` with this name."""
     name = metadata_version(level).name
@@ -264,8 +279,14 @@ class WatchedDriver(Driver):
 
     def assemble(self, **parts: Any) -> None:
         super().assemble(**parts)
+        asks_much = self.arrivals.asks_much
+        self.arrivals.asks_much = lambda api, request: self._is_sliced(api) or asks_much(api, request)
         performs = {**dict.fromkeys(_STORED, self.storage.perform), **self._do_raft}
         self._do_raft = {cls: self._watched(cls, act) for cls, act in performs.items()}
+
+    def _is_sliced(self, api: Api) -> bool:
+        process = self._process
+        return bool(process.sliced) and may_be_long(api) and process.sliced_rng.random() < process.sliced
 
     def fail(self, error: BaseException) -> None:
         """Errors of a disk are injected; any other exception is a finding."""
@@ -302,8 +323,16 @@ class WatchedDriver(Driver):
         self._controller_input = event
         super()._step_controller(event)
 
+    def _perform_long(self, performed: tuple[ControllerInput, list[Effect]]) -> None:
+        self._controller_input = performed[0]
+        super()._perform_long(performed)
+
     def _perform_controller(self, effects: list[Effect]) -> None:
-        self._process.watch.controller_stepped(self._process, self._controller_input, effects)
+        event = self._controller_input
+        if any(is_same(event, each) for each in self.controller.long.held):
+            # The step has taken nothing in, but may have done what was due.
+            event = KraftVersion(self.controller.env.kraft_version, self.controller.env.kraft_version_offset)
+        self._process.watch.controller_stepped(self._process, event, effects)
         super()._perform_controller(effects)
 
     def _watched(self, cls: type, act: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -366,6 +395,12 @@ class SimServer:
         if connection is not None:
             process.watch.replies(process, source, response)
             process.network.reply(connection, response)
+
+    def encoder(self, source: Source) -> Callable[[Any], Any] | None:
+        return None if source.connection not in self._process.connections else lambda response: response
+
+    def send(self, source: Source, answer: Any) -> None:
+        self.reply(source, answer)
 
     def disconnect(self, source: Source, reason: str) -> None:
         raise Violation("ASSERT", f"node {self._process.node.id} cannot answer {source}: {reason}")

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 CONTROLLERS_SINCE = 15
 
+# In so many plans some requests are served in slices.
+SLICED_SHARE = 0.2
+
 # A controller cannot tolerate the loss of committed records; and messages of another cluster do not matter to brokers.
 _NOT_HERE = {"wipe", "restore", "rot", "garble", "lose_snapshot", "release", "stray"}
 
@@ -50,6 +53,8 @@ def draw(seed: int) -> ClusterPlan:
             plan.faults += [draw_broker_fault(rng, plan, kinds) for _ in range(between(rng, 1, 8))]
     _draw_themes(stream(seed, "cluster themes"), plan)
     _draw_fuzz_clients(stream(seed, "cluster clerks"), plan)
+    if (rng := stream(seed, "slices")).random() < SLICED_SHARE:
+        plan.sliced = pick(rng, (0.1, 0.5, 1.0))
     plan.calm = RecoveryPlan(list(plan.voter_ids))
     return plan
 

@@ -59,7 +59,13 @@ class ClusterWorld(RaftWorld):
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:
         node = super()._make_node(node_id, voters)
         properties = self._properties(node_id)
-        node.make_process = lambda machine: ControllerProcess(machine, properties, self.begins_with())
+
+        def make(machine: Node) -> ControllerProcess:
+            process = ControllerProcess(machine, properties, self.begins_with())
+            process.sliced = self.plan.sliced
+            return process
+
+        node.make_process = make
         return node
 
     def begins_with(self) -> list[tuple[Any, int]]:

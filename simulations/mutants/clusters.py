@@ -62,7 +62,7 @@ MUTANTS = (
     ),
     row(
         "Q55", "a standby shows changes of an open transaction", "answers", "KAFKA-14538", ("C03", "C05"),
-        Edit("controller.core.serving", " or controller.state.transaction_start >= 0\n", "\n"),
+        Edit("controller.core.controller", " or self.state.transaction_start >= 0\n", "\n"),
     ),
     row(
         "Q56", "an aborted transaction is applied", "atomicity", "KAFKA-14538", ("C13", "C01", "ASSERT"),

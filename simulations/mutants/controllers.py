@@ -172,6 +172,51 @@ MUTANTS = (
         Edit("controller.state.partitions.topics", "    if (TOPIC, name) in state.configs:", "    if False:"),
     ),
     row(
+        "Q86", "a write is served between two slices of a long write", "slices", "own", ("ASSERT",),
+        Edit(
+            "controller.core.long_steps", "        return api.kind is Kind.WRITE or phase is Phase.APPLYING",
+            "        return phase is Phase.APPLYING",
+        ),
+    ),
+    row(
+        "Q87", "a read is served while a part of a batch is applied", "slices", "own", ("C21", "C03", "C05", "C13"),
+        Edit(
+            "controller.core.long_steps", "        return api.kind is Kind.WRITE or phase is Phase.APPLYING",
+            "        return api.kind is Kind.WRITE",
+        ),
+    ),
+    row(
+        "Q88", "a long write goes on after leadership was lost", "slices", "own", ("ASSERT", "C01", "C04"),
+        Edit(
+            "controller.core.long_steps", "        if step.is_abandoned or self._must_park(",
+            "        if self._must_park(",
+        ),
+    ),
+    row(
+        "Q89", "a long write that is abandoned by a leader that is elected again stays in the state", "slices", "own",
+        ("ASSERT", "C01"),
+        Edit("controller.core.active", "        state.revert(env.next_offset)\n", "        pass\n"),
+    ),
+    row(
+        "Q90", "brokers are fenced between two slices of a long write", "slices", "own", ("ASSERT",),
+        Edit(
+            "controller.core.long_steps", "isinstance(event, inputs.Ticked | inputs.ReserveOffsets)",
+            "isinstance(event, inputs.ReserveOffsets)",
+        ),
+    ),
+    row(
+        "Q91", "a heartbeat writes between two slices of a long write", "slices", "own", ("ASSERT",),
+        Edit(
+            "controller.core.serving",
+            "    if context.api_key == BROKER_HEARTBEAT and result.records and controller.long.holds_writes:",
+            "    if False:",
+        ),
+    ),
+    row(
+        "Q92", "inputs that waited for a long step are lost", "slices", "own", ("L05", "C06", "L08"),
+        Edit("controller.core.serving", "            controller.effects.append(Requeue(held))", "            pass"),
+    ),
+    row(
         "Q84", "a leader that has resigned is still shown as the leader", "views", "own", ("C24",),
         Edit(
             "controller.server.http.probes",

@@ -231,7 +231,7 @@ MUTANTS = (
     ),
     _row(
         "A44", "Envelope needs no permission", "permissions", ("W10",),
-        Edit(NODE, "            if self.admission.is_denied(api, context, request):\n                return\n            try:\n", "            try:\n"),
+        Edit("controller.node.arrivals", "            if admission.is_denied(api, context, request):\n                return\n            try:\n", "            try:\n"),
         ci=True,
     ),
     _row(

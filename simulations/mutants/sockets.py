@@ -65,8 +65,8 @@ MUTANTS = (
     ),
     _row(
         "N13", "a response has the correlation id of its position, not of its request", "answers", ("W03",),
-        Edit(SERVER, "response_frame(response, slot.version, slot.correlation_id)",
-             "response_frame(response, slot.version, slot.number)"),
+        Edit(SERVER, "self.send(source, response_frame(response, slot.version, slot.correlation_id))",
+             "self.send(source, response_frame(response, slot.version, slot.number))"),
     ),
     _row(
         "N14", "a response is sent on another connection", "answers", ("W03", "ASSERT"),

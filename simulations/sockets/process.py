@@ -127,7 +127,7 @@ class SocketServer(Server):
             on_request=on_request,
             on_disconnected=process.gone,
             note=process.note,
-            **plan.bounds,
+            **plan.bounds,  # type: ignore[arg-type]
         )
         self._process = process
 

@@ -48,8 +48,9 @@ def test_an_answer_with_a_text_that_cannot_be_written_is_an_unknown_error() -> N
 
     async def answer(encoder: Encoder) -> None:
         node = Node(asyncio.get_running_loop(), wall_ms=lambda: 0, log=Log("json", "INFO", io.StringIO()), on_end=print)
-        node.server = encoder  # type: ignore[assignment]
-        node._reply(context.source, response, context)
+        nothing: Any = None
+        node.replies.begin(encoder, nothing, nothing)  # type: ignore[arg-type]
+        node.replies.send(context.source, response, context)
 
     encoder = Encoder()
     asyncio.run(answer(encoder))

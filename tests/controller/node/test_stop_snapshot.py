@@ -60,6 +60,12 @@ class Seat:
     def reply(self, source: Source, response: Any) -> None:
         self.answers[source.correlation] = response
 
+    def encoder(self, _source: Source) -> Callable[[Any], Any]:
+        return lambda response: response
+
+    def send(self, source: Source, response: Any) -> None:
+        self.reply(source, response)
+
     def disconnect(self, _source: Source, reason: str) -> None:
         raise AssertionError(reason)
 

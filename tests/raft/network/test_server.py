@@ -503,6 +503,39 @@ def test_large_answers_take_many_iterations_of_the_loop_and_small_ones_go_first(
     run_on(loop, test())
 
 
+def test_after_10_ms_of_requests_in_an_iteration_only_urgent_ones_are_handled(loop: Loop) -> None:
+    async def test() -> None:
+        now_s = [0.0]
+        async with Serving(clock=lambda: now_s[0], urgent=frozenset({1})) as serving:
+            taken: list[int] = []
+
+            def answer(incoming: Any, **_: Any) -> None:
+                taken.append(incoming.api_key)
+                now_s[0] += 0.004
+                is_fetch = incoming.api_key == 1
+                response = fetched(10) if is_fetch else DescribeQuorumResponse(error_code=0, topics=())
+                serving.server.reply(incoming.source, response)
+
+            serving.answer = answer  # type: ignore[method-assign]
+            clients = [await Bare.to(serving.port) for _ in range(6)]
+            await until(lambda: len(serving.server.connections) == 6)
+            *others, follower = serving.server.connections.values()
+
+            for connection in others:  # all in one iteration, as if all had been ready at once
+                connection.data_received(request_frame(describe_quorum(), 2, 9))
+            follower.data_received(FETCH)
+            at_once = list(taken)
+            for client in clients:
+                await client.frame()
+
+            assert at_once == [55, 55, 55, 1]
+            assert sorted(taken) == [1, 55, 55, 55, 55, 55]
+            for client in clients:
+                client.close()
+
+    run_on(loop, test())
+
+
 def test_idle_connections_are_closed_and_busy_ones_stay(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(idle_ms_max=300) as serving:

@@ -1,0 +1,151 @@
+"""Long steps: a request of very many entries is served in slices, between which the controller takes other inputs.
+
+The driver runs the step of such a request (`RequestContext.is_long`) on a coroutine of its own, and resumes it until it
+has ended. One is under way at a time. It goes through three phases:
+
+    FREE      only the request and committed ACLs were looked at: nothing waits
+    HELD      the state was read, and records may follow: inputs that write records wait, so that writes stay serial
+    APPLYING  a part of the records is in the state: inputs that read it wait too, so that nobody sees half a batch
+
+The inputs of the quorum never wait. If this node stops to be the active controller meanwhile, or becomes it once more,
+the step is abandoned: what it applied is reverted, and nothing was appended, because all appends leave with its end.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from controller.core.apis import ALL_APIS, Kind
+from controller.interface import inputs
+from controller.interface.slices import Slices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.core.apis import Api
+    from controller.interface.inputs import Input, RequestContext
+
+BROKER_HEARTBEAT = 63
+
+
+class Abandoned(Exception):
+    """Raised in a long step, at the end of a pause, where the step must not go on."""
+
+
+class Phase(IntEnum):
+    """How far a long step is; see above."""
+
+    FREE = 0
+    HELD = 1
+    APPLYING = 2
+
+
+class LongStep:
+    """The step under way. is_running: whether it runs now, so that it is not between two slices; is_abandoned:
+    whether it must not go on.
+    """
+
+    __slots__ = ("context", "is_abandoned", "is_running", "phase")
+
+    def __init__(self, context: RequestContext, phase: Phase) -> None:
+        self.context = context
+        self.phase = phase
+        self.is_running = True
+        self.is_abandoned = False
+
+
+class LongSteps(Slices):
+    """The long steps of one controller. present: the one under way; held: the inputs that wait for its end. set_time:
+    sets the time of the controller; must_park: whether a request of an API cannot be answered from its state now.
+
+    switch: set by the driver: ends the slice if it has lasted long enough, and returns the time if other inputs may
+    have been taken meanwhile.
+    """
+
+    __slots__ = ("_must_park", "_set_time", "held", "present", "switch")
+
+    def __init__(self, set_time: Callable[[int], None], must_park: Callable[[Api], bool]) -> None:
+        self._set_time = set_time
+        self._must_park = must_park
+        self.present: LongStep | None = None
+        self.held: list[Input] = []
+        self.switch: Callable[[], int | None] = lambda: None
+
+    def pause(self) -> None:
+        step = self.present
+        if step is None or not step.is_running:
+            return
+        step.is_running = False
+        now_ms = self.switch()
+        step.is_running = True
+        if now_ms is None:
+            return
+        self._set_time(now_ms)
+        if step.is_abandoned or self._must_park(ALL_APIS[step.context.api_key]):
+            raise Abandoned
+
+    def hold(self) -> None:
+        self._enter(Phase.HELD)
+
+    def apply(self) -> None:
+        self._enter(Phase.APPLYING)
+
+    def begin(self, context: RequestContext) -> None:
+        """Begin the step of a long request."""
+        assert self.present is None, "one long step at a time"
+        api = ALL_APIS[context.api_key]
+        is_free = api.kind is not Kind.WRITE or api.sifts
+        self.present = LongStep(context, Phase.FREE if is_free else Phase.HELD)
+
+    def end(self) -> list[Input]:
+        """End the step; returns the inputs that waited for it, in their order."""
+        self.present = None
+        held, self.held = self.held, []
+        return held
+
+    def abandon(self) -> None:
+        """The step under way must not go on, where there is one: its state is not that of its beginning."""
+        if self.present is not None:
+            self.present.is_abandoned = True
+            # From here on the state is whole.
+            self.present.phase = Phase.FREE
+
+    def must_wait(self, event: Input) -> bool:
+        """Whether an input waits for the end of the long step; if so it is kept."""
+        step = self.present
+        if step is None or step.phase is Phase.FREE or not _waits(event, step.phase):
+            return False
+        self.held.append(event)
+        return True
+
+    def check_writes(self) -> None:
+        """Assert that no other input writes while a long step holds the writes, and that it holds them before its
+        own.
+        """
+        step = self.present
+        assert step is None or step.is_running == (step.phase is not Phase.FREE), step and step.phase.name
+
+    @property
+    def holds_writes(self) -> bool:
+        return self.present is not None and self.present.phase is not Phase.FREE
+
+    def is_present(self, context: RequestContext) -> bool:
+        """Whether this request is the one that is served in slices now."""
+        return self.present is not None and self.present.context is context
+
+    def _enter(self, phase: Phase) -> None:
+        # A step that the driver runs between two slices calls this, too.
+        if self.present is not None and self.present.is_running:
+            self.present.phase = max(self.present.phase, phase)
+
+
+def _waits(event: Input, phase: Phase) -> bool:
+    """Whether an input waits in this phase, which is HELD or APPLYING."""
+    if isinstance(event, inputs.Requested):
+        api = ALL_APIS[event.context.api_key]
+        if api.kind is Kind.LOCAL or event.context.api_key == BROKER_HEARTBEAT:
+            # A heartbeat is served, and waits only if it would write: `controller.core.serving`.
+            return False
+        return api.kind is Kind.WRITE or phase is Phase.APPLYING
+    return isinstance(event, inputs.Ticked | inputs.ReserveOffsets)

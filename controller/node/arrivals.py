@@ -1,0 +1,119 @@
+"""A request on its way into the node: out of its envelope, by its size, to the core that serves it, or to the
+thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.core.apis import ALL_APIS, Kind
+from controller.interface import inputs
+from controller.node.envelope import forwarded, request_in
+from controller.node.long_requests import asks_much, is_long
+from controller.node.request_bounds import TooLarge, refusal_of_size
+from raft import inputs as raft_inputs
+from records.errors import ApiError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.core.apis import Api
+    from controller.core.controller import Controller
+    from controller.node.admission import Admission
+    from controller.node.logs import Log
+    from controller.node.long_serving import LongServing
+    from controller.node.replies import Replies
+    from controller.node.shared_ids import SharedIds
+    from raft.network.requests import Incoming
+    from raft.network.server import Server
+    from raft.replica import Replica
+
+REQUEST_RECEIVED = "request_received"
+
+
+class Arrivals:
+    """Takes the requests of one node. asks_much: whether a request is long though its frame is small."""
+
+    def __init__(
+        self,
+        *,
+        log: Log,
+        server: Server,
+        replica: Replica,
+        controller: Controller,
+        admission: Admission,
+        replies: Replies,
+        long: LongServing,
+        shared_ids: SharedIds,
+        now_ms: Callable[[], int],
+        to_raft: Callable[[raft_inputs.Input], None],
+        to_controller: Callable[[inputs.Input], None],
+    ) -> None:
+        self.asks_much: Callable[[Api, Any], bool] = lambda api, request: asks_much(controller.state, api, request)
+        self._log = log
+        self._server = server
+        self._replica = replica
+        self._controller = controller
+        self._admission = admission
+        self._replies = replies
+        self._long = long
+        self._shared_ids = shared_ids
+        self._now_ms = now_ms
+        self._to_raft = to_raft
+        self._to_controller = to_controller
+
+    def take(self, incoming: Incoming) -> None:
+        """A request came in on a listener, or has waited for the ACLs."""
+        api = ALL_APIS[incoming.api_key]
+        if REQUEST_RECEIVED in self._log.shown:
+            self._log(
+                REQUEST_RECEIVED, api=api.request.__name__, version=incoming.version, client=incoming.peer,
+                client_id=incoming.client_id,
+            )  # fmt: skip
+        admission = self._admission
+        if admission.must_wait(incoming):
+            return
+        source, request = incoming.source, incoming.message
+        if request is None:
+            self._long.take(incoming, admission.context_of(incoming, self._now_ms()))
+            return
+        if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
+            self._server.disconnect(source, reason)
+            return
+        context = None
+        if admission.wants_context(api):
+            context = admission.context_of(incoming, self._now_ms())
+        version = incoming.version
+        if api.kind is Kind.ENVELOPE:
+            assert context is not None
+            # First the sender of the envelope is checked, then, as for any request, the sender of the request inside.
+            if admission.is_denied(api, context, request):
+                return
+            try:
+                found = forwarded(request, context, self._controller.env.release)
+                context, api, version = found.context, found.api, found.context.version
+                is_left = is_long(context.api_key, len(found.data))
+                request = None if is_left else request_in(found)
+            except ApiError as error:
+                self._replies.refuse_envelope(source, error.code)
+                return
+            self._replies.envelopes[source] = found.header
+            if is_left:
+                self._long.take_forwarded(found)
+                return
+        try:
+            refusal = refusal_of_size(api, request, version, len(incoming.frame))
+        except TooLarge as error:
+            self._server.disconnect(source, str(error))
+            return
+        if refusal is not None:
+            admission.refuse(source, context, request, refusal)
+        elif api.kind is not Kind.RAFT:
+            assert context is not None
+            if self.asks_much(api, request):
+                self._long.take_decoded(context, request)
+            else:
+                self._to_controller(inputs.Requested(context, request))
+        elif context is None or admission.admits(api, context, request):
+            self._shared_ids.requested(incoming, self._replica, self._now_ms())
+            self._to_raft(raft_inputs.Requested(source, request, version, incoming.listener))

@@ -1,0 +1,215 @@
+"""Long requests: one at a time, the principals in turn, and none so soon that others get less than half of the loop.
+
+A request is long if its frame is large, or if it asks for much in few bytes. Its bytes are decoded, and its answer is
+encoded, on a thread of its own (`controller.node.long_thread`), beside the loop: neither needs the state. In between
+the controller serves it in slices, between which the loop does all other work (`controller.core.long_steps`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from controller.core.apis import ALL_APIS, CLUSTER_ACTION, Kind
+from controller.core.long_steps import BROKER_HEARTBEAT
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, TimerHandle
+    from collections.abc import Callable
+
+    from controller.core.apis import Api
+    from controller.node.long_thread import Executor
+    from controller.state.state import State
+
+# Frames of this size are long requests. Smaller ones, of some 100 names, take at most some 3 ms.
+FRAME_BYTES_MIN = 2 << 10
+# So are smaller ones that ask for so many entries.
+ENTRIES_MIN = 200
+# The bytes of the frames that wait. Above it the principal that has most of them loses the last one's connection.
+WAITING_BYTES_MAX = 64 << 20
+# How many s no long request is begun after one that took 1 s; and none of the same principal.
+REST_RATIO = 1.0
+SHARE_WINDOW_S = 60.0
+# A shorter wait than the clock's resolution would end before its time has come, again and again.
+WAIT_S_MIN = 0.001
+# The accounts that are kept; that of a principal which may begin at once is dropped first.
+ACCOUNTS_MAX = 1000
+
+
+class Waiting(NamedTuple):
+    """A request that waits. principal: its account; size: the bytes of its frame; begin: starts its job on the thread;
+    drop: closes its connection, with a reason.
+    """
+
+    principal: str
+    connection: int
+    size: int
+    begin: Callable[[], None]
+    drop: Callable[[str], None]
+
+
+def may_be_long(api: Api) -> bool:
+    """Whether requests of an API are long if they are large: all but those of the quorum and of brokers, which are
+    trusted, and those that a node answers by itself.
+    """
+    return api.kind in (Kind.READ, Kind.WRITE) and api.needs is not CLUSTER_ACTION
+
+
+# The requests of the quorum, and those by which brokers stay in the cluster: they wait for no others.
+URGENT_APIS = frozenset(
+    {key for key, api in ALL_APIS.items() if api.kind is Kind.RAFT and api.needs is CLUSTER_ACTION} | {BROKER_HEARTBEAT}
+)
+LONG_APIS = frozenset(key for key, api in ALL_APIS.items() if may_be_long(api))
+
+
+def is_long(api_key: int, size: int) -> bool:
+    """Whether a request is long by the size of its frame, in bytes."""
+    return size >= FRAME_BYTES_MIN and api_key in LONG_APIS
+
+
+def asks_much(state: State, api: Api, request: Any) -> bool:
+    """Whether a request is long though its frame is small: it names few things, and asks for much."""
+    entries = _ENTRIES.get(api.api_key)
+    return entries is not None and entries(state, request) >= ENTRIES_MIN
+
+
+# API key -> how many entries the answer or the records have at most, of an API where the request does not show it.
+_ENTRIES: dict[int, Callable[[State, Any], int]] = {
+    19: lambda _state, request: sum(topic.num_partitions for topic in request.topics),  # CreateTopics
+    29: lambda state, _request: len(state.acls),  # DescribeAcls
+    31: lambda state, _request: len(state.acls),  # DeleteAcls
+    37: lambda _state, request: sum(topic.count for topic in request.topics),  # CreatePartitions
+    43: lambda state, request: len(state.topics) if request.topic_partitions is None else 0,  # ElectLeaders
+    46: lambda state, request: len(state.topics) if request.topics is None else 0,  # ListPartitionReassignments
+}
+
+
+class LongRequests:
+    """The requests that wait, and the one that is served.
+
+    served: how many were; seconds: the time that they took, on the thread and of the loop.
+    """
+
+    def __init__(self, loop: AbstractEventLoop, executor: Executor) -> None:
+        self.executor = executor
+        self.served = 0
+        self.seconds = 0.0
+        self._loop = loop
+        # By principal; a principal without requests has no entry.
+        self._waiting: dict[str, deque[Waiting]] = {}
+        self._waiting_bytes = 0
+        self._answers: deque[Callable[[], None]] = deque()
+        self._is_busy = False
+        # When the next long request of all, and of a principal, may begin, on the loop's clock.
+        self._rests_until_s = 0.0
+        self._accounts: dict[str, float] = {}
+        # The number of the last request of a principal that was begun.
+        self._turns: dict[str, int] = {}
+        self._timer: TimerHandle | None = None
+        # What each principal took in this window and in the one before it, s.
+        self._taken: dict[str, float] = {}
+        self._taken_before: dict[str, float] = {}
+        self._window_s = loop.time()
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    @property
+    def principals(self) -> int:
+        """How many principals have requests that wait."""
+        return len(self._waiting)
+
+    def largest_share(self) -> float:
+        """The share of the principal that took most, in the time of all, over the last one to two minutes; 0 to 1."""
+        self._turn()
+        taken: dict[str, float] = dict(self._taken_before)
+        for name, seconds in self._taken.items():
+            taken[name] = taken.get(name, 0.0) + seconds
+        total = sum(taken.values())
+        return max(taken.values()) / total if total else 0.0
+
+    def _turn(self) -> None:
+        now_s = self._loop.time()
+        if now_s - self._window_s >= SHARE_WINDOW_S:
+            self._taken_before, self._taken, self._window_s = self._taken, {}, now_s
+
+    def add(self, request: Waiting) -> None:
+        """Serve a request when its turn comes."""
+        self._waiting.setdefault(request.principal, deque()).append(request)
+        self._waiting_bytes += request.size
+        while self._waiting_bytes > WAITING_BYTES_MAX and len(self) > 1:
+            largest = max(self._waiting, key=lambda name: sum(each.size for each in self._waiting[name]))
+            last = self._waiting[largest][-1]
+            self._take(largest, last)
+            last.drop(
+                f"the large requests that wait hold more than {WAITING_BYTES_MAX} bytes, most of them of its user"
+            )
+        self._go_on()
+
+    def add_answer(self, begin: Callable[[], None]) -> None:
+        """Encode an answer: before the next request, since it frees what the request holds."""
+        self._answers.append(begin)
+        self._go_on()
+
+    def drop(self, connection: int) -> None:
+        """Drop what waits of a closed connection."""
+        for principal, requests in list(self._waiting.items()):
+            for request in [each for each in requests if each.connection == connection]:
+                self._take(principal, request)
+
+    def done(self, principal: str, taken_s: float) -> None:
+        """The present job has ended; it took this time, which its principal waits before its next request."""
+        self._is_busy = False
+        self.seconds += taken_s
+        self._turn()
+        self._taken[principal] = self._taken.get(principal, 0.0) + taken_s
+        now_s = self._loop.time()
+        self._rests_until_s = max(self._rests_until_s, now_s) + taken_s * REST_RATIO
+        self._accounts[principal] = max(self._accounts.get(principal, 0.0), now_s) + taken_s
+        if len(self._accounts) > ACCOUNTS_MAX:
+            self._accounts = {name: until_s for name, until_s in self._accounts.items() if until_s > now_s}
+            self._turns = {name: number for name, number in self._turns.items() if name in self._accounts}
+        self._go_on()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._waiting.clear()
+        self._answers.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        self.executor.close()
+
+    def _take(self, principal: str, request: Waiting) -> None:
+        requests = self._waiting[principal]
+        requests.remove(request)
+        self._waiting_bytes -= request.size
+        if not requests:
+            del self._waiting[principal]
+
+    def _go_on(self) -> None:
+        """Begin the next job if one may begin now, or when it may."""
+        if self._is_busy or self._is_closed:
+            return
+        if self._answers:
+            self._is_busy = True
+            self._answers.popleft()()
+            return
+        if not self._waiting:
+            return
+        now_s = self._loop.time()
+        begins_s = {name: max(self._accounts.get(name, 0.0), self._rests_until_s) for name in self._waiting}
+        ready = [name for name, begin_s in begins_s.items() if begin_s <= now_s]
+        principal = min(ready, key=lambda name: self._turns.get(name, 0), default=None)
+        if principal is None:
+            if self._timer is not None:
+                self._timer.cancel()
+            wait_s = max(min(begins_s.values()) - now_s, WAIT_S_MIN)
+            self._timer = self._loop.call_later(wait_s, self._go_on)
+            return
+        request = self._waiting[principal][0]
+        self._take(principal, request)
+        self._is_busy = True
+        self.served += 1
+        self._turns[principal] = self.served
+        request.begin()

@@ -1,0 +1,173 @@
+"""A long request on its way through the node: decoded on the thread, served in slices, encoded on the thread.
+
+`controller.node.long_requests` decides when each part begins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.core.apis import ALL_APIS
+from controller.core.steps import step as controller_step
+from controller.interface import inputs
+from controller.interface.refusals import alternatives
+from controller.node.envelope import request_in, sealed
+from controller.node.long_requests import LongRequests, Waiting
+from controller.node.request_bounds import TooLarge, refusal_of_size
+from raft.network.requests import BadRequest, decode_request
+from records.errors import ApiError
+from records.wire import EncodeError
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Iterable
+
+    from controller.core.controller import Controller
+    from controller.interface.effects import Effect
+    from controller.interface.inputs import RequestContext
+    from controller.node.admission import Admission
+    from controller.node.envelope import Forwarded
+    from controller.node.long_thread import Executor
+    from controller.node.replies import Replies
+    from raft.inputs import Source
+    from raft.network.requests import Incoming
+    from raft.network.server import Server
+    from records.headers import RequestHeader
+
+
+class LongServing:
+    """The long requests of one node. queue: those that wait. perform: does the effects of a step, before any other step
+    is taken; fail: ends the node.
+    """
+
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        executor: Executor,
+        controller: Controller,
+        server: Server,
+        admission: Admission,
+        replies: Replies,
+        *,
+        now_ms: Callable[[], int],
+        perform: Callable[[inputs.Requested, list[Effect]], None],
+        fail: Callable[[BaseException], None],
+    ) -> None:
+        self.queue = LongRequests(loop, executor)
+        self._executor = executor
+        self._controller = controller
+        self._server = server
+        self._admission = admission
+        self._replies = replies
+        self._now_ms = now_ms
+        self._perform = perform
+        self._fail = fail
+        controller.long.switch = lambda: now_ms() if executor.pause() else None
+
+    # Called on the loop.
+
+    def take(self, incoming: Incoming, context: RequestContext) -> None:
+        """A request that the server did not decode."""
+        self._add(context, len(incoming.frame), lambda: decoded(incoming))
+
+    def take_forwarded(self, found: Forwarded) -> None:
+        """A request in an envelope."""
+        self._add(found.context, len(found.data), lambda: request_in(found))
+
+    def take_decoded(self, context: RequestContext, request: Any) -> None:
+        """A request that asks for much in few bytes, or that is served once more."""
+        self._add(context, 0, lambda: request)
+
+    def answer(self, context: RequestContext, response: Any, header: RequestHeader | None) -> None:
+        """Send an answer. header: of the request in an envelope; None where it was in none."""
+        encode = self._server.encoder(context.source)
+        self.queue.add_answer(lambda: self._submit(context, lambda: self._encode(context, response, header, encode)))
+
+    def drop(self, connection: int) -> None:
+        self.queue.drop(connection)
+
+    def close(self) -> None:
+        self.queue.close()
+
+    def _add(self, context: RequestContext, size: int, decode: Callable[[], Any]) -> None:
+        context.is_long = True
+        source = context.source
+        self.queue.add(
+            Waiting(
+                str(context.principal), source.connection, size,
+                begin=lambda: self._submit(context, lambda: self._serve(context, size, decode)),
+                drop=lambda reason: self._server.disconnect(source, reason),
+            )
+        )  # fmt: skip
+
+    def _submit(self, context: RequestContext, job: Callable[[], None]) -> None:
+        """Run a job on the thread, and have the queue go on when it has ended."""
+        principal = str(context.principal)
+
+        def run() -> None:
+            begin_s = self._executor.clock()
+            try:
+                job()
+            except Exception as error:  # whatever it is, the node is wrong and must stop
+                fault = error
+                self._executor.call(lambda: self._fail(fault))
+            taken_s = self._executor.clock() - begin_s
+            self._executor.call(lambda: self.queue.done(principal, taken_s))
+
+        self._executor.submit(run)
+
+    # Called on the thread.
+
+    def _serve(self, context: RequestContext, size: int, decode: Callable[[], Any]) -> None:
+        executor, source = self._executor, context.source
+        try:
+            request = context.request = decode()
+            refusal = refusal_of_size(ALL_APIS[context.api_key], request, context.version, size)
+        except (BadRequest, TooLarge) as error:
+            reason = str(error)
+            executor.call(lambda: self._server.disconnect(source, reason))
+        except ApiError as error:
+            code = error.code
+            executor.call(lambda: self._replies.refuse_envelope(source, code))
+        else:
+            if refusal is not None:
+                executor.call(lambda: self._replies.send(source, refusal, context))
+            else:
+                event = inputs.Requested(context, request)
+                executor.take_turns(
+                    lambda: controller_step(self._controller, event, self._now_ms()),
+                    lambda effects, error: self._fail(error) if error else self._perform(event, effects),
+                )
+
+    def _encode(
+        self, context: RequestContext, response: Any, header: RequestHeader | None, encode: Callable[[Any], Any] | None
+    ) -> None:
+        executor, source = self._executor, context.source
+        if encode is not None:
+            executor.call(self._sending(source, encode, alternatives(response, context), header))
+        audit = self._admission.audit
+        if audit is not None and (line := audit.line(context, response)) is not None:
+            executor.call(lambda: audit.file.put(line))
+
+    def _sending(
+        self, source: Source, encode: Callable[[Any], Any], responses: Iterable[Any], header: RequestHeader | None
+    ) -> Callable[[], None]:
+        """Encode the first response that can be encoded; returns what sends it."""
+        server, reason = self._server, ""
+        for each in responses:
+            try:
+                answer = encode(each if header is None else sealed(header, each))
+            except EncodeError as error:
+                reason = f"the answer cannot be written: {error}"
+            else:
+                return lambda: server.send(source, answer)
+        return lambda: server.disconnect(source, reason)
+
+
+def decoded(incoming: Incoming) -> Any:
+    """The message of a request. Raises BadRequest where Kafka cannot read it either."""
+    request = decode_request(incoming)
+    unreadable = ALL_APIS[incoming.api_key].unreadable
+    if unreadable is not None and (reason := unreadable(request)) is not None:
+        raise BadRequest(reason)
+    return request

@@ -1,0 +1,66 @@
+"""Answers on their way out of the node: to a client, into an envelope, to the node itself, or by way of the thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.interface.refusals import alternatives
+from controller.node.envelope import sealed
+from controller.node.loopback_requests import LOOPBACK_CONNECTION
+from records.messages.envelope import EnvelopeResponse
+from records.wire import EncodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.interface.inputs import RequestContext
+    from controller.node.loopback_requests import LoopbackRequests
+    from raft.inputs import Source
+    from raft.network.server import Server
+    from records.headers import RequestHeader
+
+
+class Replies:
+    """Sends the answers of one node. envelopes: the headers of the requests in envelopes that are not answered yet."""
+
+    def __init__(self) -> None:
+        self.envelopes: dict[Source, RequestHeader] = {}
+        self._server: Server
+        self._answer_long: Callable[[RequestContext, Any, RequestHeader | None], None]
+        self._loopback: LoopbackRequests
+
+    def begin(
+        self,
+        server: Server,
+        loopback: LoopbackRequests,
+        answer_long: Callable[[RequestContext, Any, RequestHeader | None], None],
+    ) -> None:
+        """Start with the node's parts, once all are made. answer_long: encodes and sends the answer to a long one."""
+        self._server, self._loopback, self._answer_long = server, loopback, answer_long
+
+    def send(self, source: Source, response: Any, context: RequestContext | None = None) -> None:
+        """Answer a request. context: None for a request of the quorum."""
+        if source.connection == LOOPBACK_CONNECTION:
+            self._loopback.answered(source, response)
+            return
+        header = self.envelopes.pop(source, None)
+        if context is not None and context.is_long:
+            self._answer_long(context, response, header)
+            return
+        for each in alternatives(response, context):
+            try:
+                self._server.reply(source, each if header is None else sealed(header, each))
+                return
+            except EncodeError as error:
+                reason = f"the answer cannot be written: {error}"
+        self._server.disconnect(source, reason)
+
+    def refuse_envelope(self, source: Source, error_code: int) -> None:
+        """Answer an envelope whose request cannot be read."""
+        self.envelopes.pop(source, None)
+        self._server.reply(source, EnvelopeResponse(response_data=None, error_code=error_code))
+
+    def drop(self, connection: int) -> None:
+        """Forget the envelopes of a closed connection."""
+        for source in [source for source in self.envelopes if source.connection == connection]:
+            del self.envelopes[source]

@@ -1,0 +1,266 @@
+"""`python -m tests.benchmarks.hostile`: a writer beside clients that send the largest requests, ours and stock Kafka's.
+
+Each kind runs a quorum of three with TLS and the authorizer. One client creates topics, one after the other, and a
+broker sends heartbeats, while the hostile connections of a row send one request after the other. The columns are what
+the writer and the broker see, and the new epochs meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import threading
+import time
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from records.codec import encode
+from records.headers import RequestHeader
+from records.messages.acls import CreateAclsRequest
+from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.messages.versions import ApiVersionsRequest
+from records.schema import schema_of
+from records.uuids import ZERO_UUID
+from tests.benchmarks.client import Connection, Fleet, create_topics
+from tests.benchmarks.fetches import FetchWatch
+from tests.benchmarks.quorum import OURS, STOCK, Trial, quantile
+from tests.interop.ask import receive
+from tests.interop.secured import AUTHORIZER, stores
+from tests.interop.stock import Stock
+from tests.raft.network.certificates import certificate, client_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The most names that our nodes take of a user, and the most records that stock takes in one request.
+REFUSED_NAMES, ALLOWED_NAMES = 29_990, 4_990
+WARM = 200
+
+
+class Row(NamedTuple):
+    """One measurement: who sends what on how many connections; to_all: to each node in turn, else to the leader."""
+
+    name: str
+    connections: int
+    may_all: bool
+    request: Callable[[int], tuple[Any, int]]
+    to_all: bool = False
+
+
+class Seen(NamedTuple):
+    """What the writer and the broker saw. Times in ms; served: hostile requests that were answered."""
+
+    writes: list[float]
+    heartbeats: list[float]
+    new_epochs: int
+    served: int
+
+
+def names(number: int, size: int) -> list[str]:
+    return [f"hostile-{number}-{index:05}" for index in range(size)]
+
+
+def refused_topics(number: int) -> tuple[Any, int]:
+    return create_topics(names(number, REFUSED_NAMES)), 7
+
+
+def refused_deletes(number: int) -> tuple[Any, int]:
+    topic = DeleteTopicsRequest.DeleteTopicState
+    topics = tuple(topic(name=name, topic_id=ZERO_UUID) for name in names(number, REFUSED_NAMES))
+    return DeleteTopicsRequest(topics=topics, timeout_ms=60000), 6
+
+
+def refused_partitions(number: int) -> tuple[Any, int]:
+    topic = CreatePartitionsRequest.CreatePartitionsTopic
+    topics = tuple(topic(name=name, count=2, assignments=None) for name in names(number, REFUSED_NAMES))
+    return CreatePartitionsRequest(topics=topics, timeout_ms=60000, validate_only=False), 3
+
+
+def refused_configs(number: int) -> tuple[Any, int]:
+    return _changed_configs(names(number, REFUSED_NAMES // 2)), 1
+
+
+def described_configs(number: int) -> tuple[Any, int]:
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    resources = tuple(
+        resource(resource_type=2, resource_name=name, configuration_keys=None) for name in names(number, REFUSED_NAMES)
+    )
+    return DescribeConfigsRequest(resources=resources, include_synonyms=False, include_documentation=False), 4
+
+
+def dry_topics(number: int) -> tuple[Any, int]:
+    """The most topics that stock creates at once, as a dry run, so that the metadata stay small."""
+    request = create_topics(names(number, ALLOWED_NAMES))
+    return CreateTopicsRequest(topics=request.topics, timeout_ms=60000, validate_only=True), 7
+
+
+def changed_configs(number: int) -> tuple[Any, int]:
+    """The same configs of one group each time: written again, the metadata stay small."""
+    del number
+    return _changed_configs(names(0, ALLOWED_NAMES), kind=32, key="consumer.session.timeout.ms", value="50000"), 1
+
+
+def created_acls(number: int) -> tuple[Any, int]:
+    del number
+    acl = CreateAclsRequest.AclCreation
+    return (
+        CreateAclsRequest(
+            creations=tuple(
+                acl(
+                    resource_type=2, resource_name=name, resource_pattern_type=3, principal="User:x", host="*",
+                    operation=3, permission_type=3,
+                )
+                for name in names(0, ALLOWED_NAMES)
+            )
+        ),
+        3,
+    )  # fmt: skip
+
+
+def _changed_configs(
+    resources: list[str], kind: int = 2, key: str = "retention.ms", value: str = "1000000"
+) -> IncrementalAlterConfigsRequest:
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    change = resource.AlterableConfig(name=key, config_operation=0, value=value)
+    return IncrementalAlterConfigsRequest(
+        resources=tuple(resource(resource_type=kind, resource_name=name, configs=(change,)) for name in resources),
+        validate_only=False,
+    )
+
+
+ROWS = [
+    Row("none", 0, may_all=False, request=refused_topics),
+    Row(
+        "no rights: CreateTopics, 29,990 names, two to each node", 6, may_all=False, request=refused_topics, to_all=True
+    ),
+    Row("no rights: CreateTopics", 6, may_all=False, request=refused_topics),
+    Row("no rights: DeleteTopics", 6, may_all=False, request=refused_deletes),
+    Row("no rights: CreatePartitions", 6, may_all=False, request=refused_partitions),
+    Row("no rights: IncrementalAlterConfigs, 14,995", 6, may_all=False, request=refused_configs),
+    Row("no rights: DescribeConfigs", 6, may_all=False, request=described_configs),
+    Row("all rights: CreateTopics, 29,990 names", 6, may_all=True, request=refused_topics),
+    Row("all rights: DescribeConfigs", 6, may_all=True, request=described_configs),
+    Row("all rights: CreateTopics, 4,990 topics, dry", 8, may_all=True, request=dry_topics),
+    Row("all rights: IncrementalAlterConfigs, 4,990 groups", 8, may_all=True, request=changed_configs),
+    Row("all rights: CreateAcls, 4,990", 8, may_all=True, request=created_acls),
+]
+
+
+class Attacked(Trial):
+    """A quorum with TLS and the authorizer: User:CN=client is a super user, User:CN=nobody has no rights."""
+
+    def __init__(self, kind: str, stock: Stock) -> None:
+        super().__init__(kind, stock, {
+            "listener.security.protocol.map": "CONTROLLER:SSL",
+            "authorizer.class.name": AUTHORIZER,
+            "super.users": "User:CN=node,O=Test;User:CN=client,O=Test;User:CN=root,O=Test",
+        })  # fmt: skip
+        for node in self.cluster.controllers.values():
+            lines = {**stores(self.root, "node"), "ssl.client.auth": "required"}
+            with node.properties.open("a") as file:
+                file.write("".join(f"{key}={value}\n" for key, value in lines.items()))
+        self.cluster.context = client_context(certificate("/O=Test/CN=client"))
+        self.contexts = {
+            may_all: client_context(certificate(f"/O=Test/CN={name}"))
+            for may_all, name in ((True, "root"), (False, "nobody"))
+        }
+        self.numbers = count()
+
+    def measure(self, row: Row, seconds: float) -> Seen:
+        """Run one row for so many seconds."""
+        fleet = Fleet(self.cluster, [11])
+        port = self.leader.port
+        ports = [node.port for node in self.cluster.controllers.values()] if row.to_all else [port]
+        writer = Connection(port, context=self.cluster.context)
+        for _ in range(WARM):
+            self._commit(writer)
+        fleet.forget()
+        done = threading.Event()
+        served = [0] * row.connections
+
+        def attack(index: int) -> None:
+            frame = frame_of(*row.request(index))
+            opened = Connection(ports[index % len(ports)], 60, self.contexts[row.may_all])
+            # A handshake ends when the first request was read, and takes no more than 32 KiB until then.
+            opened.ask(ApiVersionsRequest(client_software_name="hostile", client_software_version="1"), 3)
+            connection = opened.socket
+            with contextlib.suppress(OSError):
+                while not done.is_set():
+                    connection.sendall(frame)
+                    receive(connection)
+                    served[index] += 1
+            connection.close()
+
+        attackers = [threading.Thread(target=attack, args=(index,), daemon=True) for index in range(row.connections)]
+        for thread in attackers:
+            thread.start()
+        writes = []
+        with FetchWatch(port, self.cluster.context) as watch:
+            end = time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                writes.append(self._commit(writer))
+            done.set()
+        heartbeats = [ms for broker in fleet.brokers.values() for ms in broker.latencies_ms]
+        for thread in attackers:
+            thread.join(60)
+        writer.close()
+        fleet.end()
+        return Seen(writes, heartbeats, watch.new_epochs, sum(served))
+
+    def _commit(self, connection: Connection) -> float:
+        begin = time.perf_counter()
+        answer = connection.ask(create_topics([f"t-{next(self.numbers)}"]), 7)
+        assert answer.topics[0].error_code == 0, answer
+        return (time.perf_counter() - begin) * 1000
+
+
+def frame_of(request: Any, version: int) -> bytes:
+    """The bytes of a request with its length."""
+    schema = schema_of(type(request))
+    assert schema.api_key is not None
+    header = RequestHeader(
+        request_api_key=schema.api_key, request_api_version=version, correlation_id=1, client_id="hostile"
+    )
+    body = encode(header, 2 if schema.is_flexible(version) else 1) + encode(request, version)
+    return len(body).to_bytes(4, "big") + body
+
+
+def line(row: Row, seen: Seen) -> str:
+    writes, heartbeats = seen.writes, seen.heartbeats
+    figures = [
+        f"{len(writes):,}", f"{quantile(writes, 50):.1f}", f"{quantile(writes, 99):.1f}", f"{max(writes):.0f}",
+        f"{quantile(heartbeats, 99):.1f}", str(seen.new_epochs), f"{seen.served:,}",
+    ]  # fmt: skip
+    return f"| {row.name} | {' | '.join(figures)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.hostile", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10, help="of each row (default 10)")
+    parser.add_argument("--only", choices=[OURS, STOCK], action="append", help="one kind (repeatable)")
+    parser.add_argument("--rows", default="", help="those whose name contains this")
+    options = parser.parse_args()
+    stock = Stock("4.3.1")
+    kinds = options.only or ([OURS, STOCK] if shutil.which("java") and shutil.which("mvn") else [OURS])
+    if STOCK in kinds:
+        stock.bring()
+    for kind in kinds:
+        print(f"\n{kind}\n\n| hostile | writes | p50 ms | p99 ms | longest ms | heartbeat p99 ms | epochs | answered |")
+        print("|---|" + "---|" * 7)
+        for row in ROWS:
+            if options.rows not in row.name:
+                continue
+            trial = Attacked(kind, stock)
+            try:
+                trial.start()
+                print(line(row, trial.measure(row, options.seconds)), flush=True)
+            except (AssertionError, OSError) as error:
+                print(f"| {row.name} | {type(error).__name__}: {str(error)[:120]} |", flush=True)
+            finally:
+                trial.end()
+
+
+if __name__ == "__main__":
+    main()

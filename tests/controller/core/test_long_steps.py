@@ -1,0 +1,246 @@
+"""Long steps: what other inputs may do between two slices of a request, and what becomes of it without leadership."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from greenlet import getcurrent, greenlet
+
+from controller.config.node import NodeConfig
+from controller.core.steps import step
+from controller.interface.access import Access
+from controller.interface.effects import Append, Noted, Reply, Requeue, ServeLater
+from controller.interface.inputs import Principal, RequestContext, Requested, Ticked
+from controller.rules.authorizer import StandardAuthorizer
+from raft.inputs import Source
+from records.errors import Error
+from records.messages.brokers import BrokerHeartbeatRequest
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import DescribeConfigsRequest
+from records.messages.topics import CreateTopicsRequest
+from records.metadata.transactions import BeginTransactionRecord
+from records.schema import default_of, replace, schema_of
+from tests.controller.handlers.cluster_of_configs import NODE
+from tests.controller.rig import Rig, new_topic
+
+ANN, ROOT = Principal("User", "ann"), Principal("User", "root")
+DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2, include_cluster_authorized_operations=False)
+
+
+def topics(*names: str) -> CreateTopicsRequest:
+    return CreateTopicsRequest(topics=tuple(map(new_topic, names)), timeout_ms=60_000, validate_only=False)
+
+
+class Long:
+    """One long request to a rig, which stops at every pause. effects: those of its step, once it has ended."""
+
+    def __init__(self, rig: Rig, request: Any, principal: Principal = ROOT) -> None:
+        self.rig = rig
+        self.effects: list[Any] | None = None
+        schema = schema_of(type(request))
+        assert schema.api_key is not None
+        assert schema.served is not None
+        self.source = Source(99, 1)
+        context = RequestContext(
+            self.source, schema.api_key, schema.served[1], "CONTROLLER", rig.now_ms, principal=principal, is_long=True
+        )
+        self._event = Requested(context, request)
+        self._job = greenlet(self._run)
+        rig.controller.long.switch = self._switch
+
+    def go_on(self) -> bool:
+        """Run one slice; returns whether there is another."""
+        self._job.parent = getcurrent()
+        self._job.switch()
+        return self.effects is None
+
+    def reach(self, phase: str) -> None:
+        """Run slices until the step is in this phase."""
+        while self.rig.controller.long.present is None or self.rig.controller.long.present.phase.name != phase:
+            assert self.go_on(), f"it has ended before {phase}"
+
+    def end(self) -> list[Any]:
+        """Run it to its end; returns its effects without notes."""
+        while self.effects is None:
+            self.go_on()
+        return [each for each in self.effects if not isinstance(each, Noted)]
+
+    def _switch(self) -> int:
+        self._job.parent.switch()
+        return self.rig.now_ms
+
+    def _run(self) -> None:
+        self.effects = step(self.rig.controller, self._event, self.rig.now_ms)
+
+
+def active(**options: Any) -> Rig:
+    return Rig(**options).lead().brokers(1, 2, 3)
+
+
+def secured() -> Rig:
+    rig = Rig(access=Access(StandardAuthorizer({"User:root"}))).lead()
+    rig.brokers_as(ROOT, 1, 2, 3)
+    return rig
+
+
+def kinds(effects: list[Any]) -> list[type]:
+    return [type(each) for each in effects]
+
+
+def test_a_long_write_appends_and_is_applied_as_one_batch() -> None:
+    rig = active()
+    long = Long(rig, topics("a", "b", "c"))
+
+    effects = long.end()
+
+    assert kinds(effects) == [Append]
+    assert sorted(rig.state.topic_ids) == ["a", "b", "c"]
+    assert rig.state.end_offset == rig.controller.env.next_offset == effects[0].last_offset + 1
+
+
+def test_a_write_waits_for_the_end_of_a_long_write_and_is_then_given_again() -> None:
+    rig = active()
+    long = Long(rig, topics("a", "b"))
+    long.reach("HELD")
+
+    correlation = rig.send(topics("c"))
+    between = sorted(rig.state.topic_ids)
+    effects = long.end()
+
+    assert correlation not in rig.replies
+    assert between == []
+    assert kinds(effects) == [Append, Requeue]
+    assert [each.request for each in effects[1].events] == [topics("c")]
+    assert rig.controller.long.held == []
+
+
+def test_a_request_whose_sender_may_do_nothing_holds_up_no_write() -> None:
+    rig = secured()
+    long = Long(rig, topics("a", "b"), principal=ANN)
+    assert long.go_on()
+
+    created = rig.ask(topics("c"), principal=ROOT).topics[0].error_code
+    effects = long.end()
+
+    assert created == Error.NONE
+    assert kinds(effects) == [Reply]
+    assert {each.error_code for each in effects[0].response.topics} == {Error.TOPIC_AUTHORIZATION_FAILED}
+
+
+def test_a_read_is_served_between_two_slices_until_a_part_of_the_records_is_in_the_state() -> None:
+    rig = active()
+    long = Long(rig, topics("a", "b"))
+    long.reach("HELD")
+    while_held = rig.send(DESCRIBE_CLUSTER)
+    long.reach("APPLYING")
+
+    while_applying = rig.send(DESCRIBE_CLUSTER)
+    effects = long.end()
+
+    assert while_held in rig.replies
+    assert while_applying not in rig.replies
+    assert [each.request for each in effects[1].events] == [DESCRIBE_CLUSTER]
+
+
+def test_heartbeats_and_commits_never_wait() -> None:
+    rig = active(auto=True)
+    rig.auto = False
+    written = rig.send(topics("before"))
+    long = Long(rig, topics("a", "b"))
+    long.reach("APPLYING")
+
+    rig.commit()
+    fenced = rig.heartbeat(2).is_fenced
+
+    assert rig.replies[written].topics[0].error_code == Error.NONE
+    assert fenced is False
+
+
+def test_a_heartbeat_that_would_write_waits() -> None:
+    rig = active()
+    long = Long(rig, topics("a"))
+    long.reach("HELD")
+
+    correlation = rig.heartbeat_unanswered(2, want_fence=True)
+    effects = long.end()
+
+    assert correlation not in rig.replies
+    assert [type(each.request) for each in effects[1].events] == [BrokerHeartbeatRequest]
+    assert not rig.state.brokers[2].fenced
+
+
+def test_no_broker_is_fenced_and_no_task_is_due_while_writes_wait() -> None:
+    rig = active()
+    long = Long(rig, topics("a"))
+    long.reach("HELD")
+    rig.now_ms += 1_000_000
+
+    due_ms, effects = rig.deadline_ms, rig.step(Ticked())
+
+    assert due_ms is None
+    assert effects == []
+    assert kinds(long.end()) == [Append, Requeue]
+
+
+def test_after_lost_leadership_nothing_was_appended_and_the_request_is_served_again() -> None:
+    for phase in ("HELD", "APPLYING"):
+        rig = active()
+        before = rig.state.digest()
+        long = Long(rig, topics("a", "b"))
+        long.reach(phase)
+
+        rig.follow(leader_id=1)
+        at_the_change = rig.state.digest()
+        effects = long.end()
+
+        assert at_the_change == before
+        assert kinds(effects) == [ServeLater]
+        assert rig.state.digest() == before
+
+
+def test_a_request_that_is_served_again_on_a_standby_is_answered_not_controller() -> None:
+    rig = active()
+    long = Long(rig, topics("a"))
+    long.reach("HELD")
+    rig.follow(leader_id=1)
+    (later,) = long.end()
+
+    effects: list[Any] = step(rig.controller, Requested(later.context, later.request), rig.now_ms)
+
+    assert [each.response.topics[0].error_code for each in effects] == [Error.NOT_CONTROLLER]
+
+
+def test_a_leader_that_becomes_leader_again_keeps_what_it_wrote_but_not_a_part_of_a_batch() -> None:
+    rig = active()
+    rig.auto = False
+    rig.send(topics("kept"))
+    long = Long(rig, topics("a", "b"))
+    long.reach("APPLYING")
+    long.go_on()
+
+    rig.lead()
+    effects = long.end()
+
+    assert kinds(effects) == [ServeLater]
+    assert sorted(rig.state.topic_ids) == ["kept"]
+    assert rig.state.end_offset == rig.controller.env.next_offset == rig.end_offset
+
+
+def test_a_standby_answers_a_long_read_later_if_a_transaction_is_opened_meanwhile() -> None:
+    rig = active().follow(leader_id=1)
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    resources = tuple(
+        resource(resource_type=2, resource_name=name, configuration_keys=None) for name in ("a", "b", "c")
+    )
+    request = replace(default_of(DescribeConfigsRequest), resources=resources)
+    rig.controller.env.config = NodeConfig(NODE)
+    long = Long(rig, request)
+    assert long.go_on()
+    rig.state.replay(BeginTransactionRecord(), rig.state.end_offset)
+
+    (later,) = long.end()
+    again = step(rig.controller, Requested(later.context, later.request), rig.now_ms)
+
+    assert type(later) is ServeLater
+    assert again == []
+    assert [context for context, _ in rig.controller.parked] == [later.context]

@@ -1,0 +1,182 @@
+"""The queue of long requests: whose turn it is, and when."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from controller.core.apis import ALL_APIS
+from controller.node import long_requests
+from controller.node.long_requests import FRAME_BYTES_MIN, LongRequests, Waiting, asks_much, is_long
+from records.messages.acls import DescribeAclsRequest
+from records.messages.partitions import AlterPartitionRequest
+from records.messages.topics import CreateTopicsRequest
+from records.schema import default_of, replace, schema_of
+from tests.controller.rig import new_topic
+
+
+class Queue:
+    """A queue on a loop whose time the test sets. begun: the names of the jobs that were begun; dropped: of those whose
+    connections were closed.
+    """
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.begun: list[str] = []
+        self.dropped: list[str] = []
+        self._timers: list[tuple[float, Any]] = []
+        loop: Any = SimpleNamespace(time=lambda: self.now_s, call_later=self._call_later)
+        self.requests = LongRequests(loop, SimpleNamespace(close=lambda: None))  # type: ignore[arg-type]
+
+    def add(self, name: str, principal: str, connection: int = 1, size: int = 0) -> None:
+        self.requests.add(
+            Waiting(
+                principal, connection, size, lambda: self.begun.append(name), lambda _reason: self.dropped.append(name)
+            )
+        )
+
+    def done(self, principal: str, taken_s: float) -> None:
+        self.requests.done(principal, taken_s)
+
+    def wait(self, until_s: float) -> None:
+        while self._timers:
+            due_s, act = min(self._timers, key=lambda timer: timer[0])
+            if due_s > until_s:
+                break
+            self._timers.remove((due_s, act))
+            self.now_s = max(self.now_s, due_s)
+            act()
+        self.now_s = until_s
+
+    def _call_later(self, delay_s: float, act: Any) -> Any:
+        timer = (self.now_s + delay_s, act)
+        self._timers.append(timer)
+        return SimpleNamespace(cancel=lambda: self._timers.remove(timer) if timer in self._timers else None)
+
+
+def test_one_request_is_served_at_a_time() -> None:
+    queue = Queue()
+
+    queue.add("a", "ann")
+    queue.add("b", "ann", connection=2)
+
+    assert queue.begun == ["a"]
+
+
+def test_principals_have_their_turns_one_after_the_other() -> None:
+    queue = Queue()
+    for number in range(3):
+        queue.add(f"ann-{number}", "ann", connection=number)
+    for number in range(2):
+        queue.add(f"bob-{number}", "bob", connection=10 + number)
+
+    for taken_by in ("ann", "bob", "ann", "bob"):
+        queue.done(taken_by, 0.0)
+
+    assert queue.begun == ["ann-0", "bob-0", "ann-1", "bob-1", "ann-2"]
+
+
+def test_after_a_request_that_took_some_time_none_is_begun_for_as_long() -> None:
+    queue = Queue()
+    queue.add("a", "ann")
+    queue.add("b", "bob")
+    queue.done("ann", 0.1)
+
+    queue.wait(0.099)
+    before = list(queue.begun)
+    queue.wait(0.1)
+
+    assert before == ["a"]
+    assert queue.begun == ["a", "b"]
+
+
+def test_a_principal_waits_as_long_as_its_own_requests_took() -> None:
+    queue = Queue()
+    queue.add("a-1", "ann")
+    queue.add("a-2", "ann", connection=2)
+    queue.done("ann", 0.3)
+    # The time that the thread took for an answer counts, too.
+    queue.done("ann", 0.1)
+
+    queue.wait(0.39)
+    before = list(queue.begun)
+    queue.wait(0.41)
+
+    assert before == ["a-1"]
+    assert queue.begun == ["a-1", "a-2"]
+
+
+def test_an_answer_is_encoded_before_the_next_request_and_without_a_rest() -> None:
+    queue = Queue()
+    queue.add("a", "ann")
+    queue.add("b", "bob")
+    queue.requests.add_answer(lambda: queue.begun.append("answer"))
+
+    queue.done("ann", 0.1)
+
+    assert queue.begun == ["a", "answer"]
+
+
+def test_what_waits_of_a_closed_connection_is_dropped() -> None:
+    queue = Queue()
+    queue.add("a", "ann", connection=1)
+    queue.add("b", "ann", connection=2)
+    queue.add("c", "ann", connection=3)
+
+    queue.requests.drop(2)
+    queue.done("ann", 0.0)
+
+    assert queue.begun == ["a", "c"]
+    assert len(queue.requests) == 0
+
+
+def test_requests_that_hold_too_many_bytes_cost_the_principal_with_most_its_last_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(long_requests, "WAITING_BYTES_MAX", 100)
+    queue = Queue()
+    queue.add("served", "bob")
+    queue.add("a-1", "ann", size=40)
+    queue.add("a-2", "ann", connection=2, size=40)
+
+    queue.add("b", "bob", connection=3, size=30)
+
+    assert queue.dropped == ["a-2"]
+    assert len(queue.requests) == 2
+
+
+def test_the_measure_shows_the_share_of_the_principal_that_took_most() -> None:
+    queue = Queue()
+    queue.add("a", "ann")
+    queue.done("ann", 0.3)
+    queue.add("b", "bob")
+    queue.wait(1.0)
+    queue.done("bob", 0.1)
+
+    assert queue.requests.largest_share() == pytest.approx(0.75)
+    assert (queue.requests.served, queue.requests.seconds) == (2, pytest.approx(0.4))
+
+
+def test_large_frames_of_users_are_long_and_those_of_brokers_are_not() -> None:
+    create, alter = (schema_of(each).api_key for each in (CreateTopicsRequest, AlterPartitionRequest))
+    assert create is not None
+    assert alter is not None
+
+    assert is_long(create, FRAME_BYTES_MIN)
+    assert not is_long(create, FRAME_BYTES_MIN - 1)
+    assert not is_long(alter, FRAME_BYTES_MIN)
+
+
+def test_a_small_request_that_asks_for_much_is_long() -> None:
+    state: Any = SimpleNamespace(acls=range(500))
+
+    def asked(*partitions: int) -> bool:
+        topics = tuple(replace(new_topic("t"), num_partitions=count) for count in partitions)
+        request = CreateTopicsRequest(topics=topics, timeout_ms=1, validate_only=False)
+        return asks_much(state, ALL_APIS[19], request)
+
+    assert asked(150, 50)
+    assert not asked(150, 49)
+    assert asks_much(state, ALL_APIS[29], default_of(DescribeAclsRequest))

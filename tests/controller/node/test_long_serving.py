@@ -1,0 +1,147 @@
+"""Long requests to a real node: a client that sends them, beside one that does not."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from records.codec import decode_prefix, encode
+from records.headers import RequestHeader, ResponseHeader
+from records.messages.envelope import EnvelopeRequest
+from records.messages.topics import CreateTopicsRequest
+from records.registry import response_class
+from records.schema import replace, schema_of
+from tests.benchmarks.client import Broker, Connection, create_topics
+from tests.interop.ask import receive
+from tests.interop.cluster import OURS, Cluster
+from tests.interop.stock import Stock
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+NAMES = 29_990
+# Of a DefaultPrincipalData, version 0: User:client, without a token.
+PRINCIPAL = b"\0\0\x05User\x07client\0\0"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A quorum of one with a broker."""
+    root: Path = tmp_path_factory.mktemp("long")
+    cluster = Cluster(root, Stock("4.3.1"))
+    cluster.plan([OURS], 0)
+    cluster.format(controllers_by=OURS)
+    cluster.start()
+    try:
+        node = cluster.controllers[cluster.await_leader()]
+        broker = Broker(11, node.port)
+        broker.heartbeat()
+        broker.connection.close()
+        yield node.port
+    finally:
+        cluster.controllers[1].kill()
+
+
+@pytest.fixture
+def dial(port: int) -> Iterator[Callable[[], Connection]]:
+    """Opens connections to the node, which are closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def opened() -> Connection:
+            connection = Connection(port, 60)
+            stack.callback(connection.close)
+            return connection
+
+        yield opened
+
+
+def frame_of(request: Any, version: int) -> bytes:
+    schema = schema_of(type(request))
+    assert schema.api_key is not None
+    header = RequestHeader(
+        request_api_key=schema.api_key, request_api_version=version, correlation_id=7, client_id="test"
+    )
+    return encode(header, 2 if schema.is_flexible(version) else 1) + encode(request, version)
+
+
+def send(connection: socket.socket, body: bytes) -> None:
+    connection.sendall(len(body).to_bytes(4, "big") + body)
+
+
+def answer_to(cls: type, version: int, frame: bytes) -> Any:
+    flexible = schema_of(cls).is_flexible(version)
+    _, position = decode_prefix(ResponseHeader, 1 if flexible else 0, frame, 0)
+    api_key = schema_of(cls).api_key
+    assert api_key is not None
+    answer, end = decode_prefix(response_class(api_key), version, frame, position)
+    assert end == len(frame)
+    return answer
+
+
+def test_a_small_write_that_comes_after_a_long_request_is_answered_first(dial: Callable[[], Connection]) -> None:
+    hostile, writer = dial().socket, dial().socket
+    large = frame_of(create_topics([f"hostile-{index}" for index in range(NAMES)]), 7)
+    small = frame_of(create_topics(["small"]), 7)
+
+    send(hostile, large)
+    send(writer, small)
+    first = select.select([hostile, writer], [], [], 60)[0]
+    written, refused = (answer_to(CreateTopicsRequest, 7, receive(each)) for each in (writer, hostile))
+
+    assert first == [writer]
+    assert [each.error_code for each in written.topics] == [0]
+    assert len(refused.topics) == NAMES
+    assert {each.error_message for each in refused.topics} == {"Excessively large number of partitions per request."}
+
+
+def test_a_long_write_is_done_and_answered_as_a_small_one(dial: Callable[[], Connection]) -> None:
+    connection = dial()
+    names = [f"many-{index:03}" for index in range(400)]
+
+    created = connection.ask(create_topics(names), 7)
+    again = connection.ask(create_topics(names), 7)
+
+    assert sorted(each.name for each in created.topics) == names
+    assert {each.error_code for each in created.topics} == {0}
+    assert {each.error_code for each in again.topics} == {36}
+
+
+def test_requests_of_one_connection_are_answered_in_their_order(dial: Callable[[], Connection]) -> None:
+    connection = dial().socket
+    large = create_topics([f"ordered-{index:03}" for index in range(400)])
+
+    send(connection, frame_of(large, 7))
+    send(connection, frame_of(replace(create_topics(["ordered-000"]), validate_only=True), 7))
+    counts = [len(answer_to(CreateTopicsRequest, 7, receive(connection)).topics) for _ in range(2)]
+
+    assert counts == [400, 1]
+
+
+def test_a_large_frame_that_is_no_request_closes_its_connection(dial: Callable[[], Connection]) -> None:
+    connection = dial().socket
+    frame = frame_of(create_topics([f"torn-{index}" for index in range(400)]), 7)
+
+    send(connection, frame[:-100] + b"\xff" * 90)
+
+    assert connection.recv(1) == b""
+
+
+def test_a_long_request_in_an_envelope_is_answered_in_one(dial: Callable[[], Connection]) -> None:
+    connection = dial()
+    names = [f"enveloped-{index:03}" for index in range(400)]
+    envelope = EnvelopeRequest(
+        request_data=frame_of(create_topics(names), 7), request_principal=PRINCIPAL, client_host_address=b"\x7f\0\0\1"
+    )
+    torn = replace(envelope, request_data=envelope.request_data[:-100] + b"\xff" * 90)
+
+    answer = connection.ask(envelope, 0)
+    refused = connection.ask(torn, 0)
+
+    created = answer_to(CreateTopicsRequest, 7, answer.response_data)
+    assert (answer.error_code, sorted(each.name for each in created.topics)) == (0, names)
+    assert (refused.error_code, refused.response_data) == (35, None)
