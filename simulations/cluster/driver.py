@@ -21,7 +21,6 @@ from controller.features.levels import (
 )
 from controller.interface.env import Env
 from controller.interface.inputs import KraftVersion
-from controller.interface.inputs import Requested as AskedOfController
 from controller.interface.loggers import ROOT, Loggers
 from controller.interface.settings import settings_of
 from controller.node.long_requests import may_be_long
@@ -240,9 +239,7 @@ class ControllerProcess(Process):
 
 def is_same(event: ControllerInput, held: ControllerInput) -> bool:
     """Whether an input is this one, which waits for a long step: it is taken when it comes again."""
-    if isinstance(event, AskedOfController) and isinstance(held, AskedOfController):
-        return event.context is held.context
-    return event is held
+    return event is held or getattr(event, "context", event) is getattr(held, "context", held)
 
 
 def formatted(level: int) -> int:

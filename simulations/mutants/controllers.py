@@ -179,23 +179,11 @@ MUTANTS = (
         ),
     ),
     row(
-        "Q87", "a read is served while a part of a batch is applied", "slices", "own", ("C21", "C03", "C05", "C13"),
-        Edit(
-            "controller.core.long_steps", "        return api.kind is Kind.WRITE or phase is Phase.APPLYING",
-            "        return api.kind is Kind.WRITE",
-        ),
-    ),
-    row(
         "Q88", "a long write goes on after leadership was lost", "slices", "own", ("ASSERT", "C01", "C04"),
         Edit(
             "controller.core.long_steps", "        if step.is_abandoned or self._must_park(",
             "        if self._must_park(",
         ),
-    ),
-    row(
-        "Q89", "a long write that is abandoned by a leader that is elected again stays in the state", "slices", "own",
-        ("ASSERT", "C01"),
-        Edit("controller.core.active", "        state.revert(env.next_offset)\n", "        pass\n"),
     ),
     row(
         "Q90", "brokers are fenced between two slices of a long write", "slices", "own", ("ASSERT",),
