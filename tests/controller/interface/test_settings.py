@@ -41,11 +41,13 @@ def test_each_setting_is_that_of_its_key():
         "delegation.token.expiry.time.ms": "86400012",
         "delegation.token.expiry.check.interval.ms": "3600013",
         "delegation.token.secret.key": "key",
+        "kraft.delegation.tokens.max": "16",
+        "kraft.delegation.tokens.owner.max": "17",
     }
 
     found = settings_of(NodeConfig({**GIVEN, **keys}))
 
     names = [field.name for field in fields(Settings)]
     assert {name: str(getattr(found, name)).lower() for name in names} == {
-        key.replace(".", "_").removeprefix("internal_"): value for key, value in keys.items()
+        key.replace(".", "_").removeprefix("internal_").removeprefix("kraft_"): value for key, value in keys.items()
     }

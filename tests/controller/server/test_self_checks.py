@@ -276,10 +276,10 @@ def test_a_full_disk_ends_the_node_with_one_line_that_says_so(tmp_path: Path) ->
 def test_a_disk_that_is_full_at_the_start_refuses_the_start_in_one_line(tmp_path: Path) -> None:
     ended, _ = on_a_small_disk(tmp_path, f'{{ {FILL}; exec "$@"; }}')
 
-    (line,) = [line for line in ended.stderr.splitlines() if line.startswith("kraftctl")]
-    assert ended.returncode == 1
-    assert line.startswith(f"kraftctl start: {tmp_path}/data/__cluster_metadata-0 cannot be opened: ")
-    assert line.endswith(f"No space left on device; {FULL}")
+    (line,) = [json.loads(line) for line in ended.stderr.splitlines() if line.startswith("{")]
+    assert (ended.returncode, line["event"], line["command"]) == (1, "start_refused", "kraftctl start")
+    assert line["reason"].startswith(f"{tmp_path}/data/__cluster_metadata-0 cannot be opened: ")
+    assert line["reason"].endswith(f"No space left on device; {FULL}")
 
 
 @needs_mount
