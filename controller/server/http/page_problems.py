@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SECTIONS = {
     "": "kraftcontrollerdown",  # a peer that cannot be connected to
     "majority_missing": "kraftnoactivecontroller",
+    "truncation_refused": "kraftquorumlostdata",
     "disk_slow": "kraftcommitsslow",
     "disk_nearly_full": "kraftloggrows",
     "peer_has_other_key": "a-disk-is-lost",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.node.problems import TEXTS
+from controller.node.problems import DATA_LOST, TEXTS
 from controller.server.http.page_problems import SECTION, SECTIONS, page_problems
 from controller.server.http.probes import Shown
 from controller.server.http.runbook import FILES, anchor
@@ -35,6 +35,12 @@ def test_partitions_and_brokers_are_problems_after_those_of_the_node() -> None:
         },
         {"text": "1 fenced broker: 0", "lasts_ms": None, "runbook": "kraftbrokerfenced"},
     ]  # fmt: skip
+
+
+def test_a_quorum_that_has_lost_data_leads_to_its_own_section() -> None:
+    (found,) = page_problems([Shown("the quorum has lost data", 1000, DATA_LOST)], cluster())
+
+    assert found["runbook"] == "kraftquorumlostdata"
 
 
 def test_a_healthy_cluster_and_one_that_is_being_loaded_have_no_problems() -> None:
