@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
@@ -11,9 +10,11 @@ from controller.config.file import read_properties
 from controller.config.served import served_config
 from controller.config.values.definition import ConfigError
 from controller.ctl.start import refuse, start
+from controller.ctl.terminal import parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping
 
     from controller.config.node import NodeConfig
@@ -46,15 +47,18 @@ def run(arguments: list[str]) -> int:
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl container",
-        description="Run one node, configured like the official Kafka image: KAFKA_X_Y sets the key x.y and "
+    top = parser(
+        "kraftctl container",
+        "Run one node, configured like the official Kafka image: KAFKA_X_Y sets the key x.y and "
         f"overrides the mounted file {MOUNTED}. An empty directory is formatted with the id in CLUSTER_ID, "
         "unless KRAFT_FORMAT is `never`.",
+        "kraftctl container    # configured by the environment and the mounted file",
+        "kraftctl container --mounted /config/server.properties",
+        "kraftctl container KAFKA_NODE_ID=2 CLUSTER_ID=MkU3OEVBNTcwNTJENDM2Qg",
     )
-    parser.add_argument("--mounted", default=MOUNTED, metavar="FILE", help="the mounted file (default: %(default)s)")
-    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="overrides the environment")
-    return parser
+    top.add_argument("--mounted", default=MOUNTED, metavar="FILE", help="the mounted file (default: %(default)s)")
+    top.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="overrides the environment")
+    return top
 
 
 def mounted_properties(path: str) -> dict[str, str] | None:
@@ -73,13 +77,13 @@ def format_missing(config: NodeConfig, environment: Mapping[str, str]) -> None:
     if when == "never":
         return
     from controller.offline.formatting import FormatError
+    from controller.tools import storage
     from controller.tools.command_line.argument_reader import parse
     from controller.tools.command_line.java_texts import Uncaught
-    from controller.tools.storage import parser
     from controller.tools.storage_format import run_format
 
     cluster_id = environment.get("CLUSTER_ID") or DEFAULT_CLUSTER_ID
-    asked = parse(parser(), ["format", f"--cluster-id={cluster_id}", "--config=environment"])
+    asked = parse(storage.parser(), ["format", f"--cluster-id={cluster_id}", "--config=environment"])
     try:
         run_format(asked, config)
         sys.stdout.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
@@ -15,10 +14,14 @@ from controller.config.values.definition import ConfigError
 from controller.ctl.container import MOUNTED, mounted_properties
 from controller.ctl.http_page import ANYWHERE, OK, HttpPage, add_caller_options, caller_of
 from controller.ctl.quorum import node_security
-from controller.ctl.terminal import say
+from controller.ctl.terminal import parser, say
 from controller.tools.connection import Connection
 from records.plain_text import plain_text
 from records.wire import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 PATHS = {"live": "/livez", "started": "/startupz", "ready": "/readyz"}
 
@@ -51,20 +54,23 @@ def run(arguments: list[str]) -> int:
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl probe",
-        description="Ask the node of this machine on its HTTP port. Without kraft.http.listener in the configuration, "
+    top = parser(
+        "kraftctl probe",
+        "Ask the node of this machine on its HTTP port. Without kraft.http.listener in the configuration, "
         "`live` and `started` ask whether its Kafka listener answers.",
+        "kraftctl probe ready -c /etc/kafka/controller.properties",
+        "kraftctl probe live --at 127.0.0.1:9644 --timeout 5",
+        "kraftctl probe started    # in a container: of the node that its environment configures",
     )
-    parser.add_argument("what", choices=PATHS)
-    where = parser.add_mutually_exclusive_group()
+    top.add_argument("what", choices=PATHS)
+    where = top.add_mutually_exclusive_group()
     where.add_argument("--at", metavar="HOST:PORT", help="the HTTP port")
     where.add_argument(
         "-c", "--config", metavar="FILE", help="the node's controller.properties (default: a container's)"
     )
-    add_caller_options(parser, "the port")
-    parser.add_argument("--timeout", type=float, default=2.0, metavar="SECONDS", help="default: %(default)s")
-    return parser
+    add_caller_options(top, "the port")
+    top.add_argument("--timeout", type=float, default=2.0, metavar="SECONDS", help="default: %(default)s")
+    return top
 
 
 def _config(path: str | None) -> NodeConfig:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
 from controller.config.file import read_properties
 from controller.config.served import served_config
 from controller.config.values.definition import ConfigError
+from controller.ctl.terminal import parser
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from typing import Any
 
     from controller.config.node import NodeConfig
@@ -50,15 +51,21 @@ def run(arguments: list[str]) -> int:
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
-    parser = argparse.ArgumentParser(prog="kraftctl start", description=__doc__)
-    parser.add_argument("-c", "--config", required=True, metavar="FILE", help="a stock controller.properties")
-    parser.add_argument(
+    top = parser(
+        "kraftctl start",
+        "Run one node in the foreground until SIGTERM or SIGINT.",
+        "kraftctl start -c /etc/kafka/controller.properties --check    # before a restart",
+        "kraftctl start -c /etc/kafka/controller.properties",
+        "kraftctl start -c controller.properties --override kraft.http.listener=127.0.0.1:9644",
+    )
+    top.add_argument("-c", "--config", required=True, metavar="FILE", help="a stock controller.properties")
+    top.add_argument(
         "--override", action="append", default=[], metavar="KEY=VALUE", help="override a key of the file (repeatable)"
     )
-    parser.add_argument(
+    top.add_argument(
         "--check", action="store_true", help="read the configuration and its keystores, print what is wrong, and end"
     )
-    return parser
+    return top
 
 
 def open_security(config: NodeConfig) -> None:

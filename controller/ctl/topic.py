@@ -9,7 +9,7 @@ import time
 
 from controller.config.values.definition import ConfigError
 from controller.ctl.quorum import add_quorum_options, addresses_of, security_of
-from controller.ctl.terminal import say
+from controller.ctl.terminal import Parser, add_verb, say
 from controller.ctl.topic_plan import Alteration, CannotAlter, Plan, plan
 from controller.offline.log_file import DamagedLog
 from controller.tools.connection import Connection
@@ -53,15 +53,17 @@ def run(arguments: list[str]) -> int:
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl topic",
-        description="Alters a topic. Everything is checked before anything is altered.",
-    )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="alter")
-    alter = verbs.add_parser(
+    top = Parser(prog="kraftctl topic", description="Alters a topic. Everything is checked before anything is altered.")
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="alter")
+    alter = add_verb(
+        verbs,
         "alter",
-        description="Alters partitions, replicas and configs of a topic. An assignment takes precedence over the "
+        "alter partitions, replicas and configs of a topic",
+        "Alters partitions, replicas and configs of a topic. An assignment takes precedence over the "
         "replication factor, and both over the number of partitions (KIP-4).",
+        "kraftctl topic alter orders --partitions 24 --dry-run --bootstrap-controller c1:9093",
+        "kraftctl topic alter orders --replication-factor 3 --set retention.ms=86400000 -c controller.properties",
+        "kraftctl topic alter orders --replica-assignment '0:1,2,3;1:2,3,1' --no-wait -c controller.properties",
     )
     alter.add_argument("topic", metavar="TOPIC")
     add_quorum_options(alter)
@@ -76,7 +78,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     alter.add_argument("--no-wait", action="store_true", help="do not wait until replicas have moved")
     alter.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="default: %(default)s")
     alter.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
-    return parser
+    return top
 
 
 def _number(text: str) -> int:

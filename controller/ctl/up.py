@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import json
 import os
 import queue
 import shlex
@@ -22,11 +22,13 @@ from controller.ctl.local_processes import (
 )
 from controller.ctl.local_quorum import HOST, LocalQuorum, PrepareFailed
 from controller.ctl.node_views import NodeViews, leader_of
-from controller.ctl.terminal import is_confirmed
+from controller.ctl.terminal import is_confirmed, parser
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
+
     from controller.ctl.http_page import NodeView
     from controller.ctl.local_processes import Exit
     from controller.ctl.stock_brokers import StockBrokers
@@ -46,11 +48,14 @@ def run(arguments: list[str]) -> int:
     """Exit code 0 after Ctrl-C, SIGTERM or the end of the terminal; 1 when the quorum cannot start, or no node runs any
     more. With --status: 0 if there is a leader. With --stop: 0 also if nothing ran.
     """
-    options = arguments_parser().parse_args(arguments)
+    top = arguments_parser()
+    options = top.parse_args(arguments)
+    if options.json and not options.status:
+        top.error("--json is only for --status")
     quorum = LocalQuorum(Path(options.directory), options.nodes, options.port)
     try:
         if options.status:
-            return _show_status(quorum)
+            return _show_status(quorum, as_json=options.json)
         if options.stop:
             is_stopped = stop_directory(quorum.directory)
             print(
@@ -117,50 +122,59 @@ def _stop_left_over(directory: Path) -> None:
     stop_directory(directory)
 
 
-def _show_status(quorum: LocalQuorum) -> int:
-    """Print the table of the nodes once. Raises PrepareFailed: the directory has no quorum."""
-    from controller.ctl.up_screen import footer, summary, table_text
+def _show_status(quorum: LocalQuorum, *, as_json: bool) -> int:
+    """Print the nodes once, as a table or as JSON. Raises PrepareFailed: the directory has no quorum."""
+    from controller.ctl.up_screen import footer, states, summary, table_text
 
     quorum.load()
     views = NodeViews(HOST, quorum.http_ports, quorum.cluster_id).ask_all()
     processes = running_processes(quorum.directory)
     pids = {node: processes.get(f"node-{node}") for node in quorum.ports}
     up = up_process(quorum.directory)
+    leader = leader_of(views)
+    if as_json:
+        known = {"leader_id": leader, "epoch": None if leader is None else views[leader].epoch}
+        # 0 is a process of another container or machine, whose id is not known here.
+        running = {"up_runs": up is not None, "up_process": up or None}
+        print(json.dumps({**known, **running, "nodes": states(quorum.ports, views, pids)}))
+        return 0 if leader is not None else 1
     print(table_text(quorum.ports, views, pids))
     print(summary(views))
     print("kraftctl up: not running" if up is None else f"kraftctl up: process {up or '(unknown here)'}")
     if processes:
         print("\n".join(footer(quorum)))
-    return 0 if leader_of(views) is not None else 1
+    return 0 if leader is not None else 1
 
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl up",
-        description="Format and run a quorum of controllers on 127.0.0.1, and show it until Ctrl-C. When a node ends, "
+    top = parser(
+        "kraftctl up",
+        "Format and run a quorum of controllers on 127.0.0.1, and show it until Ctrl-C. When a node ends, "
         "print the time until the next leader and the next commit, and start the node again.",
-        epilog="examples:\n  kraftctl up --nodes 5\n  kraftctl up --dir /tmp/quorum --port 29091 --brokers 1\n"
-        "  kraftctl up --dir /tmp/quorum --status\n  kraftctl up --dir /tmp/quorum --stop",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "kraftctl up --nodes 5",
+        "kraftctl up --dir /tmp/quorum --port 29091 --brokers 1",
+        "kraftctl up --dir /tmp/quorum --status --json",
+        "kraftctl up --dir /tmp/quorum --stop",
     )
-    parser.add_argument(
+    top.add_argument(
         "--dir", dest="directory", default="data", metavar="DIR", help="directory of the data (default: ./data)"
     )
-    instead = parser.add_mutually_exclusive_group()
+    instead = top.add_mutually_exclusive_group()
     instead.add_argument("--status", action="store_true", help="show the quorum of the directory once, and end")
     instead.add_argument("--stop", action="store_true", help="stop the quorum of the directory, and end")
-    parser.add_argument("--nodes", type=int, choices=(1, 3, 5), help="number of controllers (default: 3)")
-    parser.add_argument(
+    top.add_argument("--json", action="store_true", help="print one JSON object, with --status")
+    top.add_argument("--nodes", type=int, choices=(1, 3, 5), help="number of controllers (default: 3)")
+    top.add_argument(
         "--port", type=int,
         help="port of node 1, the others have the next ones; pages are at +100, the watch at +200 (default: 19091)",
     )  # fmt: skip
-    parser.add_argument("--no-restart", action="store_true", help="do not start a node again that has ended")
-    parser.add_argument(
+    top.add_argument("--no-restart", action="store_true", help="do not start a node again that has ended")
+    top.add_argument(
         "--brokers", type=int, default=0, metavar="N",
         help="also run N stock brokers, from KAFKA_HOME, or with a JDK and Maven from Maven Central",
     )  # fmt: skip
-    return parser
+    return top
 
 
 def _brokers(quorum: LocalQuorum, count: int) -> StockBrokers | None:

@@ -66,21 +66,28 @@ def summary(views: Views) -> str:
     return f"leader: node {leader}, epoch {views[leader].epoch}"
 
 
-def rows(ports: dict[int, int], views: Views, pids: Pids) -> dict[int, tuple[str, ...]]:
-    """Node -> its cells below COLUMNS."""
+def states(ports: dict[int, int], views: Views, pids: Pids) -> list[dict[str, Any]]:
+    """Each node, as JSON. lag: records; None where unknown."""
     leader = leader_of(views)
     end = views[leader].end_offset if leader is not None else None
-    cells: dict[int, tuple[str, ...]] = {}
+    found = []
     for node, port in ports.items():
         pid, view = pids.get(node), views.get(node)
-        if pid is None or view is None:
-            process, role = ("-", "down") if pid is None else (str(pid), "starting")
-            cells[node] = (str(node), f"{HOST}:{port}", process, role, "-", "-", "-")
-        else:
-            lag = "-" if end is None else str(max(0, end - view.end_offset))
-            known = (view.role, str(view.epoch), str(view.end_offset), lag)
-            cells[node] = (str(node), f"{HOST}:{port}", str(pid), *known)
-    return cells
+        state = {"id": node, "address": f"{HOST}:{port}", "process": pid, "role": "down" if pid is None else "starting"}
+        state |= {"epoch": None, "end_offset": None, "lag": None}
+        if pid is not None and view is not None:
+            lag = None if end is None else max(0, end - view.end_offset)
+            state |= {"role": view.role, "epoch": view.epoch, "end_offset": view.end_offset, "lag": lag}
+        found.append(state)
+    return found
+
+
+def rows(ports: dict[int, int], views: Views, pids: Pids) -> dict[int, tuple[str, ...]]:
+    """Node -> its cells below COLUMNS."""
+    return {
+        state["id"]: tuple("-" if cell is None else str(cell) for cell in state.values())
+        for state in states(ports, views, pids)
+    }
 
 
 def table_text(ports: dict[int, int], views: Views, pids: Pids) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 
 from controller.config.values.definition import ConfigError
 from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look, security_of
+from controller.ctl.terminal import parser
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
 
     from controller.ctl.quorum import Member, View
@@ -46,17 +47,20 @@ def run(arguments: list[str]) -> int:
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="kraftctl wait",
-        description="Wait until the quorum has a leader, and each voter (or those given by --node) has fetched since "
+    top = parser(
+        "kraftctl wait",
+        "Wait until the quorum has a leader, and each voter (or those given by --node) has fetched since "
         "this command started and has all records that were committed then.",
+        "kraftctl wait --bootstrap-controller c1:9093,c2:9093,c3:9093",
+        "kraftctl wait -c /etc/kafka/controller.properties --node 2 --timeout 120    # after a restart of node 2",
+        "kraftctl wait -c /etc/kafka/controller.properties --node 4 --observers      # before add-controller",
     )
-    add_quorum_options(parser)
-    parser.add_argument("--node", type=int, action="append", metavar="ID", help="wait only for this voter (repeatable)")
-    parser.add_argument("--observers", action="store_true", help="--node may also be a controller that is no voter yet")
-    parser.add_argument("--past", type=int, default=0, metavar="OFFSET", help="also wait for this high watermark")
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="default: %(default)s")
-    return parser
+    add_quorum_options(top)
+    top.add_argument("--node", type=int, action="append", metavar="ID", help="wait only for this voter (repeatable)")
+    top.add_argument("--observers", action="store_true", help="--node may also be a controller that is no voter yet")
+    top.add_argument("--past", type=int, default=0, metavar="OFFSET", help="also wait for this high watermark")
+    top.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="default: %(default)s")
+    return top
 
 
 class Waiting:

@@ -39,6 +39,33 @@ def test_the_verbs_without_json_are_those_that_the_documents_name() -> None:
     assert set(re.findall(r"`(\w+)`", sentence)) == silent
 
 
+def test_the_help_of_each_verb_has_examples_of_that_verb() -> None:
+    verbs = [each for verb in kraftctl().commands for each in leaves(verb)]
+
+    examples = {path: verb.epilog.splitlines() for path, verb in verbs}
+
+    assert {path: lines[:1] for path, lines in examples.items()} == {path: ["examples:"] for path in examples}
+    other = {
+        path: line for path, lines in examples.items() for line in lines[1:] if f"kraftctl {path} " not in f"{line} "
+    }
+    assert other == {}
+    assert [path for path, lines in examples.items() if len(lines) < 2] == []
+
+
+def test_the_options_of_each_example_are_those_of_the_verb() -> None:
+    verbs = [each for verb in kraftctl().commands for each in leaves(verb)]
+
+    unknown = {
+        (path, word)
+        for path, verb in verbs
+        for line in verb.epilog.splitlines()[1:]
+        for word in re.findall(r" (--?[a-z][\w-]*)", line.partition("#")[0])
+        if not any(word in flag.names for flag in verb.flags)
+    }
+
+    assert unknown == set()
+
+
 def test_there_is_a_page_for_each_command_with_its_options(tmp_path: Path) -> None:
     assert run([str(tmp_path / "man1")]) == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -327,6 +328,7 @@ def test_status_shows_the_running_quorum_and_stop_ends_it(tmp_path: Path, port: 
         nodes = node_processes(data)
 
         shown = kraftctl_up(data, "--status")
+        as_json = kraftctl_up(data, "--status", "--json")
         stopped = kraftctl_up(data, "--stop")
 
         assert shown.returncode == 0, shown.stderr
@@ -338,12 +340,63 @@ def test_status_shows_the_running_quorum_and_stop_ends_it(tmp_path: Path, port: 
         }
         assert rows[4] == [f"leader: node {leader}, epoch 1"]
         assert rows[5] == [f"kraftctl up: process {process.pid}"]
+        status = json.loads(as_json.stdout)
+        offsets = [(node.pop("end_offset"), node.pop("lag")) for node in status["nodes"]]
+        assert all(end > 0 and lag >= 0 for end, lag in offsets)
+        assert (as_json.returncode, status) == (
+            0,
+            {
+                "leader_id": leader,
+                "epoch": 1,
+                "up_runs": True,
+                "up_process": process.pid,
+                "nodes": [
+                    {
+                        "id": node,
+                        "address": f"127.0.0.1:{port + node - 1}",
+                        "process": nodes[node],
+                        "role": "leader" if node == leader else "follower",
+                        "epoch": 1,
+                    }
+                    for node in (1, 2, 3)
+                ],
+            },
+        )
         assert (stopped.returncode, stopped.stdout) == (0, f"the quorum in {data} is stopped\n")
         assert process.wait(1) == 0
         assert node_processes(data) == {1: None, 2: None, 3: None}
     assert kraftctl_up(data, "--stop").stdout == f"nothing runs in {data}\n"
     after = kraftctl_up(data, "--status")
     assert (after.returncode, after.stdout.splitlines()[-2:]) == (1, ["no leader", "kraftctl up: not running"])
+    down = kraftctl_up(data, "--status", "--json")
+    assert (down.returncode, json.loads(down.stdout)) == (
+        1,
+        {
+            "leader_id": None,
+            "epoch": None,
+            "up_runs": False,
+            "up_process": None,
+            "nodes": [
+                {
+                    "id": node,
+                    "address": f"127.0.0.1:{port + node - 1}",
+                    "process": None,
+                    "role": "down",
+                    "epoch": None,
+                    "end_offset": None,
+                    "lag": None,
+                }
+                for node in (1, 2, 3)
+            ],
+        },
+    )
+
+
+def test_json_is_refused_without_status(tmp_path: Path) -> None:
+    refused = kraftctl_up(tmp_path / "data", "--json")
+
+    assert (refused.returncode, refused.stderr.splitlines()[-1]) == (1, "kraftctl up: --json is only for --status")
+    assert not (tmp_path / "data").exists()
 
 
 def test_status_of_a_directory_without_a_quorum_is_an_error(tmp_path: Path) -> None:
