@@ -8,8 +8,8 @@
             if not update.more:
                 save(update.next_offset)
 
-It needs `pip install 'kraft-quorum[grpc]'` and no other module of this project; alone, it is `pip install
-kraft-quorum-client`, as `kraft_quorum_client`. `kraft_quorum.aio` is the same for asyncio.
+It needs grpcio and msgpack, and no other module of this project; alone, it is the distribution kraft-quorum-client, as
+`kraft_quorum_client`. `kraft_quorum.aio` is the same for asyncio.
 """
 
 from __future__ import annotations

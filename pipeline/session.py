@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from records.extras import install_command
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -56,7 +58,7 @@ def spark_session(
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise NoSpark(f"{error}; install the extra: pip install 'kraft-quorum[pipeline]'") from None
+        raise NoSpark(f"{error}; {install_command('pipeline')}") from None
     prepare_environment()
     builder = SparkSession.builder.master(master).appName(app)
     for key, value in {**defaults(master, is_short=is_short), **(settings or {})}.items():

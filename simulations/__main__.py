@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
-# What `pip install kraft-quorum[simulations]` adds.
+from records.extras import install_command
+
+# What the extra `simulations` adds.
 EXTRA = {"greenlet", "msgpack"}
 
 if __name__ == "__main__":
@@ -15,4 +17,4 @@ if __name__ == "__main__":
     except ModuleNotFoundError as error:
         if error.name not in EXTRA:
             raise
-        sys.exit(f"python -m simulations: {error.name} is not installed; pip install 'kraft-quorum[simulations]'")
+        sys.exit(f"python -m simulations: {error.name} is not installed; {install_command('simulations')}")

@@ -11,6 +11,7 @@ import sys
 from importlib import import_module
 
 from controller.ctl.terminal import Progress, parser
+from records.extras import install_command
 from records.plain_text import plain_text
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-# What `pip install kraft-quorum[simulations]` adds.
+# What the extra `simulations` adds.
 EXTRA = {"greenlet", "msgpack"}
 SEEDS_MAX = 10_000
 CLIENT_ID = "kraftctl-rehearse"
@@ -44,8 +45,11 @@ def run(arguments: list[str]) -> int:
         name = error.name or ""
         if name not in EXTRA and "simulations" not in name.split("."):
             raise
-        what = "the simulator" if name not in EXTRA else name
-        print(f"kraftctl rehearse: {what} is not installed; pip install 'kraft-quorum[simulations]'", file=sys.stderr)
+        if name in EXTRA:
+            what = f"{name} is not installed; {install_command('simulations')}"
+        else:
+            what = "the simulator is not installed; it is a part of the wheel of kraft-quorum"
+        print(f"kraftctl rehearse: {what}", file=sys.stderr)
         return 1
     from controller.config.values.definition import ConfigError
     from controller.ctl.quorum import NoQuorum

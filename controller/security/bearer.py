@@ -16,6 +16,7 @@ from controller.security.jwks import parse_key_set
 from controller.security.refreshed import Refreshed
 from controller.security.watched_file import WatchedFile
 from raft.network.bearer import BearerClient, BearerServer, is_extension
+from records.extras import install_command
 
 if TYPE_CHECKING:
     import ssl
@@ -60,8 +61,8 @@ def bearer_server(values: ListenerValues, module: Module, around: Surroundings) 
             raise ModuleNotFoundError
     except ModuleNotFoundError:
         raise MissingLibrary(
-            f"listener {values.name} has SASL mechanism OAUTHBEARER, which needs a package: pip install "
-            "'kraft-quorum[security]'"
+            f"listener {values.name} has SASL mechanism OAUTHBEARER, which needs a package: "
+            f"{install_command('security')}"
         ) from None
 
     def number(key: str) -> int:

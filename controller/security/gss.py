@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.gss_checks import CONFIG_PROPERTY, is_set, keytab_of, rules_of, service_name
 from raft.network.mechanisms import TOKEN_BYTES_MAX, SaslRefused
+from records.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ def load(values: ListenerValues) -> Any:
     except ImportError:
         raise GssFailed(
             f"listener {values.name} has SASL mechanism GSSAPI, which needs a package and the libraries of Kerberos: "
-            "pip install 'kraft-quorum[gssapi]'"
+            f"{install_command('gssapi')}"
         ) from None
     return gssapi
 

@@ -8,6 +8,7 @@ from base64 import encodebytes
 from typing import NamedTuple
 
 from controller.security.files import FileError
+from records.extras import install_command
 
 _JKS, _JCEKS = b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce"
 _JKS_SALT = b"Mighty Aphrodite"  # stands in the format
@@ -62,7 +63,7 @@ def read_pkcs12(data: bytes, path: str, password: str | None) -> tuple[bytes | N
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
     except ModuleNotFoundError:
         raise FileError(
-            f"{path} is a PKCS12 store, which needs a package: pip install 'kraft-quorum[security]'; or use PEM"
+            f"{path} is a PKCS12 store, which needs a package: {install_command('security')}; or use PEM"
         ) from None
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())

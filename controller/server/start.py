@@ -45,6 +45,7 @@ from raft.storage.flusher import FlushThread
 from raft.storage.log import LogLimits
 from raft.storage.storage import Storage
 from raft.voters import VoterSet
+from records.extras import install_command
 from records.frame import decode_record
 from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
@@ -255,7 +256,7 @@ async def open_grpc(config: NodeConfig, log: Log) -> GrpcPort | None:
     try:
         from controller.server.grpc.opening import open_port
     except ModuleNotFoundError as error:
-        raise OSError(f"kraft.grpc.listener needs {error.name}: pip install 'kraft-quorum[grpc]'") from None
+        raise OSError(f"kraft.grpc.listener needs {error.name}: {install_command('grpc')}") from None
     return await open_port(config, address, log)
 
 

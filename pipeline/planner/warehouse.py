@@ -12,6 +12,7 @@ import numpy as np
 from pipeline.planner.cluster import NO_REPLICA, BadCluster, Broker, Cluster
 from pipeline.planner.image import Image
 from pipeline.tables.warehouse import OPEN, Manifest, Warehouse, WarehouseError
+from records.extras import install_command
 
 _STATE = "state"
 _COLUMNS = ["topic_id", "topic", "partition", "replicas", "removing", "adding"]
@@ -25,7 +26,7 @@ def image_of_tables(directory: str, cluster_id: str | None = None) -> Image:
     try:
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise BadCluster(f"{error}; install the extra: pip install 'kraft-quorum[pipeline]'") from None
+        raise BadCluster(f"{error}; {install_command('pipeline')}") from None
     warehouse = Warehouse(directory)
     try:
         manifest = warehouse.manifest()

@@ -87,8 +87,8 @@ def test_wrong_numbers_are_refused(arguments: list[str], capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("missing", "text"),
     [
-        ("greenlet", "greenlet is not installed; pip install 'kraft-quorum[simulations]'"),
-        ("simulations", "the simulator is not installed; pip install 'kraft-quorum[simulations]'"),
+        ("greenlet", "greenlet is not installed; pip install 'greenlet>=3.1' 'msgpack>=1.1'"),
+        ("simulations", "the simulator is not installed; it is a part of the wheel of kraft-quorum"),
     ],
 )
 def test_without_the_simulator_one_line_says_what_to_install(

@@ -100,7 +100,7 @@ def test_a_node_whose_provider_does_not_answer_does_not_start(tmp_path, which):
 def test_the_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jwt", None)
 
-    with pytest.raises(ValueError, match=r"needs a package: pip install 'kraft-quorum\[security\]'"):
+    with pytest.raises(ValueError, match=r"needs a package: pip install 'cryptography>=42' 'PyJWT>=2\.12'"):
         Both(MODERN)
 
 

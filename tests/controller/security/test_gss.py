@@ -163,5 +163,5 @@ def test_a_node_that_gets_no_ticket_does_not_start(realm, keytab, tmp_path, monk
 def test_the_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "gssapi", None)
 
-    with pytest.raises(GssFailed, match=r"needs a package and the libraries of Kerberos: pip install 'kraft-quorum\[g"):
+    with pytest.raises(GssFailed, match=r"needs a package and the libraries of Kerberos: pip install 'gssapi"):
         security(settings("/keytab"))

@@ -139,5 +139,5 @@ def test_without_the_package_a_pkcs12_store_is_refused_and_jks_is_not(stores, mo
     monkeypatch.setitem(sys.modules, "cryptography", None)
 
     found["JKS"].contexts()
-    with pytest.raises(FileError, match=r"needs a package: pip install 'kraft-quorum\[security\]'; or use PEM"):
+    with pytest.raises(FileError, match=r"needs a package: pip install 'cryptography>=42' 'PyJWT>=2\.12'; or use PEM"):
         found["PKCS12"].contexts()

@@ -137,5 +137,5 @@ def test_a_missing_extra_is_named_in_one_line(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert done.stderr == (
-        "python -m simulations: greenlet is not installed; pip install 'kraft-quorum[simulations]'\n"
+        "python -m simulations: greenlet is not installed; pip install 'greenlet>=3.1' 'msgpack>=1.1'\n"
     )
