@@ -46,9 +46,7 @@ def test_each_command_in_the_documents_is_that_of_an_extra() -> None:
     commands = {install_command(extra) for extra in EXTRAS}
     texts = {path.name: path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")}
 
-    named = {
-        (name, hint) for name, text in texts.items() for hint in re.findall(r"pip install '[a-zA-Z][^`\n]*", text)
-    }
+    named = {(name, hint) for name, text in texts.items() for hint in re.findall(r"pip install '[a-zA-Z][^`\n]*", text)}
 
     assert {hint for _, hint in named} <= commands
     assert len(named) >= 5

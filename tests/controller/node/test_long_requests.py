@@ -92,6 +92,16 @@ def test_after_a_request_that_took_some_time_none_is_begun_for_as_long() -> None
     assert queue.begun == ["a", "b"]
 
 
+def test_after_a_short_request_the_next_one_is_begun_at_once() -> None:
+    queue = Queue()
+    queue.add("a-1", "ann")
+    queue.add("a-2", "ann", connection=2)
+
+    queue.done("ann", 0.019)
+
+    assert queue.begun == ["a-1", "a-2"]
+
+
 def test_a_principal_waits_as_long_as_its_own_requests_took() -> None:
     queue = Queue()
     queue.add("a-1", "ann")
