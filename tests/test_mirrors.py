@@ -178,7 +178,6 @@ TESTED_BY = {
     "controller.tools.dump_indexes": "controller/tools/test_dump_log.py",
     "controller.tools.dump_lines": "controller/tools/test_dump_log.py",
     "controller.tools.feature_tables": "controller/tools/test_stock_answers.py",
-    "controller.tools.live_quorum": "controller/tools/test_live_shell.py",
     "controller.tools.payloads": "controller/tools/test_dump_log.py",
     "controller.tools.rng": "controller/tools/test_storage.py",
     "controller.tools.shell.commands": "controller/tools/test_metadata_shell.py",

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 CONTROLLERS = 2
 FETCH_BYTES = 8 << 20
 ASK_S = 5.0
+# Of one update: loads of a snapshot, diverging epochs and empty responses before it waits between requests.
+RESTARTS_MAX = 4
 RETRY_S = 0.1
 # A quorum has a handful of controllers; a node that names more must not make the list grow without bound.
 ADDRESSES_MAX = 32
@@ -101,11 +103,19 @@ class LiveQuorum:
         """
         end = time.monotonic() + self.wait_s
         goal: int | None = None
+        restarts = 0
         while True:
             try:
+                before = self.position
                 goal = self._step(goal)
                 if goal is not None and self.position.end_offset >= goal:
                     return self.image
+                # A node that always answers with a snapshot, or a diverging epoch, makes no progress towards the goal.
+                if goal is not None and self.position.end_offset <= before.end_offset:
+                    restarts += 1
+                    if restarts > RESTARTS_MAX:
+                        self._note(f"{restarts} responses without progress to offset {goal}")
+                        self._pause(end)
                 # The high watermark of a leader is unknown until it has committed a record of its own epoch.
                 if goal is None:
                     self._note("the leader does not know its high watermark yet")

@@ -180,7 +180,8 @@ class QuorumRange(NamedTuple):
                     time.sleep(_RETRY_S)
                     continue
                 whole, last = _whole(data, offset)
-                if not whole:
+                # The leader may also return batches below the offset, again and again.
+                if not whole or last < offset:
                     raise Unreachable(f"cluster {self.cluster_id}: no records at offset {offset}, expected up to {end}")
                 yield from decode(whole, source, schema, wanted)
                 offset = last + 1
@@ -213,7 +214,7 @@ class QuorumSnapshot(NamedTuple):
             size = 1
             while len(found) < size:
                 part = _snapshot_part(asking, leader, self, len(found))
-                if part.size < 1 or not part.unaligned_records:
+                if part.size < 1 or not part.unaligned_records or (found and part.size != size):
                     problem = f"the snapshot of {self.checkpoint_end_offset} has ended"
                     raise Unreachable(f"cluster {self.cluster_id}: {problem}")
                 size = part.size

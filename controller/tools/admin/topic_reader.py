@@ -126,6 +126,11 @@ class BrokerReader:
             if (len(wanted), len(partial.partitions) if partial else 0) == left and wanted:
                 text = f"The broker response did not contain topic {next(iter(wanted))}"
                 raise no_result(text)
+            # Otherwise a broker that names a next page in each response keeps the tool asking without end.
+            if partial is not None and partial.name not in wanted:
+                raise no_result(f"The broker response goes on with topic {partial.name}, which was not asked for")
+            if partial is not None and len({each.number for each in partial.partitions}) < len(partial.partitions):
+                raise no_result(f"The broker response repeats partitions of topic {partial.name}")
         return found
 
     def _from_metadata(self, names: Sequence[str]) -> dict[str, TopicInfo | KafkaError]:

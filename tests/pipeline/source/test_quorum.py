@@ -94,3 +94,22 @@ def test_a_quorum_without_a_reachable_node_is_reported_in_one_line(monkeypatch: 
 
     with pytest.raises(Unreachable, match="no leader of the quorum found"):
         logs_of({"quorum": f"127.0.0.1:{free_port()}"}).plans({}, is_live=True)
+
+
+def test_a_leader_that_repeats_old_batches_ends_the_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import SimpleNamespace
+
+    from pipeline.source import quorum
+
+    answers = iter(range(9))
+    monkeypatch.setattr(quorum, "leader_of", lambda *_: object())
+    monkeypatch.setattr(quorum, "_fetch", lambda *_: SimpleNamespace(records=bytes([next(answers)])))
+    monkeypatch.setattr(quorum, "_whole", lambda data, _offset: (data, 4))
+    monkeypatch.setattr(quorum, "decode", lambda *_: iter(()))
+    client = SimpleNamespace(client=None, endpoints=())
+    asked = quorum.QuorumRange(client, "c", 5, 9)
+
+    with pytest.raises(Unreachable, match="no records at offset 5, expected up to 9"):
+        list(asked.read(None, Wanted()))
+
+    assert next(answers) == 1

@@ -94,6 +94,26 @@ def test_pages_without_progress_end_in_an_error(node: Node, reader: BrokerReader
         reader.described(["b"])
 
 
+def test_a_page_that_repeats_partitions_ends_in_an_error(node: Node, reader: BrokerReader) -> None:
+    pages = iter([page(("b", [0]), following=("b", 1))] * 9)
+    node.answers[DESCRIBE_TOPICS] = lambda: next(pages)
+
+    with pytest.raises(Uncaught, match="repeats partitions of topic b"):
+        reader.described(["b"])
+
+    assert len(list(pages)) == 7
+
+
+def test_pages_of_a_topic_that_was_not_asked_for_end_in_an_error(node: Node, reader: BrokerReader) -> None:
+    pages = iter([page(("z", [number]), following=("z", number + 1)) for number in range(9)])
+    node.answers[DESCRIBE_TOPICS] = lambda: next(pages)
+
+    with pytest.raises(Uncaught, match="goes on with topic z, which was not asked for"):
+        reader.described(["b"])
+
+    assert len(list(pages)) == 8
+
+
 def test_the_error_of_a_topic_is_raised(node: Node, reader: BrokerReader) -> None:
     node.answers[DESCRIBE_TOPICS] = lambda: page(("b", []), error=Error.UNKNOWN_TOPIC_OR_PARTITION)
 
