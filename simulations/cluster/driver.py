@@ -134,8 +134,7 @@ class ControllerProcess(Process):
             own_channels=self.make_own_channels(),
             long_executor=SimLongThread(self.loop, node.stream("long thread", node.life)),
         )
-        # Each long request has a rest: those of a world are short.
-        driver.long.queue.rest_from_s = 0.0
+        driver.long.queue.rest_from_s = 0.0  # those of a world are short
         self.is_listening = True
         driver.start()
 
