@@ -7,7 +7,6 @@ a simulation runs this code with its own.
 from __future__ import annotations
 
 from collections import deque
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from controller.core.steps import step as controller_step
@@ -55,7 +54,7 @@ class Node:
     """Both cores, driven on the loop's thread.
 
     failure: why the node cannot go on; None while it can. on_end: called once, when the node has ended: after
-    `shut_down` or a failure. wall_ms: the wall clock.
+    `shut_down` or a failure. wall_ms: the wall clock. clock: s, for the time that steps take; None for the loop's.
     """
 
     def __init__(
@@ -65,8 +64,10 @@ class Node:
         wall_ms: Callable[[], int],
         log: Log,
         on_end: Callable[[], None],
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.loop = loop
+        self._clock = loop.time if clock is None else clock
         self.log = log
         self.failure: BaseException | None = None
         self.is_ending = False
@@ -271,9 +272,9 @@ class Node:
         try:
             while self._inputs and not self.is_ending:
                 step, event = self._inputs.popleft()
-                begin_s = perf_counter()
+                begin_s = self._clock()
                 step(event)
-                self.longest_step.add(perf_counter() - begin_s)
+                self.longest_step.add(self._clock() - begin_s)
         except Exception as error:  # a core that raises is wrong, or the disk is: the node must stop
             self.fail(error)
         finally:

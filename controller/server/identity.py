@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from raft.config import ReplicaKey
@@ -16,22 +15,22 @@ from raft.storage.meta_properties import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
-    from controller.config.node import NodeConfig
     from raft.storage.files import Files
 
 
 class Identity:
-    """The log directories, checked, completed and locked."""
+    """The log directories, checked, completed and locked. directory: the one of the metadata log."""
 
-    def __init__(self, config: NodeConfig, files: Files, rng: Random, time_s: int) -> None:
-        """Raises StorageError."""
-        self.directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
-        found = {}
-        for path in sorted({os.path.abspath(path) for path in (*config.log_dirs, config.metadata_log_dir)}):  # noqa: PTH100
-            found[path] = read_meta_properties(files, path)
-        values = check_directories(files, found, self.directory, config.node_id)
+    def __init__(
+        self, directory: str, directories: Iterable[str], node_id: int, files: Files, rng: Random, time_s: int
+    ) -> None:
+        """directory, directories: absolute; time_s: for a new file. Raises StorageError."""
+        self.directory = directory
+        found = {path: read_meta_properties(files, path) for path in sorted({directory, *directories})}
+        values = check_directories(files, found, directory, node_id)
         self.lock = DirectoryLock(files, self.directory)
         if values.directory_id is None:
             values = values._replace(directory_id=new_directory_id(rng.getrandbits, found))
@@ -40,4 +39,4 @@ class Identity:
         assert values.directory_id is not None
         self.values: MetaProperties = values
         self.cluster_id: str = values.cluster_id
-        self.key = ReplicaKey(config.node_id, values.directory_id)
+        self.key = ReplicaKey(node_id, values.directory_id)

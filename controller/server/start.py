@@ -269,7 +269,9 @@ async def serve(config: NodeConfig, log: Log) -> int:
     rng = Random(os.urandom(32))
     files = OsFiles()
     try:
-        identity = Identity(config, files, rng, int(time.time()))
+        directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
+        directories = {os.path.abspath(path) for path in config.log_dirs}  # noqa: PTH100
+        identity = Identity(directory, directories, config.node_id, files, rng, int(time.time()))
     except (StorageError, OSError) as error:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
@@ -288,7 +290,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     except (ValueError, ConfigError) as error:
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
-    node = Node(loop, wall_ms=wall_ms, log=log, on_end=ended.set)
+    node = Node(loop, wall_ms=wall_ms, log=log, on_end=ended.set, clock=time.perf_counter)
     share = shares(raise_file_limit())
     server = Server(
         loop,

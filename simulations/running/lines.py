@@ -48,6 +48,7 @@ LEFT_OUT = {
     "controller.server.grpc": "the watch service",
     "raft.storage.files": "the operating system's files: the adapter itself",
     "raft.storage.flusher": "a thread: the adapter itself",
+    "controller.node.long_thread": "a thread: the adapter itself",
     "raft.storage.bootstrap": "what the formatter wrote, read before a node is",
     "raft.storage.meta_properties": "whose a directory is, read before a node is",
     "raft.storage.directory_lock": "against a second process on a directory, taken before a node is",
