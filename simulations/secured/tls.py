@@ -105,6 +105,9 @@ class Session:
         """Nothing is read ahead."""
         return 0
 
+    def version(self) -> str:
+        return "TLSv1.3"
+
     def write(self, data: Any) -> int:
         return self._outgoing.write(data)
 

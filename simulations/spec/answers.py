@@ -70,13 +70,14 @@ def _fetch(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str
         return name, disks.begin_download(node, said.snapshot_id.epoch, said.snapshot_id.end_offset, now_ms)
     batches, sets, is_whole = _batches(said.records or b"", node)
     after = replication.append_fetched(node, batches, said.high_watermark, sets)
-    # An answer with damaged batches does not reset the fetch timeout.
+    # An answer with damaged batches, or with bytes but no whole batch, does not reset the fetch timeout.
     return name, after.served(now_ms) if is_whole else after
 
 
 def _batches(data: bytes | bytearray, node: Node) -> tuple[list[tuple[int, int, int]], tuple[Voters, ...], bool]:
     """(base, end, epoch) of each batch before the first damaged one; the voter sets in them; whether none is damaged.
 
+    A leader sends at least one whole batch: bytes without one count as damaged.
     No checksum covers the position of a batch: one that is not at the end of the log is damaged, too.
     """
     found: list[tuple[int, int, int]] = []
@@ -96,7 +97,7 @@ def _batches(data: bytes | bytearray, node: Node) -> tuple[list[tuple[int, int, 
             after, _ = read_control(bytes(batch), voters)
             if after is not voters:
                 voters, sets = after, (*sets, after)
-    return found, sets, True
+    return found, sets, bool(found)
 
 
 def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:
