@@ -4,7 +4,7 @@ the files and the clocks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS
 from raft.inputs import Answered, Requested
@@ -115,6 +115,13 @@ class SocketProcess(ControllerProcess):
         self.driver.on_own_answer(event)
 
 
+class LongAnswer(NamedTuple):
+    """An answer that was encoded beside the loop."""
+
+    response: Any
+    pieces: Any
+
+
 class SocketServer(Server):
     """The product's server; answers are reported before they are written."""
 
@@ -132,10 +139,24 @@ class SocketServer(Server):
         self._process = process
 
     def reply(self, source: Source, response: Any) -> None:
+        self._check(source, response)
+        super().reply(source, response)
+
+    def encoder(self, source: Source) -> Callable[[Any], Any] | None:
+        encode = super().encoder(source)
+        return None if encode is None else lambda response: LongAnswer(response, encode(response))
+
+    def send(self, source: Source, pieces: Any) -> None:
+        if isinstance(pieces, LongAnswer):
+            self._check(source, pieces.response)
+            pieces = pieces.pieces
+        super().send(source, pieces)
+
+    def _check(self, source: Source, response: Any) -> None:
+        """The node gives an answer."""
         process = self._process
         connection: Any = process.connections.get(source.connection)
         if connection is None:
-            super().reply(source, response)
             return
         wire_rules = process.network.wire_rules
         wire_rules.answers(process, connection, source.correlation, response)
@@ -143,7 +164,6 @@ class SocketServer(Server):
         if answers_versions(frame):
             connection.versions = agreed(response)
         process.watch.replies(process, source, response)
-        super().reply(source, response)
 
 
 SocketProcess.server_class = SocketServer
