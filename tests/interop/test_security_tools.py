@@ -375,7 +375,7 @@ def test_kraftctl_takes_the_client_properties_of_stocks_tools(pair: Pair, capsys
             (codes, out.split() == [str(each) for each in found.controllers], err.partition(": ")[2].split(": ")[-1])
         )
 
-    assert said == [([0, 0, 2], True, "CLUSTER_AUTHORIZATION_FAILED\n")] * 2
+    assert said == [([0, 0, 1], True, "CLUSTER_AUTHORIZATION_FAILED\n")] * 2
 
 
 def test_kraftctl_bench_with_the_same_properties(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
