@@ -31,7 +31,7 @@ CAUGHT = {
         "cut-back": ("D24", 1),
         "emptied": ("M08", 1),
         "resigning": ("R34", 8),
-        "deposed": ("R45", 4),
+        "deposed": ("R45", 9),
         "in-lockstep": ("R37", 1),
         "rotten": ("D07b", 1),
         "failing-disks": ("D08", 1),
