@@ -15,7 +15,7 @@ from raft.storage.names import (
     segment_offset,
 )
 from raft.storage.scan import Head, cut, heads
-from raft.storage.segment import Segment
+from raft.storage.segment import MARK_BYTES, Segment
 from records.batch import CONTROL_ATTRIBUTE
 
 if TYPE_CHECKING:
@@ -27,13 +27,23 @@ OFFSET_DELTA_MAX = (1 << 31) - 1
 
 class LogLimits(NamedTuple):
     """segment_bytes_max, segment_ms_max: `metadata.log.segment.bytes` and `.ms`; cache_bytes_max: of the recent end;
-    prefix_interval_ms: until the committed prefix is written again.
+    prefix_interval_ms: until the committed prefix is written again, or prefix_bytes_max appended bytes, of a smaller
+    log a quarter of it and at least prefix_bytes_min; mark_bytes: between two batch boundaries that it may end at.
     """
 
     segment_bytes_max: int = 1 << 30
     segment_ms_max: int = 7 * 24 * 3600 * 1000
     cache_bytes_max: int = CACHE_BYTES_MAX
     prefix_interval_ms: int = 180_000
+    # A start after a crash checks this many bytes batch by batch.
+    prefix_bytes_max: int = 8 << 20
+    # A node that was killed refuses to follow a leader whose log diverges below the offset in the file, such as an
+    # empty one: so the file is not far behind a small log either.
+    prefix_bytes_min: int = 1 << 10
+    mark_bytes: int = MARK_BYTES
+
+
+DEFAULT_LIMITS = LogLimits()
 
 
 class MetadataLog:
@@ -130,7 +140,7 @@ class MetadataLog:
         while self.segments:
             self._remove(self.segments.pop())
         self.files.sync_directory(self.directory)
-        segment = create_segment(self.files, self.directory, end_offset)
+        segment = create_segment(self.files, self.directory, end_offset, self.limits.mark_bytes)
         self._made_by = number
         self.segments.append(segment)
         self.epochs.clear()
@@ -214,7 +224,7 @@ class MetadataLog:
             self.files.sync_directory(self.directory)
         active.write_indexes()
         self._write_producer_state(self.end_offset)
-        segment = create_segment(self.files, self.directory, self.end_offset)
+        segment = create_segment(self.files, self.directory, self.end_offset, self.limits.mark_bytes)
         self.segments.append(segment)
         return segment
 
@@ -253,11 +263,11 @@ class MetadataLog:
         return LogPoint(number, handle, names_changed, self.end_offset, self.size)
 
 
-def create_segment(files: Files, directory: str, base_offset: int) -> Segment:
+def create_segment(files: Files, directory: str, base_offset: int, mark_bytes: int = MARK_BYTES) -> Segment:
     """Make an empty segment; its name is durable after the directory was synced."""
     handle = files.open(f"{directory}/{segment_name(base_offset, LOG)}", create=True)
     files.truncate(handle, 0)
-    return Segment(files, directory, base_offset, handle)
+    return Segment(files, directory, base_offset, handle, mark_bytes)
 
 
 def _base_offset(segment: Segment) -> int:

@@ -53,12 +53,12 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
         if newest is not None:
             check_snapshot(files, f"{directory}/{snapshot_name(*newest)}")
 
-    recovery = LogRecovery(files, directory, newest, check_newest, notes)
+    recovery = LogRecovery(files, directory, newest, check_newest, notes, limits)
     is_marked = has_partition_metadata(files, directory)
     try:
         recovery.examine(contents.segments)
         voter_sets, kraft_versions = control_history(directory, recovery, heads)
-        log = recovery.settle(limits)
+        log = recovery.settle()
         kept = [snapshot for snapshot in contents.snapshots if snapshot[0] >= log.first_offset]
         unneeded = [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot not in kept]
         for name in (*contents.leftovers, *contents.orphans, *unneeded):

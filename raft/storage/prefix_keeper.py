@@ -14,35 +14,27 @@ if TYPE_CHECKING:
     from raft.storage.files import Files
     from raft.storage.log import MetadataLog
 
-# The bytes appended before the file is rewritten: a start after a crash checks this many batch by batch.
-INTERVAL_BYTES = 8 << 20
-# A smaller log has the file rewritten when it has grown by a quarter, and by this at least: a node that was killed
-# refuses to follow a leader whose log diverges below the offset in the file, such as one of an empty log.
-FIRST_BYTES = 1 << 10
-
 
 class PrefixKeeper:
-    """Writes the file when the log has grown by a fixed amount, when `interval_ms` are over, and on request.
+    """Writes the file when the log has grown, when an interval is over (see `LogLimits`), and on request.
 
     high_watermark: the highest known one; it never falls.
     """
 
-    def __init__(
-        self, files: Files, directory: str, queue: DiskQueue, log: MetadataLog, committed: int, interval_ms: int
-    ) -> None:
+    def __init__(self, files: Files, directory: str, queue: DiskQueue, log: MetadataLog, committed: int) -> None:
         self.files = files
         self.high_watermark = committed
         self._path = f"{directory}/{COMMITTED_PREFIX}"
         self._queue = queue
         self._log = log
-        self._interval_ms = interval_ms
+        self._limits = log.limits
         self._next_ms: int | None = None  # when the interval is over; None before the first tick
         self._written_at = 0  # bytes appended to the log when the file was last written
         self._written_end = -1  # the high watermark when it was last written
 
     def is_due(self) -> bool:
-        grown = self._log.bytes_appended - self._written_at
-        return grown >= FIRST_BYTES and grown >= min(INTERVAL_BYTES, max(FIRST_BYTES, self._log.size // 4))
+        least, most = self._limits.prefix_bytes_min, self._limits.prefix_bytes_max
+        return self._log.bytes_appended - self._written_at >= min(most, max(least, self._log.size // 4))
 
     def is_overdue(self, now_ms: int) -> bool:
         """Whether an interval is over in which the high watermark advanced.
@@ -51,10 +43,10 @@ class PrefixKeeper:
         cut committed records as a torn tail.
         """
         if self._next_ms is None:
-            self._next_ms = now_ms + self._interval_ms
+            self._next_ms = now_ms + self._limits.prefix_interval_ms
         if now_ms < self._next_ms:
             return False
-        self._next_ms = now_ms + self._interval_ms
+        self._next_ms = now_ms + self._limits.prefix_interval_ms
         return self.high_watermark > self._written_end
 
     def schedule(self) -> None:

@@ -9,7 +9,7 @@ from raft.storage.committed_prefix import CommittedPrefix, parse_prefix
 from raft.storage.errors import CorruptLog, StorageError
 from raft.storage.files import crc_of_file, read_whole
 from raft.storage.index import SparseIndex, is_sound
-from raft.storage.log import LogLimits, MetadataLog, create_segment
+from raft.storage.log import DEFAULT_LIMITS, LogLimits, MetadataLog, create_segment
 from raft.storage.names import COMMITTED_PREFIX, LOG, OFFSET_INDEX, TIME_INDEX, segment_name
 from raft.storage.segment import Mark, Segment
 from raft.storage.walk import Fault, Walker, is_torn, next_intact
@@ -42,10 +42,12 @@ class LogRecovery:
         snapshot: tuple[int, int] | None,
         check_snapshot: Callable[[], None],
         notes: Notes,
+        limits: LogLimits = DEFAULT_LIMITS,
     ) -> None:
         self.files = files
         self.directory = directory
         self.snapshot = snapshot
+        self.limits = limits
         self.notes = notes
         self.prefix = self._read_prefix()
         self.segments: list[Segment] = []
@@ -91,7 +93,7 @@ class LogRecovery:
                 at = bisect_right(self.segments, offset, key=lambda segment: segment.base_offset) - 1
                 yield self.segments[at].read_batches(offset, self.end_offset, 1)
 
-    def settle(self, limits: LogLimits) -> MetadataLog:
+    def settle(self) -> MetadataLog:
         """Truncate, drop and make segments as decided; the log, ready for appends, is then on disk."""
         deleted = []
         while self._stale:
@@ -102,9 +104,9 @@ class LogRecovery:
                 self.files.truncate(segment.handle, segment.size)
                 self.files.sync(segment.handle)
         if self._new_start is not None:
-            self.segments.append(create_segment(self.files, self.directory, self._new_start))
+            self.segments.append(create_segment(self.files, self.directory, self._new_start, self.limits.mark_bytes))
         self.files.sync_directory(self.directory)
-        log = MetadataLog(self.files, self.directory, self.segments, self._epochs, self._control_offsets, limits)
+        log = MetadataLog(self.files, self.directory, self.segments, self._epochs, self._control_offsets, self.limits)
         log.deleted = deleted
         return log
 
@@ -117,7 +119,7 @@ class LogRecovery:
         path = f"{self.directory}/{segment_name(base_offset, LOG)}"
         if self.segments and base_offset != self.end_offset:
             self._cross_hole(path, base_offset)
-        segment = Segment(self.files, self.directory, base_offset, self.files.open(path))
+        segment = Segment(self.files, self.directory, base_offset, self.files.open(path), self.limits.mark_bytes)
         self.segments.append(segment)
         known = self.prefix.of(base_offset)
         if known is None or self.files.size(segment.handle) > known.position:

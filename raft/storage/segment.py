@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from raft.storage.files import Files
 
 _SEARCH_BYTES = 16 << 10
-_MARK_BYTES = 256 << 10
+# The bytes between two batch boundaries that a committed prefix may end at.
+MARK_BYTES = 256 << 10
 
 
 class Mark(NamedTuple):
@@ -32,15 +33,15 @@ class Mark(NamedTuple):
 
 class Segment:
     """A run of whole batches. size: of the batches, in bytes; crc: CRC-32C of all of them, as they were appended;
-    end_offset: exclusive; first_timestamp: of the first batch, -1 if there is none.
+    end_offset: exclusive; first_timestamp: of the first batch, -1 if there is none. mark_bytes: see `LogLimits`.
     """
 
     __slots__ = (
         "_marks", "base_offset", "crc", "directory", "end_offset", "files", "first_timestamp", "handle", "index",
-        "path", "size",
+        "mark_bytes", "path", "size",
     )  # fmt: skip
 
-    def __init__(self, files: Files, directory: str, base_offset: int, handle: int) -> None:
+    def __init__(self, files: Files, directory: str, base_offset: int, handle: int, mark_bytes: int) -> None:
         self.files = files
         self.directory = directory
         self.base_offset = base_offset
@@ -51,6 +52,7 @@ class Segment:
         self.end_offset = base_offset
         self.first_timestamp = -1
         self.crc = 0
+        self.mark_bytes = mark_bytes
         self._marks: list[Mark] = []
 
     def append(self, data: bytes, batches: Iterable[Head]) -> None:
@@ -71,7 +73,7 @@ class Segment:
     def fold(self, data: bytes | memoryview) -> None:
         """Update the CRC with the bytes of the batches that were added since the last call."""
         self.crc = crc32c(data, self.crc)
-        if self.size - (self._marks[-1].position if self._marks else 0) >= _MARK_BYTES:
+        if self.size - (self._marks[-1].position if self._marks else 0) >= self.mark_bytes:
             self._marks.append(Mark(self.end_offset, self.size, self.crc))
 
     def adopt(self, mark: Mark, index: SparseIndex) -> None:

@@ -22,7 +22,7 @@ from raft.storage.disk_queue import DiskQueue, GroupCommit
 from raft.storage.epoch_checkpoint import epochs_text
 from raft.storage.errors import StorageError
 from raft.storage.files import replace_file
-from raft.storage.log import LogLimits
+from raft.storage.log import DEFAULT_LIMITS, LogLimits
 from raft.storage.names import COMMITTED_PREFIX, EPOCH_CHECKPOINT, QUORUM_STATE
 from raft.storage.opening import open_partition
 from raft.storage.prefix_keeper import PrefixKeeper
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 # How long a file that is renamed to `.deleted` stays, for a reader that has it open by name (file.delete.delay.ms).
 DELETE_DELAY_MS = 60_000
-
-DEFAULT_LIMITS = LogLimits()
 
 
 class Storage:
@@ -86,9 +84,7 @@ class Storage:
         self._on_input = on_input
         self._queue = DiskQueue(executor, on_failure)
         self._commit = GroupCommit(files, directory, self._queue, self._flushed)
-        self._prefix = PrefixKeeper(
-            files, directory, self._queue, self.log, opened.committed, limits.prefix_interval_ms
-        )
+        self._prefix = PrefixKeeper(files, directory, self._queue, self.log, opened.committed)
         self._snapshots = SnapshotStore(files, directory, self._queue, on_input, on_note)
         self._snapshots.sizes = {found.id: found.size for found in opened.recovered.snapshots}
         self._epochs: tuple[tuple[int, int], ...] | None = None  # to be saved

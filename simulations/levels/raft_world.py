@@ -9,7 +9,6 @@ from raft.storage.names import snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.voters import VoterSet, voters_record
 from simulations.levels.raft_watch import Watch
-from simulations.world import scale
 from simulations.world.connections import Network, speaks_newest
 from simulations.world.disk import DIRECTORY
 from simulations.world.ledger import Ledger
@@ -42,7 +41,6 @@ class RaftWorld:
     """forgotten: ids of nodes whose disk was replaced. fired: how often each fault struck, by kind."""
 
     def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
-        scale.shrink()
         self.plan = plan
         self.world = World()
         self.trace = Trace(written)

@@ -115,7 +115,7 @@ SURVIVORS = (
         why="A leader has to remove itself, another voter to be elected at a new address by that set, and the former "
         "leader to fetch the second set from it before either is committed. A former leader that stands asks for "
         "votes at the addresses of its own log and learns of that leader only from a voter, with which it could "
-        "commit: neither 320 seeds nor plans by hand come there. The specification has the rule; unit tests do.",
+        "commit: neither 120 seeds nor plans by hand come there. The specification has the rule; unit tests do.",
     ),
     Survivor(
         Mutant(

@@ -9,6 +9,7 @@ from controller.features.levels import LATEST_PRODUCTION
 from controller.server.start import raft_config
 from raft.config import ReplicaKey, Voter
 from raft.roles import Follower
+from raft.storage.log import LogLimits
 from raft.storage.names import segment_offset, snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.voters import VoterSet, voters_record
@@ -19,7 +20,6 @@ from simulations.cluster.driver import ControllerProcess, bootstrap
 from simulations.cluster.wire import ClusterNetwork
 from simulations.rehearsal.clients import USER, WRITERS, Heartbeats, Writer
 from simulations.rehearsal.observed import Observed
-from simulations.world import scale
 from simulations.world.disk import DIRECTORY
 from simulations.world.links import Latency
 from simulations.world.machine import DiskPace, Machine, endpoint
@@ -51,7 +51,6 @@ class RehearsalWorld:
     def __init__(
         self, layout: Layout, metadata: Metadata | None, seed: int, led_by: int, trace: Trace | None = None
     ) -> None:
-        scale.restore()
         self.layout = layout
         self.metadata = metadata
         self.seed = seed
@@ -74,6 +73,7 @@ class RehearsalWorld:
             )  # fmt: skip
             self.nodes[node_id] = node
             node.config = self._raft_config(node)
+            node.limits = LogLimits()
             node.static_voters = VoterSet() if layout.kraft_version else voters
             node.pace = self.pace(layout.disk_sync_ms)
             if checkpoint is not None:

@@ -31,6 +31,8 @@ SYNC_US_MAX = 3 * SECOND
 RESIGN_US = SECOND // 10
 # Short, as a world lasts some seconds.
 PREFIX_INTERVAL_MS = 1_000
+# Limits of production that are made smaller, so that short runs reach them.
+LIMITS = LogLimits(prefix_interval_ms=PREFIX_INTERVAL_MS, prefix_bytes_max=4000, prefix_bytes_min=4000, mark_bytes=1000)
 # Of the restarts after a failed disk, those that begin with an empty page cache.
 POWER_SHARE = 0.5
 
@@ -112,7 +114,7 @@ class Machine(Generic[P]):
         self.clock = NodeClock()
         self.config = RaftConfig("")
         self.static_voters: VoterSet
-        self.limits = LogLimits(prefix_interval_ms=PREFIX_INTERVAL_MS)
+        self.limits = LIMITS
         self.release = NEWEST
         self.snapshot_every = 0
         self.snapshot_padding = 0

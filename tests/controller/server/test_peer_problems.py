@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from controller.ctl.main import main
+from raft.storage.committed_prefix import parse_prefix
 from tests.controller.server.processes import CLUSTER_ID, free_ports_in_a_row, running, start_command, write_properties
 from tests.deploy.watched import eventually
 
@@ -163,7 +164,7 @@ def test_a_survivor_of_a_wiped_majority_says_everywhere_that_the_quorum_has_lost
     first = free_ports_in_a_row(6)
     voters = ",".join(f"{node}@127.0.0.1:{first + node - 1}" for node in NODES)
 
-    def run(stack: ExitStack, node: int) -> None:
+    def run(stack: ExitStack, node: int, idle_ms: int) -> None:
         root, port = tmp_path / str(node), first + node - 1
         root.mkdir(exist_ok=True)
         stack.enter_context(
@@ -172,26 +173,31 @@ def test_a_survivor_of_a_wiped_majority_says_everywhere_that_the_quorum_has_lost
                 port,
                 node_id=str(node),
                 controller_quorum_voters=voters,
-                metadata_max_idle_interval_ms="20",
+                metadata_max_idle_interval_ms=str(idle_ms),
                 kraft_http_listener=f"127.0.0.1:{port + 3}",
                 kraft_log_format="json",
             )
         )
 
+    def committed_end() -> int:
+        path = tmp_path / "1/data/__cluster_metadata-0/committed-prefix-checkpoint"
+        return parse_prefix(path.read_bytes()).end_offset if path.exists() else 0
+
     with ExitStack() as stack:
         for node in NODES:
-            run(stack, node)
-        eventually((tmp_path / "1/data/__cluster_metadata-0/committed-prefix-checkpoint").exists, "a prefix")
+            run(stack, node, idle_ms=20)
+        eventually(lambda: committed_end() >= 200, "a prefix of 200 records")
     for node in (2, 3):
         shutil.rmtree(tmp_path / str(node))
     for _ in range(4):  # each start is an election: the empty quorum comes to an epoch above that of the survivor
         with ExitStack() as stack:
-            run(stack, 2)
-            run(stack, 3)
+            # Few records: a log that has more of them in an epoch of the survivor does not diverge from its own.
+            run(stack, 2, idle_ms=600_000)
+            run(stack, 3, idle_ms=600_000)
             reason_with(first + 4, '"ready"')
     with ExitStack() as stack:
         for node in (2, 3, 1):
-            run(stack, node)
+            run(stack, node, idle_ms=600_000)
         reason = reason_with(first + 3, "the quorum has lost data: node ")
         problems = json.loads(get(first + 3, "/quorum"))["problems"]
         path = str(tmp_path / "1/controller.properties")

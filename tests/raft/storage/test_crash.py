@@ -36,7 +36,7 @@ from tests.raft.storage.disk import Crashed, Disk, unexpected
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SEGMENT_BYTES = 6000
+LIMITS = LogLimits(segment_bytes_max=6000, prefix_bytes_max=4000, mark_bytes=1000)
 OPENING_OPERATIONS = 8  # of an empty directory
 
 
@@ -112,7 +112,7 @@ class Life:
     def run(self, steps: int) -> None:
         self.storage = Storage(
             self.disk, "node/log", self.executor, on_input=self.on_input, on_failure=self.failures.append,
-            limits=LogLimits(SEGMENT_BYTES, cache_bytes_max=2000),
+            limits=LIMITS._replace(cache_bytes_max=2000),
         )  # fmt: skip
         moves = [self.append] * 10 + [
             self.flush, self.flush, self.flush, self.commit, self.elect, self.truncate, self.take_snapshot,
@@ -266,7 +266,7 @@ class Life:
 
 def open_storage(disk: Disk) -> Storage:
     return Storage(
-        disk, "node/log", Later(), on_input=lambda _: None, on_failure=unexpected, limits=LogLimits(SEGMENT_BYTES)
+        disk, "node/log", Later(), on_input=lambda _: None, on_failure=unexpected, limits=LIMITS
     )  # fmt: skip
 
 
@@ -287,12 +287,6 @@ def _may_be(data: bytes, start: int, end: int, states: list[State], flushed: int
     # All that was flushed and that no later operation took away, the one that the crash interrupted among them.
     least = min(state.end for state in states[flushed : at + 2])
     return end >= least or start > state.start
-
-
-@pytest.fixture(autouse=True)
-def _small_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raft.storage.prefix_keeper.INTERVAL_BYTES", 4000)
-    monkeypatch.setattr("raft.storage.segment._MARK_BYTES", 1000)
 
 
 @pytest.mark.parametrize("seed", range(8))

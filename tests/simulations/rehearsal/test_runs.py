@@ -11,7 +11,6 @@ from simulations.rehearsal.layout import Layout
 from simulations.rehearsal.play import CannotSettle
 from simulations.rehearsal.runs import CAN_FORK, RunFailed, Task, all_runs, perform
 from simulations.rehearsal.scenarios import LOST, Scenario, scenarios
-from simulations.world import scale
 
 LAYOUT = Layout({1: "a", 2: "a", 3: "b"})
 CHOSEN = tuple(each for each in scenarios(LAYOUT) if each.name in {"node-2", "cut-a-b", "rolling"})
@@ -22,15 +21,6 @@ def test_a_forked_run_goes_on_as_one_from_the_start() -> None:
     task = Task(LAYOUT, 4, CHOSEN)
 
     assert perform(task, None, can_fork=True) == perform(task, None, can_fork=False)
-
-
-def test_worlds_of_other_levels_change_nothing() -> None:
-    task = Task(LAYOUT, 1, CHOSEN[:1])
-    before = perform(task, None, can_fork=False)
-
-    scale.shrink()
-
-    assert perform(task, None, can_fork=False) == before
 
 
 def test_the_number_of_processes_does_not_change_the_result() -> None:
