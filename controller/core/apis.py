@@ -200,7 +200,7 @@ APIS = table(
     Api(CreateTopicsRequest, (2, 7), WRITE, topics.create_topics, forwardable=True,
         deadline=request_timeout, idle=topics.idle, sifts=True),
     Api(DeleteTopicsRequest, (1, 6), WRITE, topic_deletion.delete_topics, forwardable=True,
-        deadline=request_timeout, allowed=topic_deletion.check_allowed, idle=topic_deletion.idle),
+        deadline=request_timeout, allowed=topic_deletion.check_allowed, idle=topic_deletion.idle, sifts=True),
     Api(CreatePartitionsRequest, (0, 3), WRITE, partition_creation.create_partitions, forwardable=True,
         deadline=request_timeout, idle=partition_creation.idle, sifts=True),
     # Configurations, features and producer ids.

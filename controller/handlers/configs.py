@@ -9,7 +9,7 @@ from controller.config.resources import resource_type
 from controller.handlers.config_changes import checked, clear_elr_records, incremental, replacement
 from controller.handlers.logger_levels import level_changes
 from controller.interface.results import NOTHING_PENDING, Result, check_record_count, raised_text
-from controller.rules.permissions import allows
+from controller.rules.permissions import allows, permission_on
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
 from records.messages.configs import (
@@ -102,6 +102,16 @@ def sifted(
         env.slices.pause()
         key = resource.resource_type, resource.resource_name
         counts[key] = counts.get(key, 0) + 1
+    named: dict[AclResourceType, set[str]] = {type_: set() for type_, _ in _NEEDS.values()}
+    for number, name in counts:
+        env.slices.pause()
+        if number in _NEEDS:
+            type_, _ = _NEEDS[ResourceType(number)]
+            named[type_].add(CLUSTER_NAME if type_ is AclResourceType.CLUSTER else name)
+    may_alter = {
+        type_: permission_on(state, context, env, AclOperation.ALTER_CONFIGS, type_, names)
+        for type_, names in named.items()
+    }
     wanted: list[tuple[ResourceType, Any]] = []
     refused: list[tuple[Any, ApiError]] = []
     unexpected: list[tuple[Any, ApiError]] = []
@@ -124,7 +134,7 @@ def sifted(
         elif counts[key] == 1:
             type_, denied = _NEEDS[kind]
             name = CLUSTER_NAME if type_ is AclResourceType.CLUSTER else resource.resource_name
-            if allows(state, context, env, AclOperation.ALTER_CONFIGS, type_, name):
+            if may_alter[type_](name):
                 wanted.append((kind, resource))
             else:
                 unexpected.append((resource, ApiError(denied)))
@@ -141,7 +151,8 @@ def _altered(
     answers: list[tuple[Any, ApiError | None]] = []
     # Checked before the work is done: each changed resource needs at least one record.
     check_record_count(len(wanted))
-    env.slices.hold()
+    if wanted:
+        env.slices.hold()
     for kind, resource in wanted:
         env.slices.pause()
         try:

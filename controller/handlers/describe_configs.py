@@ -22,7 +22,7 @@ from controller.config.topic_values import topic_defaults
 from controller.config.values.definition import ConfigError, Required, Type, value_text
 from controller.config.values.text import parse_integer
 from controller.interface.results import NOTHING_PENDING, Result, raised_text
-from controller.rules.permissions import allows
+from controller.rules.permissions import permission_on
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
 from records.messages.configs import DescribeConfigsResponse
@@ -48,6 +48,7 @@ _NEEDS = {
     ResourceType.TOPIC: (AclResourceType.TOPIC, Error.TOPIC_AUTHORIZATION_FAILED),
     ResourceType.GROUP: (AclResourceType.GROUP, Error.GROUP_AUTHORIZATION_FAILED),
 }
+_OF_CLUSTER = (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED)
 
 # Stock does not set this field.
 _NO_TEXT: str | None = ""
@@ -60,6 +61,7 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
     large.
     """
     for resource in request.resources:
+        env.slices.pause()
         if resource_type(resource.resource_type) is ResourceType.UNKNOWN:
             raise ApiError(
                 Error.INVALID_REQUEST, f"Unexpected resource type UNKNOWN for resource {resource.resource_name}"
@@ -70,9 +72,10 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
     results: list[DescribedResource] = []
     count = 0
     denied = []
+    may_describe = permissions(state, context, request, env)
     for resource in request.resources:
         env.slices.pause()
-        denial = denied_resource(state, context, resource, env)
+        denial = denied_resource(resource, may_describe)
         if denial is not None:
             denied.append(denial)
             continue
@@ -84,15 +87,36 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
             raise ApiError(Error.POLICY_VIOLATION, text)
     results += denied
     response = DescribeConfigsResponse(throttle_time_ms=0, results=tuple(results))
-    return Result(response, rests_on=rests_on(state, request))
+    return Result(response, rests_on=rests_on(state, request, env))
 
 
-def denied_resource(state: State, context: RequestContext, resource: Any, env: Env) -> DescribedResource | None:
+def permissions(
+    state: State, context: RequestContext, request: DescribeConfigsRequest, env: Env
+) -> dict[AclResourceType, Callable[[str], bool]]:
+    """Which resources of each type the sender of a request may describe."""
+    named: dict[AclResourceType, set[str]] = {type_: set() for type_, _ in (*_NEEDS.values(), _OF_CLUSTER)}
+    for resource in request.resources:
+        env.slices.pause()
+        type_, name, _ = needed(resource)
+        named[type_].add(name)
+    return {
+        type_: permission_on(state, context, env, AclOperation.DESCRIBE_CONFIGS, type_, names)
+        for type_, names in named.items()
+    }
+
+
+def needed(resource: Any) -> tuple[AclResourceType, str, Error]:
+    """The type and the name of the resource that a description needs DESCRIBE_CONFIGS on, and the error without it."""
+    type_, code = _NEEDS.get(resource_type(resource.resource_type), _OF_CLUSTER)
+    return type_, CLUSTER_NAME if type_ is AclResourceType.CLUSTER else resource.resource_name, code
+
+
+def denied_resource(
+    resource: Any, may_describe: Mapping[AclResourceType, Callable[[str], bool]]
+) -> DescribedResource | None:
     """The result of a resource that the sender may not describe; None for one that it may."""
-    kind = resource_type(resource.resource_type)
-    type_, code = _NEEDS.get(kind, (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED))
-    name = CLUSTER_NAME if type_ is AclResourceType.CLUSTER else resource.resource_name
-    if allows(state, context, env, AclOperation.DESCRIBE_CONFIGS, type_, name):
+    type_, name, code = needed(resource)
+    if may_describe[type_](name):
         return None
     return DescribedResource(
         error_code=code,
@@ -125,12 +149,16 @@ def described(describer: Describer, resource: Any) -> DescribedResource:
     )
 
 
-def rests_on(state: State, request: DescribeConfigsRequest) -> int:
+def rests_on(state: State, request: DescribeConfigsRequest, env: Env) -> int:
     """The offset of the last uncommitted change that the results depend on."""
     if not request.resources:
         return NOTHING_PENDING
-    topics = [r.resource_name for r in request.resources if resource_type(r.resource_type) is ResourceType.TOPIC]
-    return max([state.configs.last_change(), *(state.topic_ids.changed_at(name) for name in topics)])
+    found = state.configs.last_change()
+    for resource in request.resources:
+        env.slices.pause()
+        if resource_type(resource.resource_type) is ResourceType.TOPIC:
+            found = max(found, state.topic_ids.changed_at(resource.resource_name))
+    return found
 
 
 class Describer:

@@ -14,7 +14,7 @@ from controller.handlers.assignments import (
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.rules.hash_order import first_partition
 from controller.rules.mutation_quotas import charge
-from controller.rules.permissions import allows
+from controller.rules.permissions import permission_on
 from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
 from records.java_order import hash_order
@@ -56,12 +56,13 @@ def sifted(
         if count > 1
     ]
     once = {topic.name: topic for topic in request.topics if counts[topic.name] == 1}
+    may_alter = permission_on(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, once)
     wanted = []
     for name in hash_order(counts, pause=pause):
         pause()
         if name not in once:
             continue
-        if allows(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, name):
+        if may_alter(name):
             wanted.append(once[name])
         else:
             refused.append(TopicResult(name=name, error_code=Error.TOPIC_AUTHORIZATION_FAILED))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.interface.results import Result, at_once, check_record_count
 from controller.rules.mutation_quotas import charge
-from controller.rules.permissions import allows
+from controller.rules.permissions import allows, permission_on
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
 from records.java_order import uuid_order
@@ -15,6 +15,8 @@ from records.metadata.topics import RemoveTopicRecord
 from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
     from controller.state.state import State
@@ -48,6 +50,7 @@ def sifted(request: DeleteTopicsRequest, env: Env) -> tuple[list[str], list[byte
     ids: dict[bytes, int] = {}
     refused = []
     for name in request.topic_names:
+        env.slices.pause()
         names[name] = names.get(name, 0) + 1
     for topic in request.topics:
         env.slices.pause()
@@ -60,8 +63,14 @@ def sifted(request: DeleteTopicsRequest, env: Env) -> tuple[list[str], list[byte
             names[topic.name] = names.get(topic.name, 0) + 1
         else:
             ids[topic.topic_id] = ids.get(topic.topic_id, 0) + 1
-    refused += [invalid(name, ZERO_UUID, "Duplicate topic name.") for name, count in names.items() if count > 1]
-    refused += [invalid(None, id_, "Duplicate topic id.") for id_, count in ids.items() if count > 1]
+    for name, count in names.items():
+        if count > 1:
+            env.slices.pause()
+            refused.append(invalid(name, ZERO_UUID, "Duplicate topic name."))
+    for id_, count in ids.items():
+        if count > 1:
+            env.slices.pause()
+            refused.append(invalid(None, id_, "Duplicate topic id."))
     repeated = {id_ for id_, count in ids.items() if count > 1}
     return [n for n, count in names.items() if count == 1], [i for i in ids if i not in repeated], repeated, refused
 
@@ -75,15 +84,26 @@ def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
 
 
 class Rights:
-    """What the sender of one request may do to topics. With DELETE on the cluster it may delete every topic."""
+    """What the sender of one request may do to topics. With DELETE on the cluster it may delete every topic.
+
+    describes: whether it may describe a topic of a name, where it may not delete every one.
+    """
 
     def __init__(self, state: State, context: RequestContext, env: Env) -> None:
         self._asked = state, context, env
+        self.describes: Callable[[str], bool] = lambda name: allows(
+            *self._asked, AclOperation.DESCRIBE, AclResourceType.TOPIC, name
+        )
         cluster = AclResourceType.CLUSTER
         self._all = allows(state, context, env, AclOperation.DELETE, cluster, CLUSTER_NAME, log_denied=False)
 
     def may_describe(self, name: str) -> bool:
-        return self._all or allows(*self._asked, AclOperation.DESCRIBE, AclResourceType.TOPIC, name)
+        return self._all or self.describes(name)
+
+    def look_at(self, names: Collection[str]) -> None:
+        """Prepare the decisions on these names."""
+        if not self._all:
+            self.describes = permission_on(*self._asked, AclOperation.DESCRIBE, AclResourceType.TOPIC, names)
 
     def may_delete(self, name: str) -> bool:
         return self._all or allows(*self._asked, AclOperation.DELETE, AclResourceType.TOPIC, name)
@@ -96,12 +116,26 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
     names, ids, repeated, results = sifted(request, env)
     if not names and not ids:
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
+    rights.look_at(names)
+    visible = []
+    for name in names:
+        env.slices.pause()
+        if rights.may_describe(name):
+            visible.append(name)
+        else:
+            # The response does not show whether there is such a topic.
+            results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
+    if not visible and not ids:
+        return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=shuffled(results, env)))
     env.slices.hold()
-    changes = [state.topic_ids.changed_at(name) for name in names]
-    changes += [state.topics.changed_at(topic_id) for topic_id in ids]
+    changes = []
+    for name in visible:
+        env.slices.pause()
+        changes.append(state.topic_ids.changed_at(name))
     found: dict[bytes, str] = {}
     for topic_id in ids:
         env.slices.pause()
+        changes.append(state.topics.changed_at(topic_id))
         if topic_id not in state.topics:
             results.append(unknown(None, topic_id, Error.UNKNOWN_TOPIC_ID))
             continue
@@ -112,13 +146,10 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             # Only senders that may describe the topic get its name.
             shown = name if rights.may_describe(name) else None
             results.append(unknown(shown, topic_id, Error.TOPIC_AUTHORIZATION_FAILED))
-    for name in names:
+    for name in visible:
         env.slices.pause()
         topic_id = state.topic_ids.get(name, ZERO_UUID)
-        if not rights.may_describe(name):
-            # The response does not show whether there is such a topic.
-            results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
-        elif topic_id == ZERO_UUID:
+        if topic_id == ZERO_UUID:
             results.append(unknown(name, ZERO_UUID, Error.UNKNOWN_TOPIC_OR_PARTITION))
         elif not rights.may_delete(name):
             results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
@@ -141,8 +172,15 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
         records.append((RemoveTopicRecord(topic_id=topic_id), 0))
         results.append(TopicResult(name=found[topic_id], topic_id=topic_id, error_code=Error.NONE))
         check_record_count(len(records))
-    if env.access is not None:
-        # So that the order of the response does not show whether a topic is absent or hidden.
-        env.random.shuffle(results)
-    response = DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results))
+    response = DeleteTopicsResponse(throttle_time_ms=0, responses=shuffled(results, env))
     return Result(response, records, max(changes, default=-1))
+
+
+def shuffled(results: list[TopicResult], env: Env) -> tuple[TopicResult, ...]:
+    """The results; with an authorizer in random order, which does not show whether a topic is absent or hidden."""
+    if env.access is not None:
+        for last in range(len(results) - 1, 0, -1):
+            env.slices.pause()
+            other = int(env.random.random() * (last + 1))
+            results[last], results[other] = results[other], results[last]
+    return tuple(results)

@@ -16,7 +16,7 @@ from controller.handlers.topic_configs import layers, new_topic_configs
 from controller.interface.policies import NewTopic
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.rules.mutation_quotas import charge
-from controller.rules.permissions import allows
+from controller.rules.permissions import allows, permission_on
 from controller.state.partitions.topics import has_similar, similar_name
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error
@@ -27,7 +27,7 @@ from records.metadata_log import METADATA_TOPIC
 from records.uuids import is_reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from random import Random
 
     from controller.config.effective import Effective
@@ -63,7 +63,8 @@ def sifted(
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
-    may_create = rights(state, context, env)
+    may_create = rights(state, context, env, counts)
+    denied = ApiError(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
     errors: dict[str, ApiError] = {}
     for name, count in counts.items():
         pause()
@@ -73,7 +74,7 @@ def sifted(
             text = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
             errors[name] = ApiError(Error.INVALID_REQUEST, text)
         elif not may_create(name):
-            errors[name] = ApiError(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+            errors[name] = denied
     # Results stand in the order of Kafka's sets of names: those that are given twice, and then the others.
     ordered = hash_order(counts, pause=pause)
     refused = []
@@ -85,12 +86,12 @@ def sifted(
     return [topic for topic in request.topics if topic.name not in errors], refused
 
 
-def rights(state: State, context: RequestContext, env: Env) -> Callable[[str], bool]:
-    """Whether the sender of a request may create a topic of a name."""
+def rights(state: State, context: RequestContext, env: Env, names: Collection[str]) -> Callable[[str], bool]:
+    """Whether the sender of a request may create a topic of a name, one of these."""
     cluster, topic_type = AclResourceType.CLUSTER, AclResourceType.TOPIC
     if allows(state, context, env, AclOperation.CREATE, cluster, CLUSTER_NAME, log_denied=False):
         return lambda _name: True
-    return lambda name: allows(state, context, env, AclOperation.CREATE, topic_type, name)
+    return permission_on(state, context, env, AclOperation.CREATE, topic_type, names)
 
 
 def failed(name: str, error: ApiError) -> TopicResult:

@@ -42,6 +42,12 @@ class Authorizer(Protocol):
         Raises ApiError(UNKNOWN_SERVER_ERROR) where the decision needs ACLs that are not loaded.
         """
 
+    def denies_all(self, action: Action, acls: AclIndex | None) -> bool:
+        """Whether `decide` denies an action whatever the name of its resource; False also where only `decide` can say.
+
+        Its cost does not depend on the number of names.
+        """
+
 
 class Access:
     """The authorizer of this node, and its decisions since the audit log was last written.

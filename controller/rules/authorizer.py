@@ -67,8 +67,7 @@ class StandardAuthorizer:
         if principal == EVERY_USER:
             # Stock fails here too: nobody gets every user's rights by that name.
             raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"duplicate element: {EVERY_USER}")
-        # Kafka reads the type of an ACL's principal up to the first colon, so no ACL names a type that has one.
-        principals = (EVERY_USER,) if ":" in action.principal.type else (principal, EVERY_USER)
+        principals = _principals(action, principal)
         allowing: Acl | None = None
         is_covered = False
         for of_pattern in acls.patterns(action.resource_type, action.resource_name):
@@ -84,15 +83,37 @@ class StandardAuthorizer:
             return Decision(allowed=True, rule=rule_text(allowing))
         return DEFAULT_ALLOW if self.allows_without_acls and not is_covered else DEFAULT_DENY
 
+    def denies_all(self, action: Action, acls: AclIndex | None) -> bool:
+        """Whether no ACL allows the action on any resource of its type, so that `decide` denies it for every name."""
+        principal = f"{action.principal.type}:{action.principal.name}"
+        if self.allows_without_acls or acls is None or principal in self.super_users or principal == EVERY_USER:
+            return False
+        return not any(
+            fits(host, operation, Permission.ALLOW, action, self.takes_cidr)
+            for name in _principals(action, principal)
+            for host, operation in acls.allowing(action.resource_type, name)
+        )
+
+
+def _principals(action: Action, principal: str) -> tuple[str, ...]:
+    """The principals whose ACLs count for a sender."""
+    # Kafka reads the type of an ACL's principal up to the first colon, so no ACL names a type that has one.
+    return (EVERY_USER,) if ":" in action.principal.type else (principal, EVERY_USER)
+
 
 def matches(acl: Acl, action: Action, takes_cidr: bool = False) -> bool:
     """Whether an ACL, of a pattern and a principal that fit, is for this host and this operation."""
-    if acl.host not in (WILDCARD, action.host) and not (takes_cidr and covers(acl.host, action.host)):
+    return fits(acl.host, acl.operation, acl.permission_type, action, takes_cidr)
+
+
+def fits(host: str, operation: int, permission: int, action: Action, takes_cidr: bool) -> bool:
+    """Whether an ACL with this host, operation and permission is for the host and the operation of an action."""
+    if host not in (WILDCARD, action.host) and not (takes_cidr and covers(host, action.host)):
         return False
-    if acl.operation in (AclOperation.ALL, action.operation):
+    if operation in (AclOperation.ALL, action.operation):
         return True
     implied = _IMPLIED.get(action.operation)
-    return implied is not None and acl.permission_type == Permission.ALLOW and acl.operation in implied
+    return implied is not None and permission == Permission.ALLOW and operation in implied
 
 
 def rule_text(acl: Acl) -> str:

@@ -183,6 +183,13 @@ class WatchedAuthorizer:
             raise Violation("W10", f"{text}, and says {found.allowed}: {found.rule}")
         return found
 
+    def denies_all(self, action: Action, acls: AclIndex | None) -> bool:
+        """Decide as the real one does. Raises Violation if an ACL allows the action on the named resource."""
+        found = self._real.denies_all(action, acls)
+        if found and self.decide(action, acls).allowed:
+            raise Violation("W10", f"the authorizer denies everything to {action.principal}, and allows {action}")
+        return found
+
 
 class AuthorizationChecks:
     """Checks what nodes do for rogue clients against the committed ACLs. rules: of the log; names: of topics, by id."""

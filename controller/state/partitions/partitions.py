@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -299,10 +300,9 @@ class Partitions(Undoable):
 
     def sweep(self, below: int) -> None:
         """Free the rows and topics that records at offsets below `below`, which are stable, removed."""
-        while self._graves:
-            gone, offset = next(iter(self._graves.items()))
-            if offset >= below:
-                break
+        # All at once from the map: each look at its first entry would pass those that were removed before.
+        stable = list(takewhile(lambda grave: grave[1] < below, self._graves.items()))
+        for gone, _ in stable:
             del self._graves[gone]
             self._release(gone)
         if not self.bulk.uncommitted:

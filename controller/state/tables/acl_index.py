@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.state.tables.acl import WILDCARD, PatternType
+from controller.state.tables.acl import WILDCARD, PatternType, Permission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from controller.state.tables.acl import Acl
 
@@ -22,7 +22,7 @@ class AclIndex:
     prefixed ACLs of the type have: its cost does not grow with the number of ACLs.
     """
 
-    __slots__ = ("_by_id", "_literal", "_prefix_lengths", "_prefixed")
+    __slots__ = ("_allowing", "_by_id", "_literal", "_prefix_lengths", "_prefixed")
 
     def __init__(self) -> None:
         self._by_id: dict[bytes, Acl] = {}
@@ -30,6 +30,8 @@ class AclIndex:
         self._prefixed: dict[tuple[int, str], OfPattern] = {}
         # Resource type -> length of names -> number of prefixed patterns.
         self._prefix_lengths: dict[int, dict[int, int]] = {}
+        # Resource type and principal -> host and operation of the ACLs that allow -> their number.
+        self._allowing: dict[tuple[int, str], dict[tuple[str, int], int]] = {}
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -65,7 +67,15 @@ class AclIndex:
             if found is not None:
                 yield found
 
+    def allowing(self, resource_type: int, principal: str) -> Iterable[tuple[str, int]]:
+        """The hosts and operations that ACLs of a principal allow, on some resource of a type, each pair once."""
+        return self._allowing.get((resource_type, principal), ())
+
     def _add(self, acl: Acl) -> None:
+        if acl.permission_type == Permission.ALLOW:
+            pairs = self._allowing.setdefault((acl.resource_type, acl.principal), {})
+            pair = acl.host, acl.operation
+            pairs[pair] = pairs.get(pair, 0) + 1
         is_prefixed = acl.pattern_type == PatternType.PREFIXED
         patterns = self._prefixed if is_prefixed else self._literal
         key = acl.resource_type, acl.resource_name
@@ -79,6 +89,13 @@ class AclIndex:
         of_pattern.setdefault(acl.principal, []).append(acl)
 
     def _drop(self, acl: Acl) -> None:
+        if acl.permission_type == Permission.ALLOW:
+            pairs, pair = self._allowing[acl.resource_type, acl.principal], (acl.host, acl.operation)
+            pairs[pair] -= 1
+            if not pairs[pair]:
+                del pairs[pair]
+            if not pairs:
+                del self._allowing[acl.resource_type, acl.principal]
         is_prefixed = acl.pattern_type == PatternType.PREFIXED
         patterns = self._prefixed if is_prefixed else self._literal
         key = acl.resource_type, acl.resource_name

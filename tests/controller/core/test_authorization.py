@@ -332,3 +332,49 @@ def test_a_denial_is_in_the_audit_log_once() -> None:
             "rule": "DefaultDeny",
         }
     ]
+
+
+NAMES = tuple(f"t-{index}" for index in range(150))
+
+
+def test_a_large_request_without_any_right_is_denied_by_one_look_with_one_line() -> None:
+    rig = secured().lead()
+    access = rig.controller.env.access
+    assert access is not None
+    asked_names: list[str] = []
+    decide = access.authorizer.decide
+
+    def watched(action: Any, acls: Any) -> Any:
+        asked_names.append(action.resource_name)
+        return decide(action, acls)
+
+    access.authorizer = StandardAuthorizer({"User:root"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StandardAuthorizer, "decide", lambda _self, action, acls: watched(action, acls))
+        rig.notes.clear()
+        answer = rig.ask(CreateTopicsRequest(topics=tuple(new_topic(name) for name in NAMES)), principal=ANN)
+
+    assert [topic.error_code for topic in answer.topics] == [Error.TOPIC_AUTHORIZATION_FAILED] * len(NAMES)
+    assert asked_names == [CLUSTER_NAME]
+    assert rig.noted("authorization_denied") == [
+        {
+            "principal": "User:ann",
+            "operation": "CREATE",
+            "host": "127.0.0.1",
+            "resource": "Topic:LITERAL:t-0",
+            "request": "CreateTopics",
+            "rule": "NoAclAllows",
+            "more": 149,
+        }
+    ]
+
+
+def test_a_large_request_with_one_right_is_decided_name_by_name() -> None:
+    rig = secured().lead()
+    grant(rig, AclOperation.CREATE, TOPIC, "t-7")
+
+    answer = rig.ask(CreateTopicsRequest(topics=tuple(new_topic(name) for name in NAMES)), principal=ANN)
+
+    codes = {topic.name: topic.error_code for topic in answer.topics}
+    denied = {name for name, code in codes.items() if code == Error.TOPIC_AUTHORIZATION_FAILED}
+    assert denied == set(NAMES) - {"t-7"}

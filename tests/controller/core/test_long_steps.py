@@ -17,9 +17,10 @@ from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest
-from records.messages.topics import CreateTopicsRequest
+from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
 from records.metadata.transactions import BeginTransactionRecord
 from records.schema import default_of, replace, schema_of
+from records.uuids import ZERO_UUID
 from tests.controller.handlers.cluster_of_configs import NODE
 from tests.controller.rig import Rig, new_topic
 
@@ -244,3 +245,19 @@ def test_a_standby_answers_a_long_read_later_if_a_transaction_is_opened_meanwhil
     assert type(later) is ServeLater
     assert again == []
     assert [context for context, _ in rig.controller.parked] == [later.context]
+
+
+def test_a_refused_deletion_never_holds_the_writes() -> None:
+    rig = secured()
+    state = DeleteTopicsRequest.DeleteTopicState
+    names = tuple(state(name=f"t-{index}", topic_id=ZERO_UUID) for index in range(150))
+    long = Long(rig, DeleteTopicsRequest(topics=names, timeout_ms=60_000), ANN)
+
+    phases = set()
+    while long.go_on():
+        assert rig.controller.long.present is not None
+        phases.add(rig.controller.long.present.phase.name)
+    effects = long.end()
+
+    assert phases == {"FREE"}
+    assert {result.error_code for result in effects[0].response.responses} == {Error.TOPIC_AUTHORIZATION_FAILED}

@@ -44,6 +44,11 @@ def test_the_index_finds_what_a_scan_of_all_acls_finds() -> None:
 
         assert found(index, 2, name) == sorted(acl for acl in acls.values() if covers(acl, 2, name))
         assert len(index) == len(acls)
+        for principal in PRINCIPALS:
+            allowing = {
+                (acl.host, acl.operation) for acl in acls.values() if acl[0] == 2 and acl.principal == principal
+            }
+            assert set(index.allowing(2, principal)) == allowing
 
 
 def test_the_index_keeps_nothing_of_removed_acls() -> None:
@@ -55,4 +60,5 @@ def test_the_index_keeps_nothing_of_removed_acls() -> None:
         index.put(bytes([number]), None)
 
     assert [list(index.patterns(type_, "abc")) for type_ in (2, 3)] == [[], []]
+    assert [list(index.allowing(2, principal)) for principal in PRINCIPALS] == [[], [], []]
     assert len(index) == 0
