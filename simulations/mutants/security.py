@@ -164,11 +164,11 @@ MUTANTS = (
     ),
     _row(
         "A23", "an ACL counts from every host", "authorizer", ("W10",),
-        Edit(AUTHORIZER, "    if acl.host not in (WILDCARD, action.host) and not (takes_cidr and covers(acl.host, action.host)):\n", "    if False:\n"),
+        Edit(AUTHORIZER, "    if host not in (WILDCARD, action.host) and not (takes_cidr and covers(host, action.host)):\n", "    if False:\n"),
     ),
     _row(
         "A24", "a denied operation denies what it would imply", "authorizer", ("W10",),
-        Edit(AUTHORIZER, "    return implied is not None and acl.permission_type == Permission.ALLOW and acl.operation in implied\n", "    return implied is not None and acl.operation in implied\n"),
+        Edit(AUTHORIZER, "    return implied is not None and permission == Permission.ALLOW and operation in implied\n", "    return implied is not None and operation in implied\n"),
     ),
     _row(
         "A25", "no ACL operation implies another", "authorizer", ("W10",),
@@ -244,7 +244,7 @@ MUTANTS = (
     ),
     _row(
         "A47", "CreateTopics needs no permission for the topic", "permissions", ("W10",),
-        Edit("controller.handlers.topics", "    return lambda name: allows(state, context, env, AclOperation.CREATE, topic_type, name)\n", "    return lambda _name: True\n"),
+        Edit("controller.handlers.topics", "    return permission_on(state, context, env, AclOperation.CREATE, topic_type, names)\n", "    return lambda _name: True\n"),
     ),
     _row(
         "A48", "DeleteTopics needs no permission to delete", "permissions", ("W10",),
@@ -252,10 +252,10 @@ MUTANTS = (
     ),
     _row(
         "A49", "IncrementalAlterConfigs needs no permission", "permissions", ("W10",),
-        Edit("controller.handlers.configs", "            if allows(state, context, env, AclOperation.ALTER_CONFIGS, type_, name):\n", "            if True:\n"),
+        Edit("controller.handlers.configs", "            if may_alter[type_](name):\n", "            if True:\n"),
     ),
     _row(
         "A50", "CreatePartitions needs no permission", "permissions", ("W10",),
-        Edit("controller.handlers.partition_creation", "        if allows(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, name):\n", "        if True:\n"),
+        Edit("controller.handlers.partition_creation", "        if may_alter(name):\n", "        if True:\n"),
     ),
 )  # fmt: skip
