@@ -15,6 +15,7 @@ import tempfile
 from atexit import register
 from functools import cache
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from records.extras import install_command
@@ -59,7 +60,7 @@ def spark_session(
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise NoSpark(f"{error}; {install_command('pipeline')}") from None
-    prepare_environment()
+    prepare_environment(master)
     builder = SparkSession.builder.master(master).appName(app)
     for key, value in {**defaults(master, is_short=is_short), **(settings or {})}.items():
         builder = builder.config(key, value)
@@ -68,9 +69,12 @@ def spark_session(
     return session
 
 
-def prepare_environment() -> None:
+def prepare_environment(master: str = "local[*]") -> None:
     """Set the variables that the JVM and the workers start with, where they are not set. Raises NoSpark."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if "PYSPARK_PYTHON" not in os.environ:
+        # The script is on this machine alone.
+        is_local = master.startswith("local[") or master == "local"
+        os.environ["PYSPARK_PYTHON"] = str(_python_with_our_daemon()) if is_local else sys.executable
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
@@ -175,6 +179,20 @@ def _without_vector_module(real: Path) -> Path:
         script.write_text(text)
         script.chmod(0o755)
     return home
+
+
+def _python_with_our_daemon() -> Path:
+    """A Python that runs `worker_daemon` where Spark asks for its own daemon, as it does for the planner of a data source
+    whatever `spark.python.daemon.module` says.
+    """
+    script = _private_directory() / "python"
+    script.write_text(
+        "#!/bin/sh\n"
+        f'if [ "$1 $2" = "-m pyspark.daemon" ]; then shift 2; set -- -m {__package__}.worker_daemon "$@"; fi\n'
+        f'exec {quote(sys.executable)} "$@"\n'
+    )
+    script.chmod(0o755)
+    return script
 
 
 @cache

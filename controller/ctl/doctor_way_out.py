@@ -194,6 +194,8 @@ def _restore_mark(node: Node) -> list[str]:
             "# cluster.id is known neither here nor by a controller with a leader: start the others, and run",
             "# `kraftctl doctor` here again. Or, with cluster.id of meta.properties of another controller or a broker:",
             f"#   {write}",
+            "# if no directory of a controller or a broker has it any more: with one of `kafka-storage random-uuid` in",
+            "# it, which each later `format` must name too. Then run `kraftctl doctor` here again",
         ]
     return [*notes, write, "# start the node"]
 

@@ -6,7 +6,7 @@ import sys
 import time
 
 from controller.config.values.definition import ConfigError
-from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look, security_of
+from controller.ctl.quorum import NoQuorum, Refused, add_quorum_options, addresses_of, look, security_of
 from controller.ctl.terminal import parser
 from records.plain_text import plain_text
 
@@ -20,20 +20,31 @@ if TYPE_CHECKING:
 # A leader reports times of fetches by the wall clock, which drifts against the monotonic clock that measured them.
 CLOCK_MS = 50
 POLL_S = 0.1
+# A node that starts refuses a SCRAM login until it has the credentials of the log; another refusal lasts.
+REFUSED_S = 2.0
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 when the voters have caught up; 1 with one line on stderr at the timeout."""
+    """Exit code 0 when the voters have caught up; 1 with one line on stderr at the timeout, or if refused before."""
     options = arguments_parser().parse_args(arguments)
     end = time.monotonic() + options.timeout
     try:
         addresses, security = addresses_of(options), security_of(options)
         waiting = Waiting(options.node, options.past, with_observers=options.observers)
+        refused_since: float | None = None
         while True:
             try:
                 missing = waiting.take(look(addresses, "kraftctl-wait", security=security))
+                refused_since = None
+            except Refused as error:
+                missing = f"refused: {error}"
+                refused_since = refused_since or time.monotonic()
+                if time.monotonic() >= refused_since + REFUSED_S:
+                    print(f"kraftctl wait: {plain_text(missing)}", file=sys.stderr)
+                    return 1
             except NoQuorum as error:
                 missing = f"no leader: {error}"
+                refused_since = None
             if not missing:
                 return 0
             if time.monotonic() >= end:

@@ -13,6 +13,10 @@ from controller.node.long_requests import asks_much, is_long
 from controller.node.request_bounds import TooLarge, refusal_of_size
 from raft import inputs as raft_inputs
 from records.errors import ApiError
+from records.messages.elections import VoteRequest
+from records.messages.fetch import FetchRequest
+from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.voters import UpdateRaftVoterRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from raft.replica import Replica
 
 REQUEST_RECEIVED = "request_received"
+OTHER_CLUSTER = "peer_in_other_cluster"
 
 
 class Arrivals:
@@ -116,4 +121,27 @@ class Arrivals:
                 self._to_controller(inputs.Requested(context, request))
         elif context is None or admission.admits(api, context, request):
             self._shared_ids.requested(incoming, self._replica, self._now_ms())
+            self._compare_cluster_ids(incoming)
             self._to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
+
+    def _compare_cluster_ids(self, incoming: Incoming) -> None:
+        """Log a request of another cluster, with the address that it came from. The core refuses it."""
+        found, expected = getattr(incoming.message, "cluster_id", None), self._replica.config.cluster_id
+        if found not in {None, expected}:
+            sender = sender_of(incoming.message)
+            name = "a client" if sender < 0 else f"node {sender}"
+            self._log(OTHER_CLUSTER, found=found, expected=expected, sender=name, address=incoming.peer)
+
+
+def sender_of(request: Any) -> int:
+    """The node id of the sender of a request of the quorum; -1 where it names none."""
+    if isinstance(request, FetchRequest):
+        return request.replica_id if request.replica_id >= 0 else request.replica_state.replica_id
+    if isinstance(request, FetchSnapshotRequest):
+        return request.replica_id
+    if isinstance(request, UpdateRaftVoterRequest):
+        return request.voter_id
+    for topic in getattr(request, "topics", ()):
+        for partition in topic.partitions:
+            return int(partition.replica_id if isinstance(request, VoteRequest) else partition.leader_id)
+    return -1

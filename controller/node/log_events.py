@@ -83,7 +83,8 @@ ROWS = (
           " or its address leads to another node."),
     Event("peer_answered_error", "raft", "WARN", "A peer refused a request of the quorum with an error that a retry"
           " does not remove, such as INCONSISTENT_CLUSTER_ID."),
-    Event("peer_in_other_cluster", "raft", "WARN", "A request of the quorum has another cluster id than this node's."),
+    Event("peer_in_other_cluster", "raft", "WARN", "A request of the quorum has another cluster id than this node's;"
+          " `sender` and `address` say from where."),
     Event("peer_answered_other", "raft", "WARN", "A peer's response does not belong to the request that it was sent."),
     Event("vote_for_other_key", "raft", "WARN", "A Vote request to this node names another voter id or directory id"
           " than this node's."),

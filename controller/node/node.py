@@ -13,7 +13,7 @@ from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
 from controller.node.admission import Admission, NotAllowed
-from controller.node.arrivals import Arrivals
+from controller.node.arrivals import OTHER_CLUSTER, Arrivals
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
 from controller.node.election_preparation import ElectionPreparation
 from controller.node.feed import StateFeed
@@ -144,7 +144,7 @@ class Node:
             raft_effects.VotersChanged: lambda effect: channels.retain({voter.key.id for voter in effect.voters}),
             raft_effects.ShutdownComplete: lambda _effect: self._end(),
             raft_effects.Denied: lambda effect: self.fail(NotAllowed(effect.peer)),
-            raft_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
+            raft_effects.Noted: self._noted,
         }
         self._do_controller: dict[type, Callable[[Any], None]] = {
             controller_effects.Reply: lambda effect: self.replies.send(effect.source, effect.response, effect.context),
@@ -211,6 +211,14 @@ class Node:
     def on_disk_note(self, name: str, fields: dict[str, Any]) -> None:
         """The storage reports an event for the log; called on any thread."""
         self.loop.call_soon_threadsafe(lambda: self.log(name, **fields))
+
+    def _noted(self, effect: raft_effects.Noted) -> None:
+        """The core reports an event for the log; of addresses it knows nothing."""
+        peer = effect.fields.get("peer")
+        if effect.name == OTHER_CLUSTER:
+            return  # `Arrivals` has logged it, with the address
+        address = self.channels.address_of(peer) if isinstance(peer, int) else ""
+        self.log(effect.name, **effect.fields, **({"address": address} if address else {}))
 
     def note(self, name: str, fields: dict[str, Any]) -> None:
         """A part of the node reports an event for the log."""

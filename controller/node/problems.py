@@ -16,6 +16,8 @@ SEEN_OFTEN = {
     "peer_answered_error", "peer_in_other_cluster", "peer_has_other_key", "vote_for_other_key", "fetch_from_own_id",
     "node_id_shared", "peer_inconsistent", "majority_missing",
 }  # fmt: skip
+# A peer connects again and again, each time from another port: that is no other problem.
+_BY_HOST = {"peer_in_other_cluster"}
 # Peers choose what they send: no more problems than this are kept at a time.
 KEPT_MAX = 64
 # Of these, which last for long, the time until the next line.
@@ -44,8 +46,8 @@ TEXTS = {
         "controller.quorum.voters. Format a directory again only if it holds nothing to keep"
     ),
     "peer_in_other_cluster": (
-        "a node with the cluster id {found} sends requests to this node, whose cluster id is {expected}. Mount the "
-        "disk of this cluster there, or correct controller.quorum.voters"
+        "{sender} at {address} sends requests with the cluster id {found} to this node, whose cluster id is "
+        "{expected}. Mount the disk of this cluster there, or correct controller.quorum.voters"
     ),
     "peer_has_other_key": (
         "node {peer} has another directory id than the voter set says: its disk was replaced, or its address leads to "
@@ -138,8 +140,13 @@ def text_of(event: str, fields: Mapping[str, Any]) -> str | None:
         return None
     peer = fields.get("peer")
     if isinstance(peer, int):
-        form = form.replace("node {peer}", name_of(peer))
+        address = fields.get("address")
+        form = form.replace("node {peer}", f"{name_of(peer)} at {{address}}" if address else name_of(peer))
     return form.format_map(_Fields(fields))
+
+
+def _without_port(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {**fields, "address": str(fields.get("address")).rpartition(":")[0]}
 
 
 def name_of(peer: int) -> str:
@@ -163,21 +170,23 @@ class Problems:
         text = text_of(event, fields)
         if text is None:
             return True
+        # The identity of the problem, which is its text in all but these events.
+        key = text_of(event, _without_port(fields)) or text if event in _BY_HOST else text
         now_s = self._clock_s()
         self._forget(now_s)
-        known = self._known.get(text)
+        known = self._known.get(key)
         if known is None:
             if len(self._known) >= KEPT_MAX:
                 return False
-            self._known[text] = Problem(event, text, now_s, now_s, 1)
-            self._logged[text] = (now_s, 1)
+            self._known[key] = Problem(event, text, now_s, now_s, 1)
+            self._logged[key] = (now_s, 1)
             fields["text"] = text
             return True
-        self._known[text] = known = known._replace(last_s=now_s, occurrences=known.occurrences + 1)
-        logged_s, count = self._logged[text]
+        self._known[key] = known = known._replace(text=text, last_s=now_s, occurrences=known.occurrences + 1)
+        logged_s, count = self._logged[key]
         if now_s - logged_s < _LOGGED_AGAIN_S.get(event, REPEAT_S):
             return False
-        self._logged[text] = (now_s, known.occurrences)
+        self._logged[key] = (now_s, known.occurrences)
         fields["text"], fields["repeated"] = text, known.occurrences - count
         return True
 

@@ -178,6 +178,7 @@ class LiveQuorum:
                 self._learn(connection)
                 self._leader_epoch = self._epoch_and_voters(connection)
             except NotAuthenticated as error:
+                connection.socket.close()
                 raise self._refused(error) from None
             except (_Again, OSError, ApiError, DecodeError, EncodeError) as error:
                 self._note(str(error) or type(error).__name__)

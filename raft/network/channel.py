@@ -196,7 +196,7 @@ class Channel:
     def _note_misbehaved(self, reason: str) -> None:
         if reason != self._last_reason:  # once, not at each of many attempts
             self._last_reason, self._failing_since_s = reason, self._loop.time()
-            self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
+            self._note("peer_misbehaved", {"peer": self.address, "reason": reason})
 
     # Opening, closing and reopening.
 
@@ -241,7 +241,7 @@ class Channel:
         reason = str(error) or type(error).__name__
         if reason != self._last_reason:  # once, not at each of many attempts
             self._last_reason, self._failing_since_s = reason, self._loop.time()
-            self._note("connect_failed", {"peer": self._where(), "reason": reason})
+            self._note("connect_failed", {"peer": self.address, "reason": reason})
         self._back_off()
         self._fail(Error.BROKER_NOT_AVAILABLE)
         if is_refused(error):
@@ -387,7 +387,7 @@ class Channel:
     def _fail_authentication(self, reason: str) -> None:
         if reason != self._last_reason:
             self._last_reason, self._failing_since_s = reason, self._loop.time()
-            self._note("authentication_failed", {"peer": self._where(), "reason": reason})
+            self._note("authentication_failed", {"peer": self.address, "reason": reason})
         link = self._link
         self._lose()
         if link is not None:
@@ -401,7 +401,7 @@ class Channel:
         try:
             self._write(asked, common_version(type(asked.request), self.versions))
         except EncodeError as error:
-            self._note("peer_too_old", {"peer": self._where(), "reason": str(error)})
+            self._note("peer_too_old", {"peer": self.address, "reason": str(error)})
             self._fail(Error.UNSUPPORTED_VERSION)
 
     def _write(self, outgoing: Outgoing, version: int) -> None:
@@ -421,9 +421,11 @@ class Channel:
     @property
     def failure(self) -> tuple[str, float] | None:
         """The address and why it cannot be reached or refuses this node, and since when (s); None if connected."""
-        return (f"{self._where()}: {self._last_reason}", self._failing_since_s) if self._last_reason else None
+        return (f"{self.address}: {self._last_reason}", self._failing_since_s) if self._last_reason else None
 
-    def _where(self) -> str:
+    @property
+    def address(self) -> str:
+        """`host:port` of the peer; empty before the first request to it."""
         return "" if self._endpoint is None else address_text(self._endpoint.host, self._endpoint.port)
 
 

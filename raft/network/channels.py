@@ -58,6 +58,11 @@ class Channels:
         found = {peer: channel.failure for peer, channel in sorted(self._channels.items())}
         return {peer: failure for peer, failure in found.items() if failure is not None}
 
+    def address_of(self, peer: int) -> str:
+        """`host:port` that the requests to a peer go to; empty for a peer that nothing was sent to."""
+        channel = self._channels.get(peer)
+        return "" if channel is None else channel.address
+
     def retain(self, peers: Container[int]) -> None:
         """Close the channels to all other peers; a later `send` opens a new one."""
         for peer in [peer for peer in self._channels if peer not in peers]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -176,6 +177,8 @@ class Way(RuleBasedStateMachine):
                     node.start()
             elif line.startswith("plan="):
                 variables = f"plan={self.root}/plan-{len(self.told)}; "
+            elif line.startswith("#   printf") and is_lost:
+                assert self.run(line.removeprefix("#").replace("CLUSTER_ID", self.cluster_id())).returncode == 0
             elif not line.startswith("#"):
                 done = self.run(variables + line)
                 self.told.append(f"    {done.returncode} {done.stdout[-200:]}{done.stderr[-300:]}")
@@ -184,6 +187,14 @@ class Way(RuleBasedStateMachine):
                 if "recover apply" in line:
                     follow(done.stdout.partition("in this order:")[2], self.found, node.id)
                     return
+
+    def cluster_id(self) -> str:
+        """That of another controller, which knows no leader; a new one if none is left: there are no brokers."""
+        assert self.found is not None
+        marks = [node.directory / "meta.properties" for node in self.found.controllers.values()]
+        texts = [mark.read_text() for mark in marks if mark.exists()]
+        found = re.search("(?m)^cluster.id=(.+)$", "\n".join(texts))
+        return found[1] if found else self.run("kafka-storage random-uuid").stdout.strip()
 
     def take_the_last_way(self) -> bool:
         """No leader, although all that can run runs: the best directory that is left becomes the quorum."""

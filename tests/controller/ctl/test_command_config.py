@@ -174,23 +174,92 @@ def test_a_command_config_that_cannot_be_used_is_one_line(tmp_path: Path, capsys
         )
 
 
-def test_a_refusal_is_the_answer_of_status_shell_and_backup_at_once(
+@pytest.fixture(name="strict", scope="module")
+def _strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """Port and directory of a node with ACLs, of which ann has none."""
+    port, root = free_port(), tmp_path_factory.mktemp("strict")
+    settings = {
+        "listener.security.protocol.map": "CONTROLLER:SASL_SSL", "sasl.mechanism.controller.protocol": "PLAIN",
+        "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.controller.plain.sasl.jaas.config":
+            f'{MODULE} required username="node" password="{NODE}" user_node="{NODE}" user_ann="{ANN}";',
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:node", **stores("node"),
+    }  # fmt: skip
+    with running(root, port, **settings):
+        assert main(["wait", "-c", str(root / "controller.properties"), "--timeout", "30"]) == 0
+        yield port, root
+
+
+def refused_everywhere(port: int, config: str, target: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What each command says that asks the quorum; its exit code is 1, and the timeouts are never reached."""
+    where = f"127.0.0.1:{port}"
+    at = ["--bootstrap-controller", where, "--command-config", config]
+    commands = {
+        "status": lambda: main(["status", *at]),
+        "wait": lambda: main(["wait", *at, "--timeout", "600"]),
+        "watch": lambda: main(["watch", *at]),
+        "backup": lambda: main(["backup", "save", *at, str(target)]),
+        "shell": lambda: shell(["--controllers", where, "--config", config, "ls"]),
+    }
+    said = []
+    for name, command in commands.items():
+        code = command()
+        shown = capsys.readouterr()
+        assert (name, code) == (name, 1)
+        assert "no leader" not in shown.out + shown.err  # as after 30 s of further attempts
+        assert "timed out" not in shown.err
+        assert shown.err.count("\n") == 1, shown.err
+        said.append(shown.err)
+    return said
+
+
+def test_a_wrong_password_is_the_answer_at_once(
     sasl: tuple[int, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     port, root = sasl
-    config = ann(root, "not-hers")
-    where = f"127.0.0.1:{port}"
 
-    ended = [
-        main(["status", "--bootstrap-controller", where, "--command-config", config]),
-        main(["backup", "save", "--bootstrap-controller", where, "--command-config", config, str(tmp_path / "saved")]),
-        shell(["--controllers", where, "--config", config, "ls"]),
-    ]
+    said = refused_everywhere(port, ann(root, "not-hers"), tmp_path / "saved", capsys)
 
-    assert ended == [1, 1, 1]
-    said = capsys.readouterr()
-    assert said.err.count("authentication with SASL mechanism PLAIN is refused") == 3
-    assert "no leader" not in said.out + said.err  # as after 30 s of further attempts
+    assert ["authentication with SASL mechanism PLAIN is refused" in each for each in said] == [True] * 5
+
+
+def test_a_wrong_authority_is_the_answer_at_once(
+    sasl: tuple[int, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = sasl
+    config = client(
+        root, "foreign-authority", security__protocol="SSL", ssl__truststore__type="PEM",
+        ssl__truststore__location=str(authority("other") / "ca.pem"),
+    )  # fmt: skip
+
+    said = refused_everywhere(port, config, tmp_path / "saved", capsys)
+
+    assert ["its certificate is not trusted" in each for each in said] == [True] * 5
+
+
+def test_a_certificate_that_the_node_does_not_trust_is_the_answer_at_once(
+    mutual: tuple[int, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = mutual
+    other = str(certificate("/O=Test/CN=ann", ca="other"))
+    config = client(
+        root, "foreign-certificate", security__protocol="SSL", **{**stores("ann"), "ssl.keystore.location": other}
+    )
+
+    said = refused_everywhere(port, config, tmp_path / "saved", capsys)
+
+    assert [each for each in said if "it does not trust our certificate" not in each] == []
+
+
+def test_a_missing_acl_is_the_answer_at_once(
+    strict: tuple[int, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = strict
+
+    said = refused_everywhere(port, ann(root), tmp_path / "saved", capsys)
+
+    assert ["CLUSTER_AUTHORIZATION_FAILED" in each for each in said] == [True] * 5
 
 
 def test_a_client_without_a_certificate_is_told_so_and_not_that_there_is_no_leader(

@@ -120,7 +120,8 @@ def test_a_cluster_id_that_nobody_knows_is_no_word_to_copy(tmp_path: Path) -> No
     lines = block(tmp_path, DYNAMIC, lambda at: (at / "meta.properties").unlink(), NO_LEADER)
 
     assert commands(lines) == []
-    assert lines[-1].startswith("#   printf ")
+    assert lines[-3].startswith("#   printf ")
+    assert lines[-2].startswith("# if no directory of a controller or a broker has it any more: ")
 
 
 @pytest.mark.parametrize(("name", "option"), [(STATIC, "-c FILE "), (DYNAMIC, "")])

@@ -78,12 +78,33 @@ def test_a_bootstrap_server_is_no_node_with_a_negative_id() -> None:
 
 def test_both_cluster_ids_are_named() -> None:
     log = Log("json", "INFO", io.StringIO())
-    log("peer_in_other_cluster", found="AAAA", expected="BBBB")
+    log("peer_in_other_cluster", found="AAAA", expected="BBBB", sender="node 2", address="127.0.0.1:50001")
 
     (problem,) = log.problems.current()
 
-    assert "cluster id AAAA" in problem.text
-    assert "cluster id is BBBB" in problem.text
+    assert problem.text.startswith(
+        "node 2 at 127.0.0.1:50001 sends requests with the cluster id AAAA to this node, whose cluster id is BBBB. "
+    )
+
+
+def test_a_node_of_another_cluster_that_connects_again_is_one_problem_with_its_last_address() -> None:
+    clock, out = Clock(), io.StringIO()
+    log = Log("json", "INFO", out, clock)
+    for port in range(50001, 50031):
+        log("peer_in_other_cluster", found="A", expected="B", sender="node 2", address=f"127.0.0.1:{port}")
+    log("peer_in_other_cluster", found="A", expected="B", sender="node 2", address="127.0.0.2:50001")
+
+    texts = [problem.text.partition(" sends")[0] for problem in log.problems.current()]
+
+    assert texts == ["node 2 at 127.0.0.1:50030", "node 2 at 127.0.0.2:50001"]
+    assert [line["address"] for line in lines(out)] == ["127.0.0.1:50001", "127.0.0.2:50001"]
+
+
+def test_a_peer_that_refuses_is_named_with_its_address() -> None:
+    log = Log("json", "INFO", io.StringIO())
+    log("peer_answered_error", peer=2, error="INCONSISTENT_CLUSTER_ID", address="c2:9093")
+
+    assert log.problems.current()[0].text.startswith("node 2 at c2:9093 refuses this node: the two were formatted")
 
 
 def test_peers_cannot_make_the_list_grow_without_end() -> None:

@@ -43,7 +43,9 @@ def reason_with(port: int, part: str) -> str:
     return found
 
 
-def test_two_nodes_with_different_cluster_ids_name_both_ids(tmp_path: Path) -> None:
+def test_two_nodes_with_different_cluster_ids_name_both_ids_and_where_the_other_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     first = free_ports_in_a_row(4)
     voters = f"1@127.0.0.1:{first},2@127.0.0.1:{first + 1}"
     with ExitStack() as stack:
@@ -64,8 +66,20 @@ def test_two_nodes_with_different_cluster_ids_name_both_ids(tmp_path: Path) -> N
         view: dict[str, Any] = json.loads(get(first + 2, "/quorum"))
         assert view["quorum"]["leader_id"] is None
         assert any(OTHER_CLUSTER_ID in problem["text"] and problem["lasts_ms"] >= 0 for problem in view["problems"])
+        texts = [problem["text"] for problem in view["problems"]]
+        asks = rf"node 2 at 127\.0\.0\.1:\d+ sends requests with the cluster id {OTHER_CLUSTER_ID} to this node"
+        refuses = rf"node 2 at 127\.0\.0\.1:{first + 1} refuses this node: "
+        assert [len([text for text in texts if re.match(form, text)]) for form in (asks, refuses)] == [1, 1]
+        main(["status", "-c", str(tmp_path / "1/controller.properties")])
+        shown = capsys.readouterr().out
+        assert re.search(asks, shown)
+        assert re.search(refuses, shown)
         time.sleep(2)
-    events = [json.loads(line)["event"] for line in (tmp_path / "1" / "node.log").read_text().splitlines()]
+    log = [json.loads(line) for line in (tmp_path / "1" / "node.log").read_text().splitlines()]
+    events = [line["event"] for line in log]
+    (found,) = [line for line in log if line["event"] == "peer_in_other_cluster"]
+    assert re.fullmatch(r"127\.0\.0\.1:\d+", found["address"])
+    assert (found["sender"], found["found"]) == ("node 2", OTHER_CLUSTER_ID)
     assert events.count("peer_answered_error") == 1
     assert events.count("peer_in_other_cluster") == 1
 

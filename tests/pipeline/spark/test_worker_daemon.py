@@ -59,3 +59,32 @@ def test_the_sessions_workers_are_forked_by_this_daemon(spark: Any) -> None:
             yield pa.RecordBatch.from_pydict({"ours": [is_ours]})
 
     assert spark.range(1).mapInArrow(whose, "ours boolean").first()["ours"] is True
+
+
+def test_the_planner_of_a_data_source_is_forked_by_this_daemon_too(spark: Any) -> None:
+    """It asks for the partitions, in a process of its own, and `spark.python.daemon.module` is not read for it."""
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+    class Reader(DataSourceReader):
+        def partitions(self) -> list[Any]:
+            import sys
+
+            return [InputPartition(getattr(sys.modules["__main__"].__spec__, "name", ""))]
+
+        def read(self, partition: Any) -> Iterator[Any]:
+            yield (partition.value,)
+
+    class Planned(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return "planned"
+
+        def schema(self) -> str:
+            return "module string"
+
+        def reader(self, schema: Any) -> Reader:
+            return Reader()
+
+    spark.dataSource.register(Planned)
+
+    assert spark.read.format("planned").load().first()["module"] == "pipeline.worker_daemon"
