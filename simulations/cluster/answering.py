@@ -69,7 +69,9 @@ class Answering:
         is_active = process.controller.is_active
         if type(event) is inputs.Requested:
             source = event.context.source
-            if (life, source) in self._committed:  # what a node asks of itself comes over no network
+            # What a node asks of itself comes over no network, and what waited for a long step may come when its
+            # connection is closed.
+            if (life, source) in self._committed and source.connection in process.connections:
                 waits[source] = type(event.request)
             if is_active and not any(type(each) is effects.Append for each in done):
                 self._shown[life, source] = self._seen(process, event.request)

@@ -116,7 +116,8 @@ class Promptness:
         if process.is_dead or process.has_failed or replica.role is not role or replica.stopped:
             return
         now_ms, silent_ms = process.clock.ms(self._world.now), role.state.fetch_deadline_ms
-        may_ask = replica.log.is_flushed and replica.freezing is None and _has_bootstrap_servers(process)
+        is_writing = not replica.log.is_flushed or replica.freezing is not None or _writes_part(role)
+        may_ask = not is_writing and _has_bootstrap_servers(process)
         is_held = self.is_saving(process) or not process.is_awake or process.clock.frozen or not may_ask
         asked_ms = self._asked_others_ms.get(process.node.id, silent_ms - 1)
         is_late = now_ms >= silent_ms > asked_ms and not self._ledger.may_stand(process)
@@ -202,3 +203,9 @@ def _partition(response: Any) -> Any:
         return None
     topics = response.responses if hasattr(response, "responses") else response.topics
     return topics[0].partitions[0]
+
+
+def _writes_part(role: Follower) -> bool:
+    """Whether a part of a snapshot is being written."""
+    download = role.state.download
+    return download is not None and download.writing > 0

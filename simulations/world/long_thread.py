@@ -22,6 +22,9 @@ SLICE_S_MAX = 0.003
 SWITCH_CHANCE = 0.5
 LONG_CHANCE = 0.05
 LONG_S_MAX = 0.3
+# How many pauses of a step end a slice at most. A slice of the product lasts some ms, whatever it does; here each pause
+# may end one, and a step of 10,000 entries would last longer than the recovery phase.
+SWITCHES_MAX = 100
 
 
 class SimLongThread:
@@ -29,6 +32,7 @@ class SimLongThread:
 
     def __init__(self, loop: SimLoop, rng: Random) -> None:
         self.switches = 0
+        self._switches_left = 0
         self._loop = loop
         self._rng = rng
         self._jobs: deque[Callable[[], None]] = deque()
@@ -44,6 +48,7 @@ class SimLongThread:
 
     def take_turns(self, work: Callable[[], Any], then: Callable[[Any, BaseException | None], None]) -> None:
         self._outcome, self._then = None, then
+        self._switches_left = SWITCHES_MAX
         self._wait()
         try:
             self._outcome = work(), None
@@ -52,9 +57,10 @@ class SimLongThread:
         self._leave()
 
     def pause(self) -> bool:
-        if getcurrent() is not self._thread or self._rng.random() >= SWITCH_CHANCE:
+        if getcurrent() is not self._thread or not self._switches_left or self._rng.random() >= SWITCH_CHANCE:
             return False
         self.switches += 1
+        self._switches_left -= 1
         self._wait()
         return True
 

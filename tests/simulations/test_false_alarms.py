@@ -27,6 +27,10 @@ from simulations.levels.table import load
         ("controller", 123),  # C21: UpdateFeatures raises kraft.version, if the voters have reported the level
         ("controller", 211),  # C21: topics grow in the order of Kafka's hash map, not of the request
         ("node", 52),  # L11: each read of a client asks the followers to confirm the leader
+        ("node", 74),  # L02: a long step with a pause at each of 10,000 entries lasted longer than the recovery phase
+        ("controller", 167),
+        ("controller", 20006),  # L05: a request waited for a long step, and its connection was closed meanwhile
+        ("controller", 173),
         ("node", 865),  # C09: the answer to a heartbeat left long after its arrival
         ("secured", 296),  # C05: a rogue client that may unregisters a broker, which no history records
         ("members", 1782),  # L01: two inputs of one moment came to raft in the wrong order
@@ -38,6 +42,8 @@ from simulations.levels.table import load
         ("members", 7335),  # S19: a new voter is forgotten while its record waits for an offset
         ("members", 7435),  # S17: a process died before it could report its snapshot
         ("members", 7449),  # S25: a pre-vote at a voter whose removal is not committed
+        ("members", 1426),  # S06: a leader of the past has an observer truncate what a later one has committed
+        ("members", 811),  # L15: a part of a snapshot was being written for longer than a fetch timeout
         ("members", 3079),  # the newest voter set on a failed disk is torn
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
     ],
