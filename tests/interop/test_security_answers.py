@@ -69,7 +69,16 @@ def pair(request: Any, tmp_path_factory: pytest.TempPathFactory, stock: Stock) -
         cluster(root / STOCK, stock, [STOCK], 0, settings=settings) as theirs,
         cluster(root / OURS, stock, [OURS], 0, settings=settings) as ours,
     ):
-        yield Pair(theirs.controllers[1].port, ours.controllers[1].port)
+        ports = Pair(theirs.controllers[1].port, ours.controllers[1].port)
+        # An active controller answers UNKNOWN_SERVER_ERROR until its authorizer has read the ACLs.
+        eventually(lambda: all(knows_acls(port) for port in ports), "the ACLs")
+        yield ports
+
+
+def knows_acls(port: int) -> bool:
+    user, refused = STEPS[0]
+    results = getattr(forwarded(port, refused, 3, user), "results", ())
+    return bool(results) and results[0].error_code != -1
 
 
 def forwarded(port: int, request: Any, version: int, user: str) -> Any:
