@@ -182,8 +182,9 @@ def _without_vector_module(real: Path) -> Path:
 
 
 def _python_with_our_daemon() -> Path:
-    """A Python that runs `worker_daemon` where Spark asks for its own daemon, as it does for the planner of a data source
-    whatever `spark.python.daemon.module` says.
+    """A Python that runs `worker_daemon` where Spark asks for its own daemon.
+
+    Spark does so for the planner of a data source, whatever `spark.python.daemon.module` says.
     """
     script = _private_directory() / "python"
     script.write_text(

@@ -65,7 +65,7 @@ def test_the_planner_of_a_data_source_is_forked_by_this_daemon_too(spark: Any) -
     """It asks for the partitions, in a process of its own, and `spark.python.daemon.module` is not read for it."""
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-    class Reader(DataSourceReader):
+    class Reader(DataSourceReader):  # type: ignore[misc]
         def partitions(self) -> list[Any]:
             import sys
 
@@ -74,7 +74,7 @@ def test_the_planner_of_a_data_source_is_forked_by_this_daemon_too(spark: Any) -
         def read(self, partition: Any) -> Iterator[Any]:
             yield (partition.value,)
 
-    class Planned(DataSource):
+    class Planned(DataSource):  # type: ignore[misc]
         @classmethod
         def name(cls) -> str:
             return "planned"
