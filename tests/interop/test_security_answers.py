@@ -77,7 +77,7 @@ def pair(request: Any, tmp_path_factory: pytest.TempPathFactory, stock: Stock) -
 
 def knows_acls(port: int) -> bool:
     user, refused = STEPS[0]
-    results = getattr(forwarded(port, refused, 3, user), "results", ())
+    results: Any = getattr(forwarded(port, refused, 3, user), "results", ())
     return bool(results) and results[0].error_code != -1
 
 
