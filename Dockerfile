@@ -15,6 +15,7 @@ COPY kraft_quorum kraft_quorum
 COPY records records
 COPY raft raft
 COPY controller controller
+COPY tools tools
 COPY docs/runbook.md docs/
 RUN /tmp/tools/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation \
         --wheel-dir /tmp/wheel . \

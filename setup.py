@@ -17,7 +17,7 @@ from setuptools.command.build_py import build_py
 
 ABOVE = "kraft_quorum"
 # Those that are there: the image is built without simulations and pipeline.
-MOVED = [name for name in ("records", "raft", "controller", "simulations", "pipeline") if Path(name).is_dir()]
+MOVED = [name for name in ("records", "raft", "controller", "tools", "simulations", "pipeline") if Path(name).is_dir()]
 
 
 def is_moved(module: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def kraftctl() -> int:
-    from controller.ctl.main import main
+    from tools.kraftctl.main import main
 
     return main()
 
@@ -16,78 +16,78 @@ def kraft_pipeline() -> int:
 
 
 def kafka_storage() -> int:
-    from controller.tools.storage import main
+    from tools.kafka.storage import main
 
     return main()
 
 
 def kafka_dump_log() -> int:
-    from controller.tools.dump_log import main
+    from tools.kafka.dump_log.dump_log import main
 
     return main()
 
 
 def kafka_metadata_shell() -> int:
-    from controller.tools.metadata_shell import main
+    from tools.kafka.shell.metadata_shell import main
 
     return main()
 
 
 def kafka_metadata_quorum() -> int:
-    from controller.tools.admin.metadata_quorum import main
+    from tools.kafka.metadata_quorum import main
 
     return main()
 
 
 def kafka_features() -> int:
-    from controller.tools.admin.features import main
+    from tools.kafka.features import main
 
     return main()
 
 
 def kafka_cluster() -> int:
-    from controller.tools.admin.cluster import main
+    from tools.kafka.cluster import main
 
     return main()
 
 
 def kafka_leader_election() -> int:
-    from controller.tools.admin.leader_election import main
+    from tools.kafka.leader_election import main
 
     return main()
 
 
 def kafka_acls() -> int:
-    from controller.tools.admin.acls import main
+    from tools.kafka.acls.acls import main
 
     return main()
 
 
 def kafka_delegation_tokens() -> int:
-    from controller.tools.admin.delegation_tokens import main
+    from tools.kafka.delegation_tokens import main
 
     return main()
 
 
 def kafka_topics() -> int:
-    from controller.tools.admin.topics import main
+    from tools.kafka.topics.topics import main
 
     return main()
 
 
 def kafka_reassign_partitions() -> int:
-    from controller.tools.admin.reassign_partitions import main
+    from tools.kafka.reassign.reassign_partitions import main
 
     return main()
 
 
 def kafka_configs() -> int:
-    from controller.tools.admin.configs import main
+    from tools.kafka.configs.configs import main
 
     return main()
 
 
 def kafka_broker_api_versions() -> int:
-    from controller.tools.admin.broker_api_versions import main
+    from tools.kafka.broker_api_versions import main
 
     return main()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "ARCHITECTURE.md").read_text()
-PACKAGES = ("records", "raft", "controller", "simulations", "pipeline", "tests")
+PACKAGES = ("records", "raft", "controller", "tools", "simulations", "pipeline", "tests")
 # `controller/core/steps.py`, `raft/vote.py:can_grant`, `controller/state/state.py:State.revert`, `pipeline/tables/`
 REFERENCE = re.compile(r"`((?:%s)/[\w/]*(?:\.\w+)?)(?::([\w.]+))?`" % "|".join(PACKAGES))  # noqa: UP031 - braces
 

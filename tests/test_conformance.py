@@ -17,7 +17,7 @@ from tests.records.guide_comparison import GUIDES, guide
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "conformance" / "conformance.md"
 HEADER = ["In the text", "In Kafka 4.x", "Where, or why not", "Shown by"]
-REFERENCE = re.compile(r"`((?:records|raft|controller|tests|docs|pipeline|simulations)/[\w./-]+)(?:::?(\w+))?`")
+REFERENCE = re.compile(r"`((?:records|raft|controller|tools|tests|docs|pipeline|simulations)/[\w./-]+)(?:::?(\w+))?`")
 
 KIP_631_RECORDS = {
     "RegisterBrokerRecord", "UnregisterBrokerRecord", "TopicRecord", "PartitionRecord", "ConfigRecord",

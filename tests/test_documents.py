@@ -20,11 +20,11 @@ import yaml
 
 from controller.config.keys import effects, own, server
 from controller.config.unknown_keys import unknown_keys
-from controller.ctl.command_trees import trees
-from controller.tools import live_shell
 from records.properties import parse_properties
 from tests.controller.server.processes import free_ports_in_a_row, running
 from tests.test_tidy import PACKAGES
+from tools.kafka.shell import live_shell
+from tools.kraftctl.command_trees import trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,10 +67,10 @@ NOT_RUN = {
     "kraftctl recover": "needs survivors; tests/interop/test_recover.py runs it",
     "kraftctl quorum": "changes the voters; tests/interop/test_quorum_replace.py and test_quorum_migrate.py run it",
     "kraftctl controllers": "needs a ghost; tests/interop/test_controllers_prune.py runs it",
-    "kraftctl diff": "needs a backup; tests/controller/ctl/test_history.py runs it",
-    "kraftctl watch": "runs until it is ended; tests/controller/ctl/test_watch.py runs it",
-    "kraftctl up": "runs until it is ended; tests/controller/ctl/test_up.py runs it",
-    "kraftctl bench": "its exit code depends on the load of the machine; tests/controller/ctl/test_bench.py runs it",
+    "kraftctl diff": "needs a backup; tests/tools/kraftctl/history/test_history.py runs it",
+    "kraftctl watch": "runs until it is ended; tests/tools/kraftctl/history/test_watch.py runs it",
+    "kraftctl up": "runs until it is ended; tests/tools/kraftctl/run/test_up.py runs it",
+    "kraftctl bench": "its exit code depends on the machine's load; tests/tools/kraftctl/bench/test_bench.py runs it",
     "kafka-storage format": "writes where the example says; tests/interop/test_storage.py runs it",
     "kafka-metadata-quorum.sh remove-controller": "needs a second voter; tests/interop/test_voters.py runs it",
 }

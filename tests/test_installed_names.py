@@ -18,7 +18,7 @@ import pytest
 from tests.controller.server.processes import CLUSTER_ID, free_port, free_ports_in_a_row, write_properties
 
 ROOT = Path(__file__).parents[1]
-FOREIGN = ("records", "raft", "controller", "pipeline", "simulations")
+FOREIGN = ("records", "raft", "controller", "tools", "pipeline", "simulations")
 OURS = ("kraft_quorum", "pyspark_kraft")
 # Files of the tree, committed or not, without those that git ignores.
 LISTED = ("git", "ls-files", "--cached", "--others", "--exclude-standard")

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # A name computed at run time must be relative, or the installed module would not be found.
 ABSOLUTE = re.compile(
-    r"(import_module|files|find_spec|__import__)\(\s*f?\"(records|raft|controller|simulations|pipeline)\b"
+    r"(import_module|files|find_spec|__import__)\(\s*f?\"(records|raft|controller|tools|simulations|pipeline)\b"
 )
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PACKAGES = ("records", "raft", "controller", "simulations", "pipeline")
+PACKAGES = ("records", "raft", "controller", "tools", "simulations", "pipeline")
 
 # Package or module prefix -> the prefixes of the project that it may import; the longest prefix that matches counts.
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -26,9 +27,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "raft.storage": ("records", "raft"),
     "raft.network": ("records", "raft"),
     "controller": ("records", "raft", "controller"),
-    "simulations": ("records", "raft", "controller", "simulations"),
+    "tools": ("records", "raft", "controller", "tools"),
+    "simulations": ("records", "raft", "controller", "tools", "simulations"),
     # The one place that builds a Spark session is the pipeline's.
-    "simulations.fleet": ("records", "raft", "controller", "simulations", "pipeline.session"),
+    "simulations.fleet": ("records", "raft", "controller", "tools", "simulations", "pipeline.session"),
     "pipeline": ("records", "raft.network", "pipeline", "simulations"),
     # The names of files, and which configs are secrets, stand in one place.
     "pipeline.source": (
@@ -45,13 +47,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # What a record without a partition does stands in one place; partitions are folded by column, and tests compare.
     "pipeline.tables": (
         "records",
-        "controller.offline.image",
+        "tools.offline.image",
         "controller.state.records_of",
         "controller.state.tables",
         "pipeline",
     ),
     # The planner works on the state that the controller itself would replay.
-    "pipeline.planner.image": ("records", "controller", "pipeline"),
+    "pipeline.planner.image": ("records", "controller", "tools.offline", "pipeline"),
 }
 
 # The cores have no clock, no random numbers of their own, and no files, threads or network.
@@ -63,8 +65,8 @@ FORBIDDEN_IN_CORES = {
 
 # What is no core: all else is.
 EDGES = (
-    "records.__main__", "raft.storage", "raft.network", "controller.config", "controller.offline", "controller.node",
-    "controller.security", "controller.tools", "controller.server", "controller.ctl", "simulations", "pipeline",
+    "records.__main__", "raft.storage", "raft.network", "controller.config", "controller.node",
+    "controller.security", "controller.server", "tools", "simulations", "pipeline",
 )  # fmt: skip
 
 # The folders of `controller`, from the lowest level to the highest: each imports only from levels below its own.
@@ -72,17 +74,30 @@ LEVELS = (
     ("features", "config.values", "state.tables"),
     ("config.keys", "state.partitions"),
     ("config", "state"),
-    ("interface", "offline"),
-    ("rules", "tools.command_line"),
-    ("handlers", "tools.shell"),
+    ("interface",),
+    ("rules",),
+    ("handlers",),
     ("core", "security"),
-    ("node", "tools"),
-    ("server.http", "tools.admin"),
+    ("node",),
+    ("server.http",),
     ("server.grpc",),
     ("server",),
-    ("ctl",),
 )
-FOLDERS_MAX = 22
+# The same of `tools`. `kraftctl` imports the module of a verb by a computed name.
+TOOL_LEVELS = (
+    ("rng", "offline"),
+    ("command_line",),
+    ("client",),
+    ("kafka",),
+    ("kafka.acls", "kafka.configs", "kafka.dump_log", "kafka.shell"),
+    ("kafka.topics",),
+    ("kafka.reassign",),
+    ("kraftctl.points", "kraftctl.nodes"),
+    ("kraftctl",),
+    ("kraftctl.cluster", "kraftctl.run", "kraftctl.history", "kraftctl.backup", "kraftctl.doctor", "kraftctl.repair"),
+    ("kraftctl.bench",),
+)
+FILES_MAX = 25
 # The one circle of types: the state is made of these tables, and the functions of a table take the state, or the whole
 # of the partitions. At run time there is no circle.
 WHOLES = ("controller.state.state", "controller.state.partitions.partitions")
@@ -188,7 +203,7 @@ def is_pair_of_state(name: str, found: Import) -> bool:
 
 
 def folder(name: str) -> str:
-    """The folder of a module of `controller`, without `controller.`; a module at the root is its own."""
+    """The folder of a module of a package, without the package's name; a module at the root is its own."""
     parts = name.split(".")
     is_package = modules()[name].name == "__init__.py"
     return ".".join(parts[1:] if is_package or len(parts) == 2 else parts[1:-1])
@@ -226,25 +241,32 @@ def test_for_types_only_the_state_and_its_tables_import_each_other() -> None:
     assert circle({None, "function", "types"}) == []
 
 
-def test_each_folder_of_the_controller_imports_only_from_levels_below() -> None:
-    level = {name: number for number, names in enumerate(LEVELS) for name in names}
+@pytest.mark.parametrize(("package", "levels"), [("controller", LEVELS), ("tools", TOOL_LEVELS)])
+def test_each_folder_imports_only_from_levels_below(package: str, levels: tuple[tuple[str, ...], ...]) -> None:
+    level = {name: number for number, names in enumerate(levels) for name in names}
     wrong = [
         f"{name}:{each.line} imports {each.target}"
         for name, path in modules().items()
-        if is_within(name, "controller") and name != "controller"
+        if is_within(name, package) and name != package
         for each in all_imports(path)
-        if is_within(each.target, "controller") and folder(each.target) != folder(name)
+        if is_within(each.target, package) and each.target != package and folder(each.target) != folder(name)
         if level[folder(each.target)] >= level[folder(name)] and not is_pair_of_state(name, each)
     ]
 
     assert wrong == []
 
 
-def test_the_controller_has_at_most_22_folders_and_each_has_a_level() -> None:
-    folders = {folder(name) for name in modules() if is_within(name, "controller") and name != "controller"}
+@pytest.mark.parametrize(("package", "levels"), [("controller", LEVELS), ("tools", TOOL_LEVELS)])
+def test_each_folder_has_a_level(package: str, levels: tuple[tuple[str, ...], ...]) -> None:
+    folders = {folder(name) for name in modules() if is_within(name, package) and name != package}
 
-    assert folders == {name for names in LEVELS for name in names}
-    assert len(folders) <= FOLDERS_MAX
+    assert folders == {name for names in levels for name in names}
+
+
+def test_no_folder_of_the_tools_has_more_than_25_files() -> None:
+    counts = Counter(path.parent for name, path in modules().items() if is_within(name, "tools"))
+
+    assert [(str(each), count) for each, count in counts.items() if count > FILES_MAX] == []
 
 
 def test_the_cores_import_no_clock_no_files_no_threads_and_no_network() -> None:
@@ -350,17 +372,17 @@ def test_no_file_names_a_path_of_one_machine_or_the_address_of_a_registry() -> N
 @pytest.mark.parametrize(
     "tool",
     [
-        "controller.tools.storage",
-        "controller.tools.dump_log",
-        "controller.tools.metadata_shell",
-        "controller.tools.admin.acls",
-        "controller.tools.admin.broker_api_versions",
-        "controller.tools.admin.cluster",
-        "controller.tools.admin.delegation_tokens",
-        "controller.tools.admin.features",
-        "controller.tools.admin.leader_election",
-        "controller.tools.admin.metadata_quorum",
-        "controller.tools.admin.reassign_partitions",
+        "tools.kafka.storage",
+        "tools.kafka.dump_log.dump_log",
+        "tools.kafka.shell.metadata_shell",
+        "tools.kafka.acls.acls",
+        "tools.kafka.broker_api_versions",
+        "tools.kafka.cluster",
+        "tools.kafka.delegation_tokens",
+        "tools.kafka.features",
+        "tools.kafka.leader_election",
+        "tools.kafka.metadata_quorum",
+        "tools.kafka.reassign.reassign_partitions",
     ],
 )
 def test_the_tools_import_no_module_that_is_slow_to_import(tool: str) -> None:

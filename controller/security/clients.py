@@ -1,4 +1,4 @@
-"""The security of a tool's connections: from a client's properties (`controller.tools.client_config`), or a node's."""
+"""The security of a tool's connections: from a client's properties (`tools.client.client_config`), or a node's."""
 
 from __future__ import annotations
 

@@ -85,8 +85,7 @@ def parse_credentials(data: bytes) -> ByUser:
 
     Raises ValueError, with the number of the line, and nothing of what is in it.
     """
-    from controller.offline.formatting import FormatError
-    from controller.offline.scram_arguments import scram_record
+    from controller.security.scram_arguments import ScramArgumentError, scram_record
 
     found = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
@@ -94,7 +93,7 @@ def parse_credentials(data: bytes) -> ByUser:
             continue
         try:
             record = scram_record(line, lambda bits: int.from_bytes(os.urandom(32)) >> (256 - bits))
-        except FormatError:
+        except ScramArgumentError:
             raise ValueError(
                 f"line {number} is no credential as kafka-storage format --add-scram takes it; write "
                 "SCRAM-SHA-512=[name=NAME,password=PASSWORD], or salt= and saltedpassword= in base64 in place of "

@@ -1,6 +1,6 @@
 """The tables of a cluster's other records: broker sessions, configs, ACLs, elections; and events for its partitions.
 
-These records are few, and are replayed one by one, with the functions that the tools use (`controller.offline.image`).
+These records are few, and are replayed one by one, with the functions that the tools use (`tools.offline.image`).
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.offline.image import Image
 from pipeline.source.secrets import HIDDEN, is_secret
 from pipeline.tables.history import Events, Moment
 from records.control_batch import LEADER_CHANGE
 from records.frame import decode_record
 from records.uuids import uuid_text
+from tools.offline.image import Image
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -21,9 +21,9 @@ from records.uuids import uuid_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from controller.offline.image import Image
     from pipeline.tables.clusters import Cluster
     from pipeline.tables.warehouse import Manifest, Warehouse
+    from tools.offline.image import Image
 
 # The text of an unassigned directory; partitions from before KIP-858 have it for each replica.
 _MIGRATING = "A" * 22

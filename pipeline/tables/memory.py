@@ -15,7 +15,7 @@ from records.metadata.configs import FeatureLevelRecord
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from controller.offline.image import Image
+    from tools.offline.image import Image
 
 # A metadata.version with all fields of all records.
 _LATEST = 1 << 10

@@ -8,12 +8,12 @@ from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.tools.connection import Connection
 from records.errors import ApiError
 from records.wire import DecodeError
 from simulations.chaos.quorum import ASK_S
 from simulations.histories.controller_requests import answer_of, request_of
 from simulations.histories.operations import UNKNOWN, Operation, Recorder
+from tools.client.connection import Connection
 
 if TYPE_CHECKING:
     from simulations.chaos.brokers import Brokers

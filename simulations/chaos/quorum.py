@@ -12,12 +12,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.ctl.quorum import describe_request
-from controller.tools.connection import Connection
 from records.errors import ApiError
 from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
 from simulations.chaos.network import Network
+from tools.client.connection import Connection
+from tools.client.quorum import describe_request
 
 if TYPE_CHECKING:
     from typing import Any

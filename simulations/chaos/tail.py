@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.offline.log_file import HEADER_BYTES, DamagedLog, LogFile
 from raft.storage.names import LOG, segment_offset
+from tools.offline.log_file import HEADER_BYTES, DamagedLog, LogFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,13 +6,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from controller.offline.log_file import LogFile
 from records.errors import ApiError
 from records.wire import DecodeError
 from simulations.chaos.quorum import NODES
 from simulations.histories.controller_api import ControllerApi
 from simulations.histories.linearizable import check
 from simulations.spec.observations import contradictions
+from tools.offline.log_file import LogFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,11 +6,6 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from controller.features.levels import METADATA_VERSION, supported_features
-from controller.offline.examined import NotALog, ReadOnlyFiles, examine
-from controller.offline.log_file import DamagedLog, LogFile
-from controller.offline.metadata_values import MetadataError, metadata_record
-from controller.offline.replayed import Replay
-from controller.offline.stored_records import records_of as stored_records
 from controller.state.records_of import UnwritableMetadataError, records_of
 from controller.state.state import ReplayError, State
 from controller.state.view import stable_view
@@ -19,6 +14,11 @@ from raft.storage.names import snapshot_id
 from raft.storage.snapshot_file import SnapshotBytes, check_snapshot
 from records.frame import encode_record
 from records.metadata.brokers import RegisterControllerRecord
+from tools.offline.examined import NotALog, ReadOnlyFiles, examine
+from tools.offline.log_file import DamagedLog, LogFile
+from tools.offline.metadata_values import MetadataError, metadata_record
+from tools.offline.replayed import Replay
+from tools.offline.stored_records import records_of as stored_records
 
 if TYPE_CHECKING:
     from records.control import VotersRecord

@@ -24,9 +24,6 @@ RECORDS = (
 PACKAGES = ("raft", "controller")
 
 LEFT_OUT = {
-    "controller.tools": "commands of operators",
-    "controller.ctl": "commands of operators",
-    "controller.offline": "reads and mends directories of nodes that do not run",
     "controller.core.metrics": "numbers for the HTTP port",
     "controller.interface.loggers": "the process's own log",
     "controller.config": "properties files and command lines, read before a node is; keys are rows",

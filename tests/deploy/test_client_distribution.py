@@ -17,7 +17,8 @@ IMPORTS = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from kraft_quorum_client import AsyncClient, Client, Files, Update, WatchFailed
-print(*sorted({name.partition(".")[0] for name in sys.modules} & {"kraft_quorum", "records", "raft", "controller"}))
+print(*sorted({name.partition(".")[0] for name in sys.modules}
+    & {"kraft_quorum", "records", "raft", "controller", "tools"}))
 print(Client(["127.0.0.1:1"]).target, AsyncClient(["127.0.0.1:2"]).target, Client.__module__)
 """
 

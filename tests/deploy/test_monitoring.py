@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from controller.ctl.main import VERBS
 from controller.server.http.rows import HISTOGRAM, KAFKA, OWN
+from tools.kraftctl.main import VERBS
 
 ROOT = Path(__file__).parents[2]
 ALERTS: list[dict[str, Any]] = [

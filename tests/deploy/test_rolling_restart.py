@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.offline.load import load_image
 from tests.benchmarks.client import Broker
 from tests.deploy.writer import Writer
 from tests.interop.cluster import BIN, OURS, Cluster, cluster, eventually
 from tests.interop.secured import ADMIN, secured
 from tests.interop.stock import Stock
 from tests.interop.test_security import active
+from tools.offline.load import load_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

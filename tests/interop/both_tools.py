@@ -6,12 +6,12 @@ import re
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.controller.tools.cases import acls_in_order, ours, without_frames
+from tests.tools.kafka.cases import acls_in_order, ours, without_frames
 
 if TYPE_CHECKING:
-    from tests.controller.tools.cases import Case
     from tests.interop.cluster import Cluster
     from tests.interop.tools.stock_calls import StockCalls
+    from tests.tools.kafka.cases import Case
 
 Step = tuple[str, str]
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.offline.live_directory import LiveDirectory
 from controller.state.tables.configs import CLIENT_METRICS
-from controller.tools.connection import Connection
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.uuids import uuid_text
 from tests.interop.cluster import OURS, Cluster, eventually
 from tests.interop.dynamic import Dynamic, format_node
 from tests.interop.stock import Stock
 from tests.interop.test_log_repair import kraftctl
+from tools.client.connection import Connection
+from tools.offline.live_directory import LiveDirectory
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess

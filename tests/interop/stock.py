@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
-from controller.ctl.stock_brokers import alone_in, fetch_jars
 from tests.interop import class_archive
+from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 
 HERE = Path(__file__).parent
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.features.levels import metadata_version_named
-from controller.tools.connection import Connection
 from records.messages.controllers import ControllerRegistrationRequest
 from tests.interop.cluster import OURS, STOCK, cluster, eventually
 from tests.interop.kraftctl import kraftctl
+from tools.client.connection import Connection
 
 if TYPE_CHECKING:
     from pathlib import Path

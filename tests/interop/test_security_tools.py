@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from controller.ctl.main import main
-from tests.controller.tools.cases import acls_in_order
-from tests.controller.tools.cases import ours as ours_says
 from tests.interop.cluster import OURS, STOCK
 from tests.interop.secured import ADMIN, ANN, secured
 from tests.interop.tools.stock_calls import StockCalls
 from tests.raft.network.certificates import needs_openssl
+from tests.tools.kafka.cases import acls_in_order
+from tests.tools.kafka.cases import ours as ours_says
+from tools.kraftctl.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.controller.tools.cases import ours, without_frames
 from tests.interop.cluster import OURS, eventually
 from tests.interop.dynamic import Dynamic, directory_id, format_node
 from tests.interop.tools.stock_calls import StockCalls
+from tests.tools.kafka.cases import ours, without_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.controller.tools.cases import ours, without_frames
 from tests.interop.cluster import BIN, CLUSTER_ID, OURS, eventually
 from tests.interop.dynamic import Dynamic, format_node
 from tests.interop.test_stock_tools import FAST, Pair, Said
 from tests.interop.tools.stock_calls import StockCalls
+from tests.tools.kafka.cases import ours, without_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
-from controller.ctl.stock_brokers import alone_in, fetch_jars
+from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 
 VERSION = "4.3.1"
 HERE = Path(__file__).parent

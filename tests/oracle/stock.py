@@ -13,11 +13,11 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from controller.ctl.stock_brokers import alone_in, fetch_jars
 from records.frame import encode_record
 from tests.interop.stock import LOG4J2, cache
 from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
 from tests.oracle.ours import CLUSTER, bootstrap_of, properties_of
+from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 
 if TYPE_CHECKING:
     from tests.oracle.commands import Command

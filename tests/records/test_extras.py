@@ -11,7 +11,7 @@ import pytest
 from records.extras import EXTRAS, IS_PUBLISHED, install_command
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("records", "raft", "controller", "simulations", "pipeline", "kraft_quorum", "pyspark_kraft")
+PACKAGES = ("records", "raft", "controller", "tools", "simulations", "pipeline", "kraft_quorum", "pyspark_kraft")
 # Not the file of a wheel, which has a version.
 OWN = re.compile(r"pip\s+install[^`#\n]*?\s'?(kraft[-_]quorum|pyspark[-_]kraft)(?!-\d).*|kraft-quorum\[.*")
 

@@ -56,7 +56,7 @@ def test_the_text_names_the_command_and_both_versions() -> None:
 @pytest.mark.parametrize(
     ("module", "printed"),
     [
-        ("controller.ctl.main", f"kraftctl {TEXT}"),
+        ("tools.kraftctl.main", f"kraftctl {TEXT}"),
         ("pipeline.commands.main", f"kraft-pipeline {TEXT}"),
         ("simulations", f"python -m simulations {TEXT}"),
     ],
@@ -71,13 +71,13 @@ def test_a_command_of_ours_prints_its_version(module: str, printed: str) -> None
     ("tool", "printed"),
     [
         ("storage", f"kafka-storage {TEXT}"),
-        ("metadata_shell", f"kafka-metadata-shell {TEXT}"),
+        ("shell.metadata_shell", f"kafka-metadata-shell {TEXT}"),
         # As stock's does.
-        ("dump_log", KAFKA_VERSION),
+        ("dump_log.dump_log", KAFKA_VERSION),
     ],
 )
 def test_a_tool_prints_its_version(tool: str, printed: str) -> None:
-    code = f"import sys; from controller.tools.{tool} import main; sys.exit(main())"
+    code = f"import sys; from tools.kafka.{tool} import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{printed}\n", "")

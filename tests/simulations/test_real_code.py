@@ -26,8 +26,7 @@ ADAPTERS = (
 
 # Modules that serve an operator, or run before a node does.
 AROUND = (
-    "controller.tools", "controller.ctl", "controller.offline", "controller.config",
-    "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
+    "controller.config", "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
     "controller.server.service_manager", "controller.node.audit_file", "controller.node.file_descriptors",
     "records.__main__",
 )  # fmt: skip
@@ -62,7 +61,8 @@ NOWHERE = (
     "controller.node.file_descriptors", "controller.node.log_events", "controller.node.logs",
     "controller.node.long_thread", "controller.security", "controller.server.grpc", "controller.server.identity",
     "controller.server.self_checks", "controller.server.service_manager", "controller.server.start",
-    *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer", "raft.storage.bootstrap",
+    *(f"controller.server.http.{name}" for name in HTTP), "controller.config.values.java_forms", "raft.network.bearer",
+    "raft.storage.bootstrap",
     "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip
 

@@ -8,9 +8,8 @@ from controller.config.dynamic import node_type
 from controller.config.resource_types import ResourceType
 from controller.config.resources import DEFINITIONS, resource_type
 from controller.config.values.definition import Type
-from controller.tools.payloads import type_name
 from records.json_form import to_json
-from records.registry import METADATA_RECORDS
+from records.registry import METADATA_RECORDS, type_name
 
 # With these fields of a SCRAM credential one can guess the password offline, or impersonate the user.
 _SCRAM_SECRETS = ("salt", "storedKey", "serverKey")

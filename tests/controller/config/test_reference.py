@@ -25,7 +25,7 @@ def keys_in_code() -> set[str]:
     """
     names: set[str] = set()
     patterns: set[str] = set()
-    for package in ("controller", "raft"):
+    for package in ("controller", "raft", "tools"):
         for path in (ROOT / package).rglob("*.py"):
             if path.relative_to(ROOT).as_posix().startswith(ONLY_NAMED):
                 continue

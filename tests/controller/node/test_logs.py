@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.node.logs import LINES_MAX, WINDOW_S, Log
-from controller.tools.connection import Connection
 from tests.controller.server.alterations import BROKER_LOGGER, alteration
 from tests.controller.server.processes import free_port, running
+from tools.client.connection import Connection
 
 if TYPE_CHECKING:
     from pathlib import Path

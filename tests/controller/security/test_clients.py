@@ -8,8 +8,8 @@ import pytest
 
 from controller.config.jaas_file import PROPERTY
 from controller.config.values.definition import ConfigError
-from controller.tools.client_config import read_client_config
 from tests.raft.network.certificates import authority, certificate, needs_openssl
+from tools.client.client_config import read_client_config
 
 if TYPE_CHECKING:
     from pathlib import Path

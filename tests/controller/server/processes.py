@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
-FORMAT = "import sys; from controller.tools.storage import main; sys.exit(main())"
+FORMAT = "import sys; from tools.kafka.storage import main; sys.exit(main())"
 
 
 def free_port() -> int:
@@ -61,7 +61,7 @@ def format_directory(properties: Path) -> None:
 
 
 def start_command(properties: Path) -> list[str]:
-    return [sys.executable, "-m", "controller.ctl.main", "start", "-c", str(properties)]
+    return [sys.executable, "-m", "tools.kraftctl.main", "start", "-c", str(properties)]
 
 
 def run_to_end(properties: Path) -> subprocess.CompletedProcess[str]:

@@ -10,10 +10,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
-from tests.controller.ctl.test_watch import Watching
 from tests.controller.server.alterations import BROKER, alteration
 from tests.controller.server.processes import free_port, run_to_end, running, write_properties
 from tests.interop.ask import ask
+from tests.tools.kraftctl.history.test_watch import Watching
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def put(port: int, key: str, value: str, name: str = "") -> int:
 def history(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
-            sys.executable, "-m", "controller.ctl.main", "history", "--type", "config",
+            sys.executable, "-m", "tools.kraftctl.main", "history", "--type", "config",
             "--directory", str(root / "data"), *arguments,
         ],
         capture_output=True, text=True, check=True,

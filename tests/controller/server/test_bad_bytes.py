@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from controller.tools.connection import Connection
 from records.messages.versions import ApiVersionsRequest
 from records.registry import APIS
 from tests.controller.server.processes import free_port, resident_kib, running
+from tools.client.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

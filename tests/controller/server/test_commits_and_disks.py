@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from controller.ctl.local_quorum import LocalQuorum
 from tests.controller.server.processes import await_port, free_ports_in_a_row
+from tools.kraftctl.run.local_quorum import LocalQuorum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ def sync_on_a_slow_disk(handle):
         time.sleep(0.01)
     sync(handle)
 os.fdatasync = sync_on_a_slow_disk
-from controller.ctl.main import main
+from tools.kraftctl.main import main
 sys.exit(main(["start", "-c", sys.argv[2]]))
 """
 

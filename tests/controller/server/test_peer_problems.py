@@ -12,10 +12,10 @@ import urllib.request
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from controller.ctl.main import main
 from raft.storage.committed_prefix import parse_prefix
 from tests.controller.server.processes import CLUSTER_ID, free_ports_in_a_row, running, start_command, write_properties
 from tests.deploy.watched import eventually
+from tools.kraftctl.main import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,7 +165,7 @@ def test_a_second_process_with_the_id_of_the_leader_is_named_by_the_leader(tmp_p
 
 
 def _format(properties: Path, cluster_id: str, *options: str) -> None:
-    tool = "import sys; from controller.tools.storage import main; sys.exit(main())"
+    tool = "import sys; from tools.kafka.storage import main; sys.exit(main())"
     subprocess.run(
         [start_command(properties)[0], "-c", tool, "format", "-t", cluster_id, "-c", str(properties), *options],
         check=True, capture_output=True,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
-DUMP = "import sys; from controller.tools.{} import main; sys.exit(main())"
+DUMP = "import sys; from tools.kafka.{} import main; sys.exit(main())"
 
 
 class Planted:
@@ -190,8 +190,8 @@ def test_no_planted_secret_is_in_any_output(tmp_path: Path, monkeypatch: pytest.
             [sys.executable, "-c", DUMP.format(tool), *arguments], capture_output=True, text=True, check=False
         )
         for tool, arguments in (
-            ("dump_log", ("--cluster-metadata-decoder", "--files", log_file)),
-            ("metadata_shell", ("--directory", str(tmp_path / "data" / "__cluster_metadata-0"), "find", "/")),
+            ("dump_log.dump_log", ("--cluster-metadata-decoder", "--files", log_file)),
+            ("shell.metadata_shell", ("--directory", str(tmp_path / "data" / "__cluster_metadata-0"), "find", "/")),
         )
     ]
     for what in ("authentication_failed", "handshake_failed", "keystore_refused", "security_file_refused"):

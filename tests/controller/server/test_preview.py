@@ -7,13 +7,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from controller.ctl.main import main
-from controller.offline.load import load_image
-from controller.tools.connection import Connection
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.messages.versions import ApiVersionsRequest
 from tests.controller.server.processes import free_port, run_to_end, running, write_properties
+from tools.client.connection import Connection
+from tools.kraftctl.main import main
+from tools.offline.load import load_image
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pytest
 
 GHOST, WIDENED_GHOST = 77, 78
-TOOL = "import sys; from controller.tools.{} import main; sys.exit(main())"
+TOOL = "import sys; from tools.kafka.{} import main; sys.exit(main())"
 
 
 def registration(node_id: int, highest: int) -> ControllerRegistrationRequest:
@@ -82,9 +82,9 @@ def test_a_controller_is_unregistered_and_the_files_say_so_after_a_restart(
     assert again.error_code == Error.CONTROLLER_ID_NOT_REGISTERED
     log = tmp_path / "data" / "__cluster_metadata-0" / "00000000000000000000.log"
     assert set(load_image(str(log)).controllers) == {1}
-    shown = tool("metadata_shell", "-s", str(log), "ls", "/image/cluster/controllers")
+    shown = tool("shell.metadata_shell", "-s", str(log), "ls", "/image/cluster/controllers")
     assert shown.split() == ["1"]
-    dumped = tool("dump_log", "--cluster-metadata-decoder", "--files", str(log))
+    dumped = tool("dump_log.dump_log", "--cluster-metadata-decoder", "--files", str(log))
     for node_id in (GHOST, WIDENED_GHOST, 79):
         record = f'{{"type":"UNREGISTER_CONTROLLER_RECORD","version":0,"data":{{"controllerId":{node_id}}}}}'
         assert dumped.count(record) == 1

@@ -9,9 +9,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from controller.tools.connection import Connection
 from tests.controller.server.alterations import BROKER, BROKER_LOGGER, alteration
 from tests.controller.server.processes import CLUSTER_ID, FORMAT, free_port, run_to_end, running, write_properties
+from tools.client.connection import Connection
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from controller.ctl.main import main
 from controller.node.logs import Log
 from controller.server.http.probes import problems_of, ready
 from controller.server.self_checks import (
@@ -40,6 +39,7 @@ from tests.controller.server.processes import (
 from tests.deploy.watched import eventually
 from tests.raft.building import prospective, unattached
 from tests.raft.network.certificates import authority, certificate, needs_openssl
+from tools.kraftctl.main import main
 
 ROOT = Path(__file__).parents[3]
 DAY_S = 24 * 3600

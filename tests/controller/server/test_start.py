@@ -13,7 +13,6 @@ import pytest
 
 from controller.config.file import read_config
 from controller.server.start import voters_warning
-from controller.tools.connection import Connection
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
@@ -21,7 +20,6 @@ from records.messages.versions import ApiVersionsRequest
 from records.schema import replace
 from simulations.chaos.brokers import heartbeat, registration
 from tests.benchmarks.client import FEATURES, create_topics
-from tests.controller.offline.stock_directories import stock_directory
 from tests.controller.server.processes import (
     CLUSTER_ID,
     await_port,
@@ -32,6 +30,8 @@ from tests.controller.server.processes import (
     start_command,
     write_properties,
 )
+from tests.tools.offline.stock_directories import stock_directory
+from tools.client.connection import Connection
 
 TLS = Path(__file__).parents[2] / "data" / "tls"
 

@@ -20,7 +20,7 @@ from records.release import project_urls
 
 ROOT = Path(__file__).parents[3]
 # Directory of the repository -> where its files are in the wheel.
-MOVED = {name: f"kraft_quorum/{name}" for name in ("records", "raft", "controller", "simulations", "pipeline")}
+MOVED = {name: f"kraft_quorum/{name}" for name in ("records", "raft", "controller", "tools", "simulations", "pipeline")}
 PACKAGES = {**MOVED, "kraft_quorum": "kraft_quorum", "pyspark_kraft": "pyspark_kraft"}
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # The environment of the checks is on the PATH; commands of this one must not be found by accident.

@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Self
 
-from tests.controller.tools.cases import (
+from tests.interop.stock import Stock
+from tests.tools.kafka.cases import (
     GOLDEN,
     STOCK,
     Case,
@@ -22,7 +23,6 @@ from tests.controller.tools.cases import (
     without_frames,
     without_places,
 )
-from tests.interop.stock import Stock
 
 SOURCE = Path(__file__).with_name("ToolCalls.java")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.controller.tools.cases import cases
 from tests.interop.tools.stock_calls import answered
+from tests.tools.kafka.cases import cases
 
 if TYPE_CHECKING:
     from tests.interop.stock import Stock

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.offline.image import Image
-from controller.offline.log_file import LogFile
-from controller.offline.metadata_values import metadata_record
-from controller.offline.stored_records import records_of
-from controller.offline.take_in import take_batch
 from records.json_form import to_json
 from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.topics import ClearElrRecord, PartitionChangeRecord
 from records.schema import replace
 from records.uuids import ZERO_UUID
+from tools.offline.image import Image
+from tools.offline.log_file import LogFile
+from tools.offline.metadata_values import metadata_record
+from tools.offline.stored_records import records_of
+from tools.offline.take_in import take_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
-    from controller.offline.log_file import StoredBatch
+    from tools.offline.log_file import StoredBatch
 
 Place = tuple[bytes, int]
 # The newest version of PartitionChangeRecord, which has all fields.

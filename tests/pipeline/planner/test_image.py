@@ -9,16 +9,16 @@ from uuid import UUID
 
 import pytest
 
-from controller.offline.load import load_image
 from pipeline.planner.cluster import BadCluster, Broker
 from pipeline.planner.image import Image, image_of
 from records.batch import build_batch
 from records.frame import encode_record
 from records.metadata.brokers import RegisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from tools.offline.load import load_image
 
 if TYPE_CHECKING:
-    from controller.offline.image import Image as Replayed
+    from tools.offline.image import Image as Replayed
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 LOG = "__cluster_metadata-0/00000000000000000000.log"

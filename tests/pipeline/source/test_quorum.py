@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from controller.tools.connection import Connection
 from pipeline.source.logs import logs_of
 from pipeline.source.quorum import Unreachable
 from pipeline.source.reading import Wanted
 from pipeline.source.rows import NO_OP
 from pipeline.source.watched import WatchEnded
 from records.messages.configs import IncrementalAlterConfigsRequest
-from tests.controller.ctl.test_up import output_until_a_leader, up
 from tests.controller.server.processes import free_port, free_ports_in_a_row, running
 from tests.pipeline.logs import NAMES, fetched, read
+from tests.tools.kraftctl.run.test_up import output_until_a_leader, up
+from tools.client.connection import Connection
 
 if TYPE_CHECKING:
     from pathlib import Path

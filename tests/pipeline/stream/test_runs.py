@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.offline.load import load_image
 from pipeline.commands.main import main
 from pipeline.histories import Size, write_history
 from pipeline.session import SHORT_JAVA
@@ -24,6 +23,7 @@ from pipeline.tables.warehouse import Warehouse
 from records.uuids import uuid_text
 from tests.pipeline.logs import GOLDEN, read
 from tests.pipeline.tables.runner import Runner, ordered
+from tools.offline.load import load_image
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +130,7 @@ def test_the_image_of_a_stock_log_equals_the_output_of_the_stock_shell(spark: An
 
 @pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
 def test_the_image_of_a_stock_log_equals_that_of_its_checkpoint(spark: Any, tmp_path: Path, quorum: str) -> None:
-    """The checkpoint's is the image that the metadata shell shows: tests/controller/tools hold the two together."""
+    """The checkpoint's is the image that the metadata shell shows: tests/tools hold the two together."""
     directory = GOLDEN / quorum / "node-1"
     checkpoint = max((directory / "__cluster_metadata-0").glob("*.checkpoint"))
     image = load_image(str(checkpoint))

@@ -16,7 +16,6 @@ import pytest
 
 from controller.server.grpc.bodies import Form, in_form, read_body
 from controller.server.grpc.port import HEALTH_STREAMS_MAX
-from controller.tools.connection import Connection
 from kraft_quorum.client import Client, Update, WatchFailed
 from tests.controller.server.alterations import BROKER, alteration
 from tests.controller.server.processes import (
@@ -28,6 +27,7 @@ from tests.controller.server.processes import (
     running,
     write_properties,
 )
+from tools.client.connection import Connection
 
 if TYPE_CHECKING:
     import subprocess

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.config.node import NodeConfig
-from controller.ctl.main import main
 from controller.node.logs import Log
 from controller.security import sessions
 from controller.server.http.port import HANDSHAKES_MIN, HttpPort
 from tests.controller.server.http.test_connection import LIVE, PROPERTIES
 from tests.controller.server.processes import format_directory, free_port, run_to_end, running, write_properties
 from tests.deploy.watched import eventually
+from tools.kraftctl.main import main
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,1 +1,0 @@
-"""The tools that ask a running cluster, and Kafka's admin client as they need it."""

@@ -1,0 +1,150 @@
+"""The block at the end of `kraftctl doctor`: for each break, given what the other voters have.
+
+tests/interop/test_doctor_leads_out.py follows it on real quorums.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controller.config.file import read_config
+from tests.controller.server.processes import write_properties
+from tests.tools.offline.stock_directories import SEGMENT, stock_directory
+from tools.client.quorum import Member, View
+from tools.kraftctl.doctor.doctor_directories import examine_directories
+from tools.kraftctl.doctor.doctor_way_out import Around, Node, way_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CLUSTER = "4L6g3nShT-eMCtK--X86sw"
+OTHERS = (("c2", 9093), ("c3", 9093))
+NO_LEADER = Around(None, (), OTHERS, OTHERS)
+STATE = "__cluster_metadata-0/quorum-state"
+
+
+def with_leader(*voters: int, high_watermark: int = 5000) -> Around:
+    members = {node: Member(node, "", 5000, 1_000, 1_000) for node in voters}
+    return Around(View(CLUSTER, 2, 5, high_watermark, members, {}, ("c2", 9093)), (CLUSTER,), (), OTHERS)
+
+
+def block(tmp_path: Path, name: str, change: Callable[[Path], object], around: Around) -> list[str]:
+    """What doctor says of a broken copy of a stock directory, the paths as DIR and FILE."""
+    directory = stock_directory(tmp_path, name)
+    change(directory)
+    static = "1@c1:9093,2@c2:9093,3@c3:9093" if "static" in name else None
+    servers = None if static else "c2:9093,c3:9093"
+    path = write_properties(
+        tmp_path, 9093, log_dirs=str(directory), controller_quorum_voters=static,
+        controller_quorum_bootstrap_servers=servers,
+    )  # fmt: skip
+    config: Any = read_config(str(path))
+    own = examine_directories(config, str(path), 0, lambda _: None)
+    lines = way_out(Node(config, str(path), own, around))
+    return [line.replace(str(directory), "DIR").replace(str(path), "FILE") for line in lines]
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(bytes(data))
+
+
+def flip_checkpoint(directory: Path) -> None:
+    flip(max((directory / "__cluster_metadata-0").glob("*.checkpoint")))
+
+
+def commands(lines: list[str]) -> list[str]:
+    """Those above the first comment that begins with a condition."""
+    found = []
+    for line in lines:
+        if line.startswith(("# if ", "# only if ")):
+            break
+        if not line.startswith("#"):
+            found.append(line)
+    return found
+
+
+STATIC, DYNAMIC = "4.3-static/node-1", "4.3-dynamic/node-1"
+SERVERS = "--bootstrap-controller c2:9093,c3:9093"
+WAIT = f"kraftctl wait --node 2 --node 3 {SERVERS}"
+REPLACE = f"kraftctl quorum replace --yes --id 1 {SERVERS}"
+
+
+@pytest.mark.parametrize(("name", "change", "expected"), [
+    (STATIC, shutil.rmtree, [
+        WAIT, "mkdir -p DIR", f"kafka-storage format --cluster-id={CLUSTER} -c FILE",
+        f"kraftctl wait --node 1 {SERVERS}",
+    ]),
+    (DYNAMIC, shutil.rmtree, [
+        WAIT, "mkdir -p DIR", f"kafka-storage format --cluster-id={CLUSTER} -c FILE --no-initial-controllers", REPLACE,
+    ]),
+    (STATIC, lambda at: flip(at / SEGMENT), [
+        WAIT, "mv DIR DIR.damaged-$(date +%s%N)", "mkdir -p DIR",
+        f"kafka-storage format --cluster-id={CLUSTER} -c FILE",
+        f"kraftctl wait --node 1 {SERVERS}",
+    ]),
+    (STATIC, lambda at: (at / STATE).write_bytes(b'{"cl'), [
+        "mv DIR/__cluster_metadata-0/quorum-state DIR.quorum-state.damaged-$(date +%s%N)",
+    ]),
+    (DYNAMIC, lambda at: (at / "meta.properties").write_text("garbage"), [
+        (f'printf "%s\\n" version=1 cluster.id={CLUSTER} node.id=1 directory.id=72jNQffvShyiD5_x5d9riA '
+        "> DIR/meta.properties"),
+    ]),
+    (STATIC, lambda at: (at / "meta.properties").unlink(), [
+        f'printf "%s\\n" version=1 cluster.id={CLUSTER} node.id=1 > DIR/meta.properties',
+    ]),
+    (STATIC, lambda at: (at / STATE).unlink(), []),
+    (STATIC, lambda _at: None, []),
+])  # fmt: skip
+def test_with_a_leader_the_node_gets_back_what_the_others_have(
+    tmp_path: Path, name: str, change: Callable[[Path], object], expected: list[str]
+) -> None:
+    assert commands(block(tmp_path, name, change, with_leader(1, 2, 3))) == expected
+
+
+@pytest.mark.parametrize("name", [STATIC, DYNAMIC])
+def test_without_a_leader_an_empty_directory_is_not_formatted(tmp_path: Path, name: str) -> None:
+    lines = block(tmp_path, name, shutil.rmtree, NO_LEADER)
+
+    assert commands(lines) == []
+    assert lines[0].startswith("# do not format it now: two empty directories of three elect a leader")
+    assert "#   kraftctl backup restore BACKUP -c FILE" in lines
+
+
+def test_a_cluster_id_that_nobody_knows_is_no_word_to_copy(tmp_path: Path) -> None:
+    lines = block(tmp_path, DYNAMIC, lambda at: (at / "meta.properties").unlink(), NO_LEADER)
+
+    assert commands(lines) == []
+    assert lines[-3].startswith("#   printf ")
+    assert lines[-2].startswith("# if no directory of a controller or a broker has it any more: ")
+
+
+@pytest.mark.parametrize(("name", "option"), [(STATIC, "-c FILE "), (DYNAMIC, "")])
+def test_a_survivor_without_a_leader_becomes_the_quorum_only_if_the_majority_is_lost(
+    tmp_path: Path, name: str, option: str
+) -> None:
+    lines = block(tmp_path, name, lambda _at: None, NO_LEADER)
+
+    assert commands(lines) == []
+    assert [line for line in lines if not line.startswith("#")] == [
+        "plan=$(mktemp -u)", f"kraftctl recover plan --output $plan {option}DIR", "kraftctl recover apply $plan",
+    ]  # fmt: skip
+
+
+def test_a_node_that_knows_more_than_the_quorum_becomes_the_quorum(tmp_path: Path) -> None:
+    lines = block(tmp_path, STATIC, lambda _at: None, with_leader(1, 2, 3, high_watermark=12))
+
+    assert lines[0] == "# the other controllers have lost what this one has: stop them, the brokers, and this node"
+    assert commands(lines)[-1] == "kraftctl recover apply $plan"
+
+
+def test_a_damaged_checkpoint_is_set_aside_where_the_log_has_what_is_in_it(tmp_path: Path) -> None:
+    lines = commands(block(tmp_path, STATIC, flip_checkpoint, NO_LEADER))
+
+    assert [line.split()[0] for line in lines] == ["mv"]
+    assert lines[0].endswith(".checkpoint.damaged-$(date +%s%N)")

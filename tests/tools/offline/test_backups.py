@@ -1,0 +1,85 @@
+"""A backup has the bytes of the log, and anything that is changed in it is found."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tools.offline.stock_directories import SEGMENT, append_unreplayable, stock_directory
+from tools.offline.backups import BadBackup, offset_at, read_manifest, save_directory, verify_backup
+from tools.offline.examined import examine
+from tools.offline.saved_copy import CopyExists
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLUSTER = "4L6g3nShT-eMCtK--X86sw"
+
+
+@pytest.fixture
+def backup(tmp_path: Path) -> Path:
+    """A backup of node 1 of 4.3-static."""
+    save_directory(examine(str(stock_directory(tmp_path))), str(tmp_path / "backup"), 5)
+    return tmp_path / "backup"
+
+
+def test_a_backup_of_a_directory_has_its_bytes_and_says_what_it_holds(tmp_path: Path, backup: Path) -> None:
+    manifest, found = verify_backup(str(backup))
+
+    assert manifest == read_manifest(str(backup))
+    assert manifest[:7] == (CLUSTER, str(tmp_path / "4.3-static-node-1"), 5, 0, 1039, 712, 2)
+    assert found.end_offset == 1039
+    assert (backup / SEGMENT).read_bytes() == (tmp_path / "4.3-static-node-1" / SEGMENT).read_bytes()
+    assert (backup / SEGMENT).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("name", [SEGMENT, "__cluster_metadata-0/00000000000000000712-0000000002.checkpoint"])
+def test_each_changed_missing_and_added_file_is_found(backup: Path, name: str) -> None:
+    data = bytearray((backup / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (backup / name).write_bytes(data)
+    with pytest.raises(BadBackup, match="has other bytes than were saved"):
+        verify_backup(str(backup))
+    (backup / name).unlink()
+    with pytest.raises(BadBackup, match="is missing"):
+        verify_backup(str(backup))
+    (backup / SEGMENT).with_name("other.log").write_bytes(b"x")
+    with pytest.raises(BadBackup, match=r"missing|not in the manifest"):
+        verify_backup(str(backup))
+
+
+def test_a_record_that_cannot_be_replayed_is_found(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    append_unreplayable(directory, 1039, 2)
+    save_directory(examine(str(directory)), str(tmp_path / "backup"), 5)
+
+    with pytest.raises(BadBackup, match="offset 1039: FenceBrokerRecord cannot be replayed"):
+        verify_backup(str(tmp_path / "backup"))
+
+
+def test_a_manifest_with_any_other_value_is_refused_or_does_not_fit(backup: Path) -> None:
+    path = backup / "backup.json"
+    whole = json.loads(path.read_text())
+    for key in whole.keys() - {"made_ms", "source", "cluster_id", "last_time_ms", "committed", "start_offset", "epoch"}:
+        for value in (None, -1, "x", [], {}, 1 << 80):
+            path.write_text(json.dumps({**whole, key: value}))
+            with pytest.raises(BadBackup):
+                verify_backup(str(backup))
+    path.write_text("[" * 100_000)
+    with pytest.raises(BadBackup):
+        read_manifest(str(backup))
+
+
+def test_a_directory_that_is_there_is_not_overwritten(tmp_path: Path, backup: Path) -> None:
+    with pytest.raises(CopyExists, match="is there already"):
+        save_directory(examine(str(tmp_path / "4.3-static-node-1")), str(backup), 5)
+
+
+def test_a_time_means_the_batches_that_were_written_by_then(backup: Path) -> None:
+    manifest, found = verify_backup(str(backup))
+
+    assert offset_at(found, manifest.last_time_ms) == 1039
+    assert offset_at(found, manifest.last_time_ms - 1) < 1039
+    assert offset_at(found, 0) == 0

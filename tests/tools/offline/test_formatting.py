@@ -1,0 +1,180 @@
+"""Formatting; the texts of errors are in `tests/tools/kafka/test_stock_answers.py`."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controller.features.levels import PREVIEW, STOCK, Release
+from raft.storage.files import OsFiles
+from raft.storage.meta_properties import MetaProperties, parse_meta_properties
+from tests.tools.kafka.cases import GOLDEN, checkpoint
+from tests.tools.offline.stock_directories import stock_directory
+from tools.offline import directory_files
+from tools.offline.formatting import (
+    Format,
+    FormatError,
+    WriteError,
+    effective_levels,
+    effective_release,
+    format_directories,
+)
+from tools.offline.initial_voters import parse_voters
+from tools.offline.load import load_image
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW_MS = 1_795_237_930_648
+
+
+def asked(directory: Path, **changes: Any) -> Format:
+    given: dict[str, Any] = {
+        "node_id": 1,
+        "cluster_id": "4L6g3nShT-eMCtK--X86sw",
+        "directories": [str(directory)],
+        "metadata_directory": str(directory),
+        "static_voters": False,
+        "listener": "CONTROLLER",
+    }
+    return Format(**{**given, **changes})
+
+
+def formatted(wanted: Format) -> list[str]:
+    said: list[str] = []
+    format_directories(wanted, said.append, random.Random(3).getrandbits, NOW_MS)
+    return said
+
+
+def test_a_formatted_directory_equals_stocks_byte_for_byte(tmp_path: Path) -> None:
+    """Except for times and checksums, the files equal those of the golden `--standalone` node."""
+    golden = GOLDEN / "4.3-dynamic/node-1"
+    wanted = asked(tmp_path / "node-1")
+    wanted.voters = parse_voters("1@127.0.0.1:25091:72jNQffvShyiD5_x5d9riA")
+
+    formatted(wanted)
+
+    for name in ("bootstrap.checkpoint", "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"):
+        ours, stock = (tmp_path / "node-1" / name).read_bytes(), (golden / name).read_bytes()
+        assert (len(ours), checkpoint(ours)) == (len(stock), checkpoint(stock))
+    mark = (tmp_path / "node-1/meta.properties").read_text().splitlines()
+    stock_mark = (golden / "meta.properties").read_text().splitlines()
+    assert (mark[0], mark[1], mark[2:]) == (stock_mark[0], "#Sat Nov 21 05:12:10 UTC 2026", stock_mark[2:])
+
+
+def test_the_snapshot_of_the_voters_is_read_only(tmp_path: Path) -> None:
+    wanted = asked(tmp_path)
+    wanted.voters = parse_voters("1@h:1:72jNQffvShyiD5_x5d9riA")
+
+    formatted(wanted)
+
+    file = tmp_path / "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
+    assert oct(file.stat().st_mode & 0o777) == "0o400"
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_each_directory_has_an_id_of_its_own(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in "abc"]
+
+    formatted(asked(tmp_path, directories=names, metadata_directory=names[0]))
+
+    marks = [parse_meta_properties((tmp_path / name / "meta.properties").read_bytes()) for name in "abc"]
+    assert [mark._replace(directory_id=None) for mark in marks] == [
+        MetaProperties(1, "4L6g3nShT-eMCtK--X86sw", 1, None)
+    ] * 3
+    assert len({mark.directory_id for mark in marks}) == 3
+
+
+def test_meta_properties_is_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fails before it, the directory can be formatted again."""
+    wanted = asked(tmp_path)
+    wanted.voters = parse_voters("1@h:1:72jNQffvShyiD5_x5d9riA")
+    calls = 0
+
+    class Failing(OsFiles):
+        def _count(self) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == fail_at:
+                raise OSError(28, "No space left on device")
+
+        def write(self, handle: int, position: int, data: bytes) -> None:
+            self._count()
+            super().write(handle, position, data)
+
+        def sync(self, handle: int) -> None:
+            self._count()
+            super().sync(handle)
+
+        def rename(self, old: str, new: str) -> None:
+            self._count()
+            super().rename(old, new)
+
+    monkeypatch.setattr(directory_files, "OsFiles", Failing)
+
+    for fail_at in range(1, 10):
+        calls = 0
+        with pytest.raises(WriteError):
+            formatted(wanted)
+        assert not (tmp_path / "meta.properties").exists(), fail_at
+
+    fail_at = -1
+    assert len(formatted(wanted)) == 2
+    assert (tmp_path / "meta.properties").exists()
+
+
+def test_the_bootstrap_records_are_read_back_as_an_image(tmp_path: Path) -> None:
+    formatted(asked(tmp_path))
+
+    image = load_image(str(tmp_path / "bootstrap.checkpoint"))
+
+    assert image.features == {
+        "metadata.version": 30,
+        "eligible.leader.replicas.version": 1,
+        "group.version": 1,
+        "share.version": 1,
+        "streams.version": 1,
+        "transaction.version": 2,
+    }
+
+
+def test_the_preview_formats_at_its_latest_level_for_production(tmp_path: Path) -> None:
+    wanted = asked(tmp_path, known=PREVIEW, static_voters=True)
+
+    said = formatted(wanted)
+
+    assert said[-1].endswith("with metadata.version 4.4-IV2.")
+    assert effective_levels(wanted, 33)["share.version"] == 2
+    assert effective_release(asked(tmp_path, known=PREVIEW, unstable=True)) == 34
+
+
+@pytest.mark.parametrize(
+    ("known", "level", "text"),
+    [
+        (STOCK, 32, "No MetadataVersion with feature level 32. Valid feature levels are from 7 to 31."),
+        (STOCK, 31, "metadata.version 4.4-IV0 is not yet stable."),
+        (PREVIEW, 34, "metadata.version 4.5-IV0 is not yet stable."),
+        (PREVIEW, 35, "No MetadataVersion with feature level 35. Valid feature levels are from 7 to 34."),
+    ],
+)
+def test_a_level_beyond_those_of_the_release_is_refused(tmp_path: Path, known: Release, level: int, text: str) -> None:
+    wanted = asked(tmp_path, known=known)
+    wanted.levels = {"metadata.version": level}
+
+    with pytest.raises(FormatError) as error:
+        effective_release(wanted)
+
+    assert str(error.value) == text
+
+
+def test_a_metadata_log_without_meta_properties_is_not_formatted(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path, "4.3-dynamic/node-1")
+    (directory / "meta.properties").unlink()
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+    with pytest.raises(FormatError, match=r"has a metadata log, and no meta\.properties"):
+        formatted(asked(directory))
+
+    assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before

@@ -1,0 +1,163 @@
+"""A plan names the best survivor and what may be lost; there is none where it is not needed or not possible.
+
+The directories of 4.3-dynamic have the voters 1 and 3; node 2 was removed. Those of 4.3-static have no voters in their
+logs.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from raft.config import ReplicaKey, Voter
+from raft.recovered import Election
+from raft.storage.meta_properties import MetaProperties
+from raft.voters import VoterSet
+from tests.records.golden import GOLDEN
+from tools.offline.examined import Examined, examine
+from tools.offline.recovery_plan import (
+    EPOCH_STEP,
+    CannotRecover,
+    best_of,
+    election_epoch,
+    make_plan,
+    parse_plan,
+    plan_text,
+)
+from tools.offline.saved_copy import Digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FILES = {"meta.properties": Digest(7, "ab")}
+
+
+def golden(name: str) -> Examined:
+    return examine(str(GOLDEN / name))
+
+
+def voters(count: int) -> Examined:
+    """Node 1 of 4.3-dynamic, as one of so many voters."""
+    found = golden("4.3-dynamic/node-1")
+    assert found.voters is not None
+    own = found.voters.get(1)
+    assert own is not None
+    others = [Voter(ReplicaKey(number, bytes([number] * 16)), own.endpoints) for number in range(2, count + 1)]
+    return found._replace(voter_sets=((0, VoterSet([own, *others])),))
+
+
+def test_the_best_log_is_the_one_that_an_election_would_choose() -> None:
+    longest = golden("4.3-static/node-1")
+    behind = longest._replace(end_offset=900)
+    older = longest._replace(end_offset=2000, epochs=((1, 0),), snapshots=[])
+
+    assert best_of([behind, older, longest]) is longest
+
+
+def test_the_new_set_is_the_best_survivor_alone_at_an_epoch_that_nobody_has_used() -> None:
+    survivor = voters(3)
+
+    plan = make_plan([survivor], FILES)
+
+    assert survivor.voters is not None
+    assert plan.voter == survivor.voters.get(1)
+    assert plan.new_epoch == election_epoch(survivor) + EPOCH_STEP
+    assert (plan.old_voters, plan.survivors, plan.lost, plan.files) == ((1, 2, 3), (1,), (2, 3), FILES)
+
+
+def test_the_new_epoch_is_above_that_of_each_survivor_and_not_of_the_best_alone() -> None:
+    """The other survivor voted in an epoch whose leader may have written to the lost voters and to brokers."""
+    best = voters(5)
+    assert best.mark is not None
+    other = best._replace(
+        mark=MetaProperties(1, best.mark.cluster_id, 2, bytes([2] * 16)),
+        end_offset=best.end_offset - 1,
+        election=Election(best.epoch + 5000, None, None),
+    )
+
+    plans = [make_plan(measured, FILES) for measured in ([best, other], [other, best])]
+
+    assert [plan.node_id for plan in plans] == [1, 1]
+    assert [plan.new_epoch for plan in plans] == [best.epoch + 5000 + EPOCH_STEP] * 2
+
+
+def test_another_address_replaces_that_of_the_old_set() -> None:
+    plan = make_plan([voters(3)], FILES, address=("c1.example", 9999))
+
+    assert {(each.host, each.port) for each in plan.voter.endpoints} == {("c1.example", 9999)}
+
+
+@pytest.mark.parametrize(("count", "may_lose"), [(2, False), (3, True), (5, True)])
+def test_acknowledged_writes_are_safe_where_fewer_than_a_majority_is_lost(count: int, may_lose: bool) -> None:
+    plan = make_plan([voters(count)], FILES)
+
+    assert plan.may_lose is may_lose
+    others = ", ".join(map(str, range(2, count + 1)))
+    assert plan.warning.startswith("Acknowledged writes" if may_lose else "No acknowledged write is lost")
+    assert f"Keep voters {others} switched off: if a majority of the old voters returns" in plan.warning
+
+
+REFUSALS: dict[str, tuple[Callable[[], list[Examined]], str]] = {
+    "a majority survives": (
+        lambda: [golden("4.3-dynamic/node-1"), golden("4.3-dynamic/node-3")],
+        "2 of 2 voters survive, which is a majority: start them",
+    ),
+    "not a voter": (lambda: [golden("4.3-dynamic/node-2")], "node 2 is not among the last voters of its own log"),
+    "two clusters": (
+        lambda: [golden("4.3-dynamic/node-1"), golden("4.3-dynamic/node-3")._replace(mark=MetaProperties(1, "x", 3))],
+        "is of cluster x",
+    ),
+    "one node twice": (lambda: [golden("4.3-dynamic/node-1")] * 2, "node 1 has two directories"),
+    "static voters without their number": (lambda: [golden("4.3-static/node-1")], "or their number by --static"),
+    "not formatted": (lambda: [voters(3)._replace(mark=None)], "has no meta.properties"),
+    "no log": (lambda: [voters(3)._replace(segments=[], end_offset=0)], "has no log segment"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_there_is_no_plan_where_it_is_not_needed_or_not_possible(case: str) -> None:
+    measured, said = REFUSALS[case]
+
+    with pytest.raises(CannotRecover, match=said):
+        make_plan(measured(), FILES)
+
+
+def test_a_damaged_directory_is_never_the_best() -> None:
+    found = golden("4.3-static/node-1")
+    damaged = found._replace(fault=("f", 0, 0, "broken"), end_offset=5000)  # type: ignore[arg-type]
+
+    assert best_of([damaged, found]) is found
+    with pytest.raises(CannotRecover, match="no directory is sound"):
+        best_of([damaged])
+
+
+def test_a_plan_goes_round_through_its_file() -> None:
+    for plan in (make_plan([voters(3)], FILES), make_plan([golden("4.3-static/node-1")], FILES, voters_count=3)):
+        assert parse_plan(plan_text(plan, 5)) == plan
+
+
+def test_any_other_text_is_no_plan() -> None:
+    text = plan_text(make_plan([voters(3)], FILES), 5)
+    whole = json.loads(text)
+    changed = [{**whole, key: value} for key in whole for value in (None, -1, "x", [], {}, [None], 1 << 80)]
+    accepted = []
+    for said in ["", "[]", "1", "{", "[" * 100_000, *(json.dumps(each) for each in changed)]:
+        try:
+            accepted.append(parse_plan(said))
+        except CannotRecover:
+            continue
+
+    # Fields that only the reader of the file needs, or whose other values are of the right kind.
+    assert len(accepted) < len(changed) / 3
+
+
+@pytest.mark.parametrize(
+    "change", [{"new_epoch": 1}, {"new_epoch": 1 << 31}, {"node_id": 2}, {"directory_id": "AAAAAAAAAAAAAAAAAAAAAQ"}]
+)
+def test_a_plan_that_was_changed_so_that_it_would_harm_is_refused(change: dict[str, object]) -> None:
+    whole = json.loads(plan_text(make_plan([voters(3)], FILES), 5))
+
+    with pytest.raises(CannotRecover, match="the file is no plan"):
+        parse_plan(json.dumps({**whole, **change}))

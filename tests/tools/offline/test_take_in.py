@@ -1,0 +1,77 @@
+"""Batches are replayed into an image up to a bound, to the end of the bytes, or to the first damaged batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from records.batch import build_batch
+from records.frame import encode_record
+from records.metadata.configs import FeatureLevelRecord
+from tests.records.golden import files
+from tools.offline.image import Image
+from tools.offline.log_file import DamagedLog
+from tools.offline.take_in import Taken, last_batch, last_log_time_ms, take_in, whole_bytes
+
+
+def batch(offset: int, level: int, epoch: int = 3) -> bytes:
+    value = encode_record(FeatureLevelRecord(name="group.version", feature_level=level), 0)
+    return build_batch([value], base_offset=offset, leader_epoch=epoch, timestamp_ms=1000 + offset)
+
+
+LOG = batch(5, 1) + batch(6, 2) + batch(7, 3, 4)
+SIZE = len(batch(5, 1))
+
+
+@pytest.mark.parametrize(
+    ("offset", "end_offset", "taken", "level"),
+    [
+        (5, None, Taken(8, 4, 3 * SIZE), 3),
+        (5, 7, Taken(7, 3, 2 * SIZE), 2),
+        (6, None, Taken(8, 4, 3 * SIZE), 3),
+        (8, None, Taken(8, None, 3 * SIZE), None),
+        (5, 5, Taken(5, None, 0), None),
+    ],
+)
+def test_batches_are_replayed_from_an_offset_up_to_a_bound(
+    offset: int, end_offset: int | None, taken: Taken, level: int | None
+) -> None:
+    image = Image()
+
+    assert take_in(image, LOG, offset, end_offset) == taken
+    assert image.features.get("group.version") == level
+
+
+def test_an_incomplete_batch_is_not_replayed() -> None:
+    for size in range(SIZE, 2 * SIZE):
+        image = Image()
+
+        assert take_in(image, LOG[:size], 5, None) == Taken(6, 3, SIZE)
+        assert (whole_bytes(LOG[:size]), last_batch(LOG[: whole_bytes(LOG[:size])])) == (SIZE, 0)
+    assert (whole_bytes(LOG), last_batch(LOG)) == (3 * SIZE, 2 * SIZE)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [
+        (batch(6, 2)[:-1] + b"\xff", "the CRC of the batch at offset 6 does not fit its bytes"),
+        (batch(9, 2), "the batch at offset 9 does not follow offset 6"),
+        (batch(6, 2)[:8] + b"\0\0\0\1" + batch(6, 2)[12:], "a batch of 1 bytes at offset 6"),
+    ],
+)
+def test_a_damaged_batch_ends_the_replay_and_is_an_error_if_first(damaged: bytes, message: str) -> None:
+    image = Image()
+
+    assert take_in(image, batch(5, 1) + damaged, 5, None) == Taken(6, 3, SIZE)
+    with pytest.raises(DamagedLog) as error:
+        take_in(image, damaged, 6, None)
+
+    assert str(error.value) == message
+    assert image.features["group.version"] == 1
+
+
+def test_the_time_of_a_snapshot_is_from_its_header() -> None:
+    times = [last_log_time_ms(path.read_bytes()) for path in files("*.checkpoint") if path.name[0] == "0"]
+
+    assert all(time >= 0 for time in times)
+    assert max(times) > 1_600_000_000_000
+    assert last_log_time_ms(LOG) == last_log_time_ms(b"") == -1

@@ -1,0 +1,169 @@
+"""The end of a log is removed as planned, in an order that survives a crash at any point."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from raft.storage.files import OsFiles
+from raft.storage.flusher import AtOnce
+from raft.storage.storage import Storage
+from tests.tools.offline.stock_directories import PARTITION, SEGMENT, stock_directory
+from tools.offline import truncation
+from tools.offline.examined import examine
+from tools.offline.replayed import Replay
+from tools.offline.truncation import CannotTruncate, plan_truncation, truncate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def split(directory: Path, *offsets: int) -> None:
+    """Cut the one segment of a stock directory into several."""
+    log = directory / SEGMENT
+    data = log.read_bytes()
+    cuts = [data.index(offset.to_bytes(8, "big") + b"\0\0") for offset in offsets]
+    for offset, start, end in zip((0, *offsets), (0, *cuts), (*cuts, len(data)), strict=True):
+        (directory / PARTITION / f"{offset:020d}.log").write_bytes(data[start:end])
+
+
+def test_a_plan_counts_what_is_lost_and_what_of_it_is_committed(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+
+    plan = plan_truncation(examine(str(directory)), 600)
+
+    assert plan == truncation.Truncation(
+        directory=str(directory / PARTITION), asked=600, end_offset=580, lost=459, lost_committed=132,
+        cut=(str(directory / SEGMENT), 53219), segments=[],
+        snapshots=["00000000000000000712-0000000002.checkpoint"], epochs=((1, 0), (2, 330)), drops_prefix=True,
+    )  # fmt: skip
+
+
+def test_after_a_truncation_the_log_is_sound_and_ends_there(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    split(directory, 580, 728)
+    expected = Replay(examine(str(directory))).run(330).state.contents()
+
+    truncate(plan_truncation(examine(str(directory)), 330))
+
+    found = examine(str(directory))
+    assert (found.end_offset, found.seen_offset, found.epochs, found.fault) == (330, 330, ((1, 0),), None)
+    assert [segment.base_offset for segment in found.segments] == [0]
+    assert found.snapshots == [(262, 1)]
+    assert Replay(found).run().state.contents() == expected
+
+
+def test_a_crash_at_any_point_leaves_a_log_that_can_be_truncated_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = stock_directory(tmp_path)
+    split(first, 580, 728)
+    left = 0
+    while True:
+        directory = tmp_path / f"run-{left}"
+        shutil.copytree(first, directory)
+        files = Crashing(left)
+        monkeypatch.setattr(truncation, "OsFiles", lambda files=files: files)
+        try:
+            truncate(plan_truncation(examine(str(directory)), 330))
+            break
+        except Crashed:
+            found = examine(str(directory))
+            assert found.fault is None
+            assert found.end_offset >= 330
+        left += 1
+    assert left > 8
+
+
+class Crashed(Exception):
+    """The process ends here."""
+
+
+class Crashing(OsFiles):
+    """Files that raise Crashed instead of one change of the disk. left: the changes before it."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def _count(self) -> None:
+        if self.left == 0:
+            raise Crashed
+        self.left -= 1
+
+    def remove(self, path: str) -> None:
+        self._count()
+        super().remove(path)
+
+    def truncate(self, handle: int, size: int) -> None:
+        self._count()
+        super().truncate(handle, size)
+
+    def rename(self, old: str, new: str) -> None:
+        self._count()
+        super().rename(old, new)
+
+
+@pytest.mark.parametrize(("end_offset", "said"), [(1040, "it cannot end at 1040"), (-1, "it cannot end at -1")])
+def test_an_end_outside_of_the_log_is_refused(tmp_path: Path, end_offset: int, said: str) -> None:
+    found = examine(str(stock_directory(tmp_path)))
+
+    with pytest.raises(CannotTruncate, match=said):
+        plan_truncation(found, end_offset)
+
+
+def test_a_damaged_checkpoint_still_says_what_is_committed_and_is_removed(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    newest = directory / PARTITION / "00000000000000000712-0000000002.checkpoint"
+    newest.write_bytes(newest.read_bytes()[:-40])
+
+    plan = plan_truncation(examine(str(directory)), 600)
+    truncate(plan)
+
+    assert (plan.end_offset, plan.lost_committed, plan.snapshots) == (580, 132, [newest.name])
+    node = Storage(OsFiles(), str(directory / PARTITION), AtOnce(), on_input=lambda _: None, on_failure=lambda _: None)
+    assert node.recovered.log_end == 580
+    node.close()
+
+
+def test_a_log_that_starts_at_a_checkpoint_keeps_one(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    split(directory, 580, 728)
+    (directory / SEGMENT).unlink()
+
+    with pytest.raises(CannotTruncate, match="the lowest possible end is 712"):
+        plan_truncation(examine(str(directory)), 600)
+
+
+def test_a_log_that_starts_at_a_checkpoint_may_end_exactly_where_its_only_one_ends(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    split(directory, 580, 728)
+    expected = Replay(examine(str(directory))).run(712).state.contents()
+    (directory / SEGMENT).unlink()
+
+    truncate(plan_truncation(examine(str(directory)), 712))
+
+    found = examine(str(directory))
+    assert (found.start_offset, found.end_offset, found.fault) == (580, 712, None)
+    assert found.snapshots[-1] == (712, 2)
+    assert Replay(found).run().state.contents() == expected
+
+
+def test_each_end_is_refused_or_leaves_a_checkpoint_to_begin_with(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    split(directory, 580, 728)
+    (directory / SEGMENT).unlink()
+    found = examine(str(directory))
+
+    possible = []
+    for end_offset in range(570, found.end_offset + 2):
+        try:
+            plan = plan_truncation(found, end_offset)
+        except CannotTruncate:
+            continue
+        assert "00000000000000000712-0000000002.checkpoint" not in plan.snapshots
+        assert plan.end_offset <= end_offset
+        possible.append(end_offset)
+
+    assert possible == list(range(712, found.end_offset + 1))

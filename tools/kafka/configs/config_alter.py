@@ -1,0 +1,172 @@
+"""The changes of `kafka-configs --alter`."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from controller.config.values.text import java_trim, parse_double
+from records.errors import Error
+from tools.client.exceptions import PACKAGE, KafkaError
+from tools.command_line.java_texts import Uncaught, parsed_integer
+from tools.kafka.configs.config_arguments import (
+    BROKER_LOGGERS,
+    CLIENTS,
+    ILLEGAL_ARGUMENT,
+    IP_QUOTAS,
+    IPS,
+    QUOTAS,
+    SCRAM,
+    USERS,
+    configs_to_add,
+    configs_to_delete,
+    scala_order,
+)
+from tools.kafka.configs.config_calls import ConfigResource
+from tools.kafka.configs.config_describe import QUOTA_TYPES, RESOURCES, all_quotas, resource_configs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tools.client.admin import Admin
+    from tools.command_line.options import Options
+    from tools.kafka.configs.config_arguments import Entities
+    from tools.kafka.configs.config_change_calls import Credential
+
+INVALID_CONFIGURATION = f"{PACKAGE}.InvalidConfigurationException"
+ITERATIONS = 4096
+_CREDENTIAL = re.compile(r"(?:iterations=(-?[0-9]*),)?password=(.*)", re.ASCII)
+
+
+def alter(admin: Admin, entities: Entities, options: Options) -> None:
+    """Alter the configs of one entity, or of the clients of a user. Raises OptionError, Uncaught."""
+    kind, name = entities.types[0], entities.names[0]
+    added, deleted = configs_to_add(options), configs_to_delete(options)
+    if kind == BROKER_LOGGERS:
+        _check_loggers(admin, name, added, deleted)
+    if kind in RESOURCES:
+        _alter_resource(admin, ConfigResource(RESOURCES[kind], name), added, deleted)
+    elif kind == IPS:
+        unknown = [key for key in dict.fromkeys((*added, *deleted)) if key not in IP_QUOTAS]
+        if unknown:
+            text = (
+                "Only connection quota configs can be added for 'ips' using --bootstrap-server. Unexpected config names"
+            )
+            raise Uncaught(ILLEGAL_ARGUMENT, f"{text}: {','.join(unknown)}")
+        _alter_quotas(admin, entities, added, deleted)
+    else:
+        _alter_client(admin, entities, added, deleted)
+    if name:
+        sys.stdout.write(f"Completed updating config for {kind[:-1]} {name}.\n")
+    else:
+        sys.stdout.write(f"Completed updating default config for {kind} in the cluster.\n")
+
+
+def _check_loggers(admin: Admin, name: str, added: Mapping[str, str], deleted: Sequence[str]) -> None:
+    """Raises Uncaught for a logger that the node does not have."""
+    known = {entry.name for entry in resource_configs(admin, BROKER_LOGGERS, name, everything=False, synonyms=False)}
+    unknown = [key for key in (*deleted, *added) if key not in known]
+    if unknown:
+        raise Uncaught(INVALID_CONFIGURATION, f"Invalid broker logger(s): {','.join(unknown)}")
+
+
+def _alter_resource(admin: Admin, resource: ConfigResource, added: Mapping[str, str], deleted: Sequence[str]) -> None:
+    """Raises Uncaught."""
+    from tools.kafka.configs.config_change_calls import alter_configs
+
+    try:
+        alter_configs(admin, resource, added, deleted)
+    except Uncaught as error:
+        if isinstance(error.cause, KafkaError) and error.cause.code == Error.UNSUPPORTED_VERSION:
+            raise KafkaError(
+                Error.UNSUPPORTED_VERSION,
+                "The INCREMENTAL_ALTER_CONFIGS API is not supported by the cluster. The API is supported starting from "
+                "version 2.3.0. You may want to use an older version of this tool to interact with your cluster, or "
+                "upgrade your brokers to version 2.3.0 or newer to avoid this error.",
+            ) from None
+        raise
+
+
+def _alter_client(admin: Admin, entities: Entities, added: Mapping[str, str], deleted: Sequence[str]) -> None:
+    """Quotas of a user or of clients, or SCRAM credentials of a user. Raises Uncaught."""
+    scram = {key: value for key, value in added.items() if key in SCRAM}
+    scram_deleted = [key for key in deleted if key in SCRAM]
+    unknown = [key for key in added if key not in SCRAM and key not in QUOTAS]
+    unknown_deleted = [key for key in deleted if key not in SCRAM and key not in QUOTAS]
+    has_quotas = any(key in QUOTAS for key in (*added, *deleted))
+    if CLIENTS in entities.types:
+        what, others, others_deleted = "quota", [*unknown, *scram], [*unknown_deleted, *scram_deleted]
+    else:
+        what, others, others_deleted = "quota and SCRAM credential", unknown, unknown_deleted
+    kind = CLIENTS if CLIENTS in entities.types else USERS
+    # With the names of Scala's classes: a set of more than four, if it is a union, and a list filled from Java's.
+    name = "HashSet" if kind == CLIENTS and len(others) > 4 else "Set"
+    refused = f"{name}({', '.join(scala_order(others))})" if others else f"ArrayBuffer({', '.join(others_deleted)})"
+    if others or others_deleted:
+        verb = "added" if others else "deleted"
+        text = f"Only {what} configs can be {verb} for '{kind}' using --bootstrap-server. Unexpected config names"
+        raise Uncaught(ILLEGAL_ARGUMENT, f"{text}: {refused}")
+    if kind == USERS and (scram or scram_deleted):
+        if "" in entities.names:
+            raise Uncaught(
+                ILLEGAL_ARGUMENT,
+                "The use of --entity-default or --user-defaults is not allowed with User SCRAM Credentials using "
+                "--bootstrap-server.",
+            )
+        if has_quotas:
+            raise Uncaught(
+                ILLEGAL_ARGUMENT,
+                "Cannot alter both quota and SCRAM credential configs simultaneously for 'users' using "
+                "--bootstrap-server.",
+            )
+    if has_quotas:
+        _alter_quotas(admin, entities, added, deleted)
+        return
+    if len(entities.names) != 1:
+        text = "Altering user SCRAM credentials should never occur for more zero or multiple users"
+        raise Uncaught("java.lang.IllegalStateException", f"{text}: List({', '.join(entities.names)})")
+    _alter_credentials(admin, entities.names[0], scram, scram_deleted)
+
+
+def _alter_quotas(admin: Admin, entities: Entities, added: Mapping[str, str], deleted: Sequence[str]) -> None:
+    """Raises Uncaught."""
+    from tools.kafka.configs.config_quota_calls import alter_quotas
+
+    existing = next((quotas.values for quotas in all_quotas(admin, entities)), {})
+    absent = [key for key in deleted if key not in existing]
+    if absent:
+        raise Uncaught(INVALID_CONFIGURATION, f"Invalid config(s): {','.join(absent)}")
+    values: dict[str, float | None] = {}
+    for key, text in added.items():
+        value = parse_double(java_trim(text))
+        if value is None:
+            raise Uncaught(ILLEGAL_ARGUMENT, f"Cannot parse quota configuration value for {key}: {text}")
+        values[key] = value
+    entity = {QUOTA_TYPES[kind]: name or None for kind, name in zip(entities.types, entities.names, strict=True)}
+    alter_quotas(admin, entity, {**values, **dict.fromkeys(deleted)})
+
+
+def _alter_credentials(admin: Admin, user: str, scram: Mapping[str, str], deleted: Sequence[str]) -> None:
+    """Raises Uncaught."""
+    from tools.kafka.configs.config_change_calls import alter_credentials
+    from tools.rng import random_bits
+
+    upserted = [_credential(mechanism, text) for mechanism, text in scram.items()]
+    if upserted or deleted:
+        alter_credentials(admin, user, upserted, deleted, random_bits)
+
+
+def _credential(mechanism: str, text: str) -> Credential:
+    """The credential of a text such as `iterations=8192,password=…`. Raises Uncaught."""
+    from tools.kafka.configs.config_change_calls import Credential
+
+    match = _CREDENTIAL.fullmatch(text)
+    if match is None:
+        # Stock prints the text, which may have the password.
+        raise Uncaught(ILLEGAL_ARGUMENT, f"Invalid credential property {SCRAM[mechanism]}=[hidden]")
+    iterations = ITERATIONS if match[1] is None or match[1] == "-1" else parsed_integer(match[1])
+    if iterations < ITERATIONS:
+        text = f"Iterations {iterations} is less than the minimum {ITERATIONS} required for {mechanism}"
+        raise Uncaught(ILLEGAL_ARGUMENT, text)
+    return Credential(mechanism, iterations, match[2])

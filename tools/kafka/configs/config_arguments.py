@@ -1,0 +1,224 @@
+"""The arguments of kafka-configs: entities, configs to add and to delete, as stock reads and checks them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from controller.config.values.java_forms import integer
+from controller.config.values.text import java_trim
+from records.java_order import hash_code, hash_order
+from tools.command_line.java_texts import Uncaught, uncaught
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tools.command_line.options import Options
+
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+TOPICS, CLIENTS, USERS, BROKERS, IPS = "topics", "clients", "users", "brokers", "ips"
+CLIENT_METRICS, GROUPS, BROKER_LOGGERS = "client-metrics", "groups", "broker-loggers"
+TYPES = (TOPICS, CLIENTS, USERS, BROKERS, IPS, CLIENT_METRICS, GROUPS, BROKER_LOGGERS)
+# Option -> the type of the entity that it names.
+FLAGS = {
+    "topic": TOPICS, "client": CLIENTS, "user": USERS, "broker": BROKERS, "broker-logger": BROKER_LOGGERS, "ip": IPS,
+    "client-metrics": CLIENT_METRICS, "group": GROUPS,
+}  # fmt: skip
+DEFAULTS = {"client-defaults": CLIENTS, "user-defaults": USERS, "broker-defaults": BROKERS, "ip-defaults": IPS}
+QUOTAS = ("consumer_byte_rate", "controller_mutation_rate", "producer_byte_rate", "request_percentage")
+IP_QUOTAS = ("connection_creation_rate",)
+# Mechanism -> the name of Java's constant.
+SCRAM = {"SCRAM-SHA-256": "SCRAM_SHA_256", "SCRAM-SHA-512": "SCRAM_SHA_512"}
+WITH_DEFAULT = (USERS, CLIENTS, BROKERS, IPS)
+# Not followed by a `]` before the next `[`: commas within brackets belong to a value.
+_OUTSIDE = r"(?=[^\]]*(?:\[|$))"
+_COMMA = re.compile("," + _OUTSIDE)
+_EQUALS = re.compile(r"\s*=\s*" + _OUTSIDE, re.ASCII)
+_KEY = re.compile(r"[$a-zA-Z0-9._-]*")
+
+
+class Entities(NamedTuple):
+    """types: as given, or by the options that name an entity. names: empty texts for defaults."""
+
+    types: list[str]
+    names: list[str]
+
+
+def entities_of(options: Options) -> Entities:
+    """Raises OptionError."""
+    flags = [name for name in FLAGS if options.has(name)]
+    defaults = [name for name in DEFAULTS if options.has(name)]
+    types = [
+        *options.given.get("entity-type", ()),
+        *map(FLAGS.__getitem__, flags),
+        *map(DEFAULTS.__getitem__, defaults),
+    ]
+    given = iter(options.given.get("entity-name", ()))
+    names = [
+        next(given) if name == "entity-name" else ""
+        for name in options.order
+        if name in ("entity-name", "entity-default")
+    ]
+    return Entities(types, [*names, *map(options.value, flags), *("" for _ in defaults)])
+
+
+def _refused(text: str) -> Uncaught:
+    return Uncaught(ILLEGAL_ARGUMENT, text)
+
+
+def check_entities(options: Options) -> None:
+    """Stock's checks of the entities, in its order. Raises OptionError, Uncaught."""
+    types = entities_of(options).types
+    if len(set(types)) != len(types):
+        repeated = [kind for number, kind in enumerate(types) if kind in types[:number]]
+        raise _refused(f"Duplicate entity type(s) specified: {','.join(repeated)}")
+    if not options.has("bootstrap-server") and not options.has("bootstrap-controller"):
+        raise _refused("Either --bootstrap-server or --bootstrap-controller must be specified.")
+    for kind in types:
+        if kind not in TYPES:
+            where = "with a --bootstrap-server or --bootstrap-controller argument"
+            raise _refused(f"Invalid entity type {kind}, the entity type must be one of {', '.join(TYPES)} {where}")
+    if not types:
+        raise _refused("At least one entity type must be specified")
+    if len(types) > 1 and set(types) != {USERS, CLIENTS}:
+        raise _refused("Only 'users' and 'clients' entity types may be specified together")
+    if any(options.has(name) for name in ("entity-name", "entity-type", "entity-default")) and any(
+        options.has(name) for name in (*FLAGS, *DEFAULTS)
+    ):
+        raise _refused("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
+    names = entities_of(options).names
+    if options.has("bootstrap-server") and options.has("bootstrap-controller"):
+        raise _refused("Only one of --bootstrap-server or --bootstrap-controller can be specified")
+    _check_names(options, types, has_name=any(names))
+    if options.has("describe"):
+        _check_describe(options, types, has_name=any(names))
+    if options.has("alter"):
+        _check_alter(options, types, names)
+
+
+def _check_names(options: Options, types: Sequence[str], *, has_name: bool) -> None:
+    """Raises OptionError, Uncaught."""
+    if has_name and (BROKERS in types or BROKER_LOGGERS in types):
+        for name in filter(options.has, ("entity-name", "broker", "broker-logger")):
+            text = options.value(name)
+            try:
+                integer(text)
+            except ValueError:
+                raise _refused(
+                    f"The entity name for {types[0]} must be a valid integer broker id, but it is: {text}"
+                ) from None
+    if has_name and IPS in types:
+        for name in filter(options.has, ("entity-name", "ip")):
+            text = options.value(name)
+            if not _is_host(text):
+                raise _refused(
+                    f"The entity name for {types[0]} must be a valid IP or resolvable host, but it is: {text}"
+                )
+
+
+def _is_host(text: str) -> bool:
+    import socket
+
+    try:
+        socket.getaddrinfo(text or "localhost", None)
+    except (OSError, UnicodeError):
+        return False
+    return True
+
+
+def _check_describe(options: Options, types: Sequence[str], *, has_name: bool) -> None:
+    """Raises Uncaught."""
+    if options.has("entity-default") and not any(kind in types for kind in WITH_DEFAULT):
+        raise _refused(f"--entity-default must not be specified with --describe of {','.join(types)}")
+    if BROKER_LOGGERS in types and not has_name:
+        raise _refused(f"An entity name must be specified with --describe of {','.join(types)}")
+
+
+def _check_alter(options: Options, types: Sequence[str], names: Sequence[str]) -> None:
+    """Raises Uncaught."""
+    if any(kind in types for kind in WITH_DEFAULT):
+        if not names:
+            raise _refused(
+                "An entity-name or default entity must be specified with --alter of users, clients, brokers or ips"
+            )
+    elif not any(names):
+        raise _refused(f"An entity name must be specified with --alter of {','.join(types)}")
+    if options.has("add-config") and options.has("add-config-file"):
+        raise _refused("Only one of --add-config or --add-config-file must be specified")
+    if not any(options.has(name) for name in ("add-config", "add-config-file", "delete-config")):
+        raise _refused(
+            "At least one of --add-config, --add-config-file, or --delete-config must be specified with --alter"
+        )
+
+
+def configs_to_add(options: Options) -> dict[str, str]:
+    """In the order in which stock has them. Raises OptionError, Uncaught."""
+    found: dict[str, str] = {}
+    if options.has("add-config-file"):
+        from tools.client.settings import read_file
+
+        try:
+            found |= read_file(options.value("add-config-file"))
+        except OSError as error:
+            raise uncaught(error) from None
+    if options.has("add-config"):
+        pairs = [_EQUALS.split(part) for part in _parts(options.value("add-config"))]
+        if any(len(pair) != 2 for pair in pairs):
+            raise _refused(
+                "requirement failed: Invalid entity config: all configs to be added must be in the format "
+                '"key=val" or  "key=[val1,val2]" to group values which contain commas.'
+            )
+        found |= {java_trim(key): java_trim(value.replace("[", "").replace("]", "")) for key, value in pairs}
+    listed = hash_order(found)
+    for key in listed:
+        if not _KEY.fullmatch(key):
+            raise _refused(f"Invalid character found for config key: {key}")
+    return {key: found[key] for key in scala_order(listed)}
+
+
+def _parts(text: str) -> list[str]:
+    """The parts between commas outside of brackets, without empty parts at the end."""
+    parts = _COMMA.split(text)
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return [] if parts == [""] and text else parts
+
+
+def configs_to_delete(options: Options) -> list[str]:
+    """Raises OptionError."""
+    found = []
+    for text in options.given.get("delete-config", ()):
+        # As jopt-simple separates values: empty ones only where there is no other.
+        found += [part for part in text.split(",") if part] or [text]
+    return [java_trim(key) for key in found]
+
+
+def scala_order(keys: Iterable[str]) -> list[str]:
+    """The order of an immutable map or set of Scala 2.13, filled in this order: its own from five keys on.
+
+    It is a trie over hashes of 32 bits, five at each level, the lowest first. A node has its keys before its sub-nodes.
+    """
+    distinct = list(dict.fromkeys(keys))
+    if len(distinct) <= 4:
+        return distinct
+    return _trie_order([(_improved(hash_code(key)), key) for key in distinct], 0)
+
+
+def _trie_order(keys: list[tuple[int, str]], shift: int) -> list[str]:
+    if shift >= 32:
+        return [key for _, key in keys]
+    slots: dict[int, list[tuple[int, str]]] = {}
+    for code, key in keys:
+        slots.setdefault(code >> shift & 31, []).append((code, key))
+    alone = [slots[slot][0][1] for slot in sorted(slots) if len(slots[slot]) == 1]
+    below = [_trie_order(slots[slot], shift + 5) for slot in sorted(slots) if len(slots[slot]) > 1]
+    return [*alone, *(key for part in below for key in part)]
+
+
+def _improved(code: int) -> int:
+    """The hash by which Scala's collections place a key."""
+    code = (code + ~(code << 9)) & 0xFFFFFFFF
+    code ^= code >> 14
+    code = (code + (code << 4)) & 0xFFFFFFFF
+    return code ^ code >> 10

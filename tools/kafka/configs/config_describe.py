@@ -1,0 +1,204 @@
+"""The output of `kafka-configs --describe`."""
+
+from __future__ import annotations
+
+import sys
+
+from controller.config.resource_types import ResourceType
+from controller.config.values.text import java_text
+from records.errors import Error
+from tools.client.exceptions import KafkaError, executed
+from tools.command_line.java_texts import Uncaught
+from tools.command_line.standard_streams import one_line
+from tools.kafka.configs import config_list_calls as lists
+from tools.kafka.configs.config_arguments import (
+    BROKER_LOGGERS,
+    BROKERS,
+    CLIENT_METRICS,
+    CLIENTS,
+    GROUPS,
+    ILLEGAL_ARGUMENT,
+    IPS,
+    TOPICS,
+    USERS,
+    scala_order,
+)
+from tools.kafka.configs.config_calls import (
+    ConfigEntry,
+    ConfigResource,
+    describe_configs,
+    is_timeout,
+    waiting_ended,
+)
+from tools.kafka.configs.config_quota_calls import CLIENT_ID, IP, USER, Component, describe_quotas, shown_values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tools.client.admin import Admin
+    from tools.kafka.configs.config_arguments import Entities
+    from tools.kafka.configs.config_quota_calls import Quotas
+
+RESOURCES = {
+    TOPICS: ResourceType.TOPIC, BROKERS: ResourceType.BROKER, BROKER_LOGGERS: ResourceType.BROKER_LOGGER,
+    CLIENT_METRICS: ResourceType.CLIENT_METRICS, GROUPS: ResourceType.GROUP,
+}  # fmt: skip
+QUOTA_TYPES = {USERS: USER, CLIENTS: CLIENT_ID, IPS: IP}
+# How a quota's entity is named, in this order.
+ENTITY_NAMES = {USER: "user-principal", CLIENT_ID: "client-id", IP: "ip"}
+MECHANISM_NAMES = {0: "UNKNOWN", 1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+# The sources of values, by their numbers in responses, with Java's names.
+SOURCES = {
+    1: "DYNAMIC_TOPIC_CONFIG", 2: "DYNAMIC_BROKER_CONFIG", 3: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    4: "STATIC_BROKER_CONFIG", 5: "DEFAULT_CONFIG", 6: "DYNAMIC_BROKER_LOGGER_CONFIG",
+    7: "DYNAMIC_CLIENT_METRICS_CONFIG", 8: "DYNAMIC_GROUP_CONFIG",
+}  # fmt: skip
+# Where the values stand that are shown without --all.
+DYNAMIC = {TOPICS: 1, BROKERS: 2, CLIENT_METRICS: 7, GROUPS: 8}
+DYNAMIC_DEFAULT = 3
+SECONDS = 30.0
+
+
+def describe(admin: Admin, entities: Entities, *, everything: bool) -> None:
+    """Print the configs of entities. everything: also those that are not dynamic. Raises Uncaught."""
+    kind = entities.types[0]
+    if kind in RESOURCES:
+        _describe_resources(admin, kind, entities.names[0] if entities.names else None, everything=everything)
+        return
+    _print_quotas(all_quotas(admin, entities))
+    if kind != IPS and CLIENTS not in entities.types and "" not in entities.names:
+        _print_credentials(lists.described_credentials(admin, entities.names))
+
+
+def _describe_resources(admin: Admin, kind: str, name: str | None, *, everything: bool) -> None:
+    """name: empty for the default of all brokers, None for all entities. Raises Uncaught."""
+    if name is not None and not everything and not _exists(admin, kind, name):
+        sys.stdout.write(f"The {kind[:-1]} '{name}' doesn't exist and doesn't have dynamic config.\n")
+        return
+    for each in _names(admin, kind) if name is None else [name]:
+        if each:
+            sys.stdout.write(f"{'All' if everything else 'Dynamic'} configs for {kind[:-1]} {one_line(each)} are:\n")
+        else:
+            sys.stdout.write(f"Default configs for {kind} in the cluster are:\n")
+        for entry in resource_configs(admin, kind, each, everything=everything):
+            synonyms = ", ".join(
+                f"{SOURCES.get(synonym.source, 'UNKNOWN')}:{one_line(synonym.name)}={_shown(synonym.value)}"
+                for synonym in entry.synonyms
+            )
+            sensitive = "true" if entry.is_sensitive else "false"
+            sys.stdout.write(
+                f"  {one_line(entry.name)}={_shown(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}\n"
+            )
+
+
+def _shown(value: str | None) -> str:
+    return "null" if value is None else one_line(value)
+
+
+def _exists(admin: Admin, kind: str, name: str) -> bool:
+    """Raises Uncaught."""
+    if kind == TOPICS:
+        _check_topic(name)
+        return name in lists.topic_names(admin)
+    if kind in (BROKERS, BROKER_LOGGERS):
+        return name in map(str, lists.node_ids(admin)) or not name
+    if kind == CLIENT_METRICS:
+        return name in lists.resource_names(admin, ResourceType.CLIENT_METRICS)
+    if name in lists.group_ids(admin):
+        return True
+    with_configs = _group_configs(admin)
+    return with_configs is None or name in with_configs
+
+
+def _group_configs(admin: Admin) -> list[str] | None:
+    """The groups that have configs; None where brokers do not say. Raises Uncaught."""
+    try:
+        return lists.resource_names(admin, ResourceType.GROUP)
+    except Uncaught as error:
+        cause = error.cause
+        code = cause.code if isinstance(cause, KafkaError) else None
+        if code in (Error.UNSUPPORTED_VERSION, Error.CLUSTER_AUTHORIZATION_FAILED):
+            return None
+        raise (cause if isinstance(cause, Uncaught) else error) from None
+
+
+def _names(admin: Admin, kind: str) -> list[str]:
+    """All entities of a type. Raises Uncaught."""
+    if kind == TOPICS:
+        return lists.topic_names(admin)
+    if kind in (BROKERS, BROKER_LOGGERS):
+        return [*map(str, lists.node_ids(admin)), ""]
+    if kind == CLIENT_METRICS:
+        return lists.resource_names(admin, ResourceType.CLIENT_METRICS)
+    groups = lists.group_ids(admin)
+    return scala_order([*groups, *(_group_configs(admin) or ())])
+
+
+def _check_topic(name: str) -> None:
+    """Raises Uncaught."""
+    from controller.config.resources import check_topic_name
+    from records.errors import ApiError
+
+    try:
+        check_topic_name(name)
+    except ApiError as error:
+        raise KafkaError(Error.INVALID_TOPIC_EXCEPTION, error.text) from None
+
+
+def resource_configs(
+    admin: Admin, kind: str, name: str, *, everything: bool, synonyms: bool = True
+) -> list[ConfigEntry]:
+    """The configs of one entity in the order of their names. Raises Uncaught."""
+    if kind == TOPICS and name:
+        _check_topic(name)
+    resource = ConfigResource(RESOURCES[kind], name)
+    limit = SECONDS if admin.settings.api_timeout > SECONDS else None
+    try:
+        found = describe_configs(admin, [resource], with_synonyms=synonyms, seconds=limit)[resource]
+    except Uncaught as error:
+        raise (waiting_ended() if limit is not None and is_timeout(error) else executed(error)) from None
+    if isinstance(found, Uncaught):
+        raise executed(found)
+    source = DYNAMIC_DEFAULT if kind == BROKERS and not name else DYNAMIC.get(kind)
+    return sorted(
+        (entry for entry in found if everything or source is None or entry.source == source),
+        key=lambda entry: entry.name,
+    )
+
+
+def all_quotas(admin: Admin, entities: Entities) -> list[Quotas]:
+    """The quotas of exactly these types of entities. Raises Uncaught."""
+    if len(entities.names) > len(entities.types):
+        raise Uncaught(ILLEGAL_ARGUMENT, "More entity names specified than entity types")
+    names: list[str | None] = [*entities.names]
+    names += [None] * (len(entities.types) - len(names))
+    components = [Component(QUOTA_TYPES[kind], name) for kind, name in zip(entities.types, names, strict=True)]
+    return describe_quotas(admin, components)
+
+
+def _print_quotas(found: Sequence[Quotas]) -> None:
+    for quotas in found:
+        entity = ", ".join(
+            f"the default {text}" if quotas.entity[kind] is None else f"{text} '{one_line(quotas.entity[kind])}'"
+            for kind, text in ENTITY_NAMES.items()
+            if kind in quotas.entity
+        )
+        values = ", ".join(f"{one_line(key)}={java_text(float(value))}" for key, value in shown_values(quotas.values))
+        sys.stdout.write(f"Quota configs for {entity} are {values}\n")
+
+
+def _print_credentials(found: Sequence[lists.Credentials]) -> None:
+    for credentials in found:
+        if credentials.error is not None:
+            name = credentials.error.java_class.rpartition(".")[2]
+            text = (
+                f"Error retrieving SCRAM credential configs for user-principal '{one_line(credentials.user)}': {name}"
+            )
+            sys.stdout.write(f"{text}: {credentials.error.message}\n")
+            continue
+        infos = ", ".join(
+            f"{MECHANISM_NAMES.get(mechanism, 'UNKNOWN')}=iterations={iterations}"
+            for mechanism, iterations in credentials.infos
+        )
+        sys.stdout.write(f"SCRAM credential configs for user-principal '{one_line(credentials.user)}' are {infos}\n")

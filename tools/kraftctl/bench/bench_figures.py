@@ -1,0 +1,273 @@
+"""The figures of `kraftctl bench` beside what one should expect, and the likely cause of each that is high.
+
+A commit takes one sync of the log on the disks of a majority and one round trip between the leader and them; a request
+takes one round trip to the leader more, and the linger time before the append. Each limit below is made of these parts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tools.kraftctl.cluster.status import SILENT_MS, leader_now_ms, missing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tools.client.quorum import View
+    from tools.kraftctl.bench.bench_measures import Commits, Load
+
+IDLE_MS, LINGER_MS = "metadata.max.idle.interval.ms", "controller.quorum.append.linger.ms"
+DEFAULTS = {IDLE_MS: 500.0, LINGER_MS: 25.0}
+# Within one region. Above it a majority, and so each commit, waits for the network more than for disks.
+TRIP_MS = 20.0
+# A sync of an SSD takes 0.1 to 5 ms; disks that share a queue with data of brokers take longer than this.
+SYNC_MS = 10.0
+# What a controller computes for a request of one topic, with room for collections of garbage.
+WORK_MS = 10.0
+PAUSE_MS = 250.0
+CLOCK_MS = 1000.0
+LAG_MAX = 1000
+PERCENTS = (50, 95, 99)
+
+
+class Figure(NamedTuple):
+    """One line of the result. values: by name such as `p50`; None where it was not measured.
+
+    expected: in words, with the limit. cause: of what is high, empty if nothing is.
+    """
+
+    name: str
+    unit: str
+    values: dict[str, float | None]
+    expected: str
+    cause: str = ""
+
+
+class Measured(NamedTuple):
+    """What was measured. trips: by node, in ms; a text says why a node does not answer.
+
+    settings: those of the leader that are set. scratch: times of creations and of deletions, in ms. stopped: why
+    measurements ended early.
+    """
+
+    view: View
+    trips: dict[int, list[float] | str]
+    commits: Commits
+    single: Load
+    many: Load
+    connections: int
+    settings: dict[str, str]
+    scratch: tuple[list[float], list[float]] | None = None
+    stopped: tuple[str, ...] = ()
+
+
+def percentile(values: list[float], percent: int) -> float | None:
+    """The least value that this share of the values does not exceed; None if there are too few to say."""
+    ordered = sorted(values)
+    if not ordered or (percent > 50 and len(ordered) * (100 - percent) < 100):
+        return None
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def figures(found: Measured) -> list[Figure]:
+    """All figures, in the order in which they explain each other."""
+    return [
+        *(_trip(node, times, node == found.view.leader_id) for node, times in sorted(found.trips.items())),
+        *_clock(found),
+        _apart(found),
+        _commit(found),
+        *(_fetch(found, node) for node in sorted(found.commits.fetched)),
+        *_lags(found.view),
+        _request(found),
+        _rate(found),
+        *_scratch(found),
+    ]
+
+
+def _spread(times: list[float]) -> dict[str, float | None]:
+    return {**{f"p{each}": percentile(times, each) for each in PERCENTS}, "max": max(times, default=None)}
+
+
+def _median(times: list[float] | str) -> float:
+    return (percentile(times, 50) or 0.0) if isinstance(times, list) else 0.0
+
+
+def _trip(node: int, times: list[float] | str, leads: bool) -> Figure:
+    name = f"round trip to node {node}" + (" (leader)" if leads else "")
+    expected = f"at most {TRIP_MS:g}"
+    if isinstance(times, str):
+        return Figure(name, "ms", _spread([]), expected, f"it does not answer: {times}")
+    cause = ""
+    if _median(times) > TRIP_MS:
+        cause = "the network from here to the node, or its CPU"
+    elif max(times, default=0.0) > PAUSE_MS:
+        cause = "pauses of the node or lost packets: look at its CPU, its collections of garbage, retransmissions"
+    return Figure(name, "ms", _spread(times), expected, cause)
+
+
+def _clock(found: Measured) -> list[Figure]:
+    if found.commits.clock is None:
+        return []
+    ahead, error = found.commits.clock
+    expected = f"within {CLOCK_MS:g}"
+    cause = "synchronise the clocks of all machines: chrony or ntp" if abs(ahead) - error > CLOCK_MS else ""
+    return [Figure("clock of the leader, ahead of this one", "ms", {"p50": ahead, "error": error}, expected, cause)]
+
+
+def _setting(found: Measured, key: str) -> float:
+    text = found.settings.get(key, "")
+    return float(text) if text.isascii() and text.isdigit() else DEFAULTS[key]
+
+
+def _apart(found: Measured) -> Figure:
+    idle = _setting(found, IDLE_MS)
+    expected = f"at most {IDLE_MS}={idle:g}" if idle else f"none while idle: {IDLE_MS}=0"
+    times = found.commits.apart
+    cause = ""
+    if idle and found.commits.seconds * 1000 > 4 * idle:
+        if not times:
+            cause = "the quorum commits nothing: too few voters fetch, or metadata.version is below 3.3-IV1"
+        elif _median(times) > 2 * idle:
+            cause = "the active controller writes no-op records late: look at its CPU and its event queue"
+    return Figure("between two commits", "ms", _spread(times), expected, cause)
+
+
+def majority_trip(found: Measured) -> float:
+    """An upper bound of the round trip from the leader to the followers of its majority, in ms.
+
+    It is the sum of the round trips from this machine to the leader and to the slowest of these followers.
+    """
+    others = sorted(
+        _median(times)
+        for node, times in found.trips.items()
+        if node in found.view.voters and node != found.view.leader_id and isinstance(times, list)
+    )
+    needed = len(found.view.voters) // 2
+    if not needed or len(others) < needed:
+        return 0.0
+    return _median(found.trips.get(found.view.leader_id, [])) + others[needed - 1]
+
+
+def _commit_limit(found: Measured) -> float:
+    # The measurement itself adds a request and the pause before it.
+    return SYNC_MS + majority_trip(found) + _median(found.trips.get(found.view.leader_id, [])) + 1.0
+
+
+def _commit(found: Measured) -> Figure:
+    limit = _commit_limit(found)
+    times = found.commits.committed
+    cause = _slow_part(found, limit) if _median(times) > limit else ""
+    return Figure("append → commit", "ms", _spread(times), f"at most {limit:.1f}: one sync and one round trip", cause)
+
+
+def _slow_part(found: Measured, limit: float) -> str:
+    """Which part of a commit is likely to be slow."""
+    followers = {node: _median(times) for node, times in found.commits.fetched.items() if times}
+    slow = sorted(node for node, taken in followers.items() if taken > limit)
+    if len(found.view.voters) == 1:
+        return "the leader's disk or CPU: no other voter takes part"
+    if slow and len(slow) < len(followers):
+        names = ", ".join(map(str, slow))
+        return f"node {names} fetches late, others do not: its disk (sync), its CPU, or the network to it"
+    if majority_trip(found) > TRIP_MS:
+        return "the network: round trips are long"
+    return "all voters are late and round trips are short: the leader's CPU or disk, or disks that all of them share"
+
+
+def _fetch(found: Measured, node: int) -> Figure:
+    times = found.commits.fetched[node]
+    own = found.trips.get(node, [])
+    limit = SYNC_MS + _median(own) + 2 * _median(found.trips.get(found.view.leader_id, [])) + 1.0
+    cause = ""
+    if _median(times) > limit:
+        is_far = isinstance(own, list) and _median(own) > TRIP_MS
+        cause = "the network to it" if is_far else "its disk (sync) or CPU: its round trip is short"
+    return Figure(f"append → node {node} has it", "ms", _spread(times), f"at most {limit:.1f}", cause)
+
+
+def _lags(view: View) -> list[Figure]:
+    silent = missing(view)
+    now_ms = leader_now_ms(view)
+    found = []
+    for number, member in sorted(view.voters.items()):
+        if number == view.leader_id:
+            continue
+        lag = view.lag(member)
+        ago = now_ms - member.last_fetch_ms if now_ms >= 0 and member.last_fetch_ms >= 0 else None
+        cause = ""
+        if number in silent:
+            cause = "the node is down, or does not reach the leader: kraftctl doctor on its machine"
+        elif lag is not None and lag > LAG_MAX:
+            cause = "the node is still catching up, or its disk is too slow"
+        values: dict[str, float | None] = {"lag": lag, "last fetch, ms ago": ago}
+        expected = f"lag at most {LAG_MAX}, fetched within {SILENT_MS // 1000} s"
+        found.append(Figure(f"lag of node {number}", "records", values, expected, cause))
+    return found
+
+
+def _request(found: Measured) -> Figure:
+    # Ours confirms its leadership by a majority before it answers.
+    limit = WORK_MS + majority_trip(found) + _median(found.trips.get(found.view.leader_id, []))
+    times = found.single.times
+    cause = ""
+    if _median(times) > limit:
+        cause = "the active controller: its CPU, its event queue, collections of garbage; round trips alone are shorter"
+    return Figure("CreateTopics, only validated", "ms", _spread(times), f"at most {limit:.1f}", cause)
+
+
+def _rate(found: Measured) -> Figure:
+    load = found.many
+    name = f"… of {found.connections} connections"
+    values = {"rate": len(load.times) / load.seconds if load.seconds else None, **_spread(load.times)}
+    cause = f"stopped early: {load.stopped}" if load.stopped else ""
+    single = _median(found.single.times)
+    best = (
+        f"at most {1000 * found.connections / single:.0f}; less with full CPUs, this one's included" if single else "-"
+    )
+    return Figure(name, "per s", values, best, cause)
+
+
+def _scratch(found: Measured) -> list[Figure]:
+    if found.scratch is None:
+        return []
+    trip = _median(found.trips.get(found.view.leader_id, []))
+    linger = _setting(found, LINGER_MS)
+    limit = linger + SYNC_MS + majority_trip(found) + trip + WORK_MS
+    lines = []
+    for name, times in zip(("creation", "deletion"), found.scratch, strict=True):
+        cause = ""
+        if _median(times) > limit:
+            cause = _scratch_cause(found, _median(times) - linger)
+        unset = "" if LINGER_MS in found.settings else ", its default; kraft-quorum has 0"
+        expected = f"at most {limit:.1f}" + (f", with {LINGER_MS}={linger:g}{unset}" if linger else "")
+        lines.append(Figure(f"commit of a topic's {name}", "ms", _spread(times), expected, cause))
+    times = [*found.scratch[0], *found.scratch[1]]
+    values: dict[str, float | None] = {"rate": 1000 * len(times) / sum(times) if times else None}
+    lines.append(Figure("… one after the other", "per s", values, f"at least {1000 / limit:.0f}"))
+    return lines
+
+
+def _scratch_cause(found: Measured, without_linger: float) -> str:
+    idle = _median(found.commits.committed)
+    if idle > without_linger / 2:
+        return "the commit itself: see append → commit"
+    if _median(found.single.times) > without_linger / 2:
+        return "the active controller: see CreateTopics, only validated"
+    return "commits wait behind other writes: look at the event queue and the append rate of the active controller"
+
+
+def is_high(all_figures: list[Figure]) -> bool:
+    return any(figure.cause for figure in all_figures)
+
+
+def as_json(found: Measured, all_figures: list[Figure]) -> dict[str, Any]:
+    """One object for scripts."""
+    return {
+        "cluster_id": found.view.cluster_id,
+        "leader_id": found.view.leader_id,
+        "epoch": found.view.epoch,
+        "answers": found.commits.answers,
+        "stopped": list(found.stopped),
+        "figures": [figure._asdict() for figure in all_figures],
+    }

@@ -1,0 +1,1 @@
+"""The verbs that ask and change a running quorum."""

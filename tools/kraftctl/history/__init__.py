@@ -1,0 +1,1 @@
+"""The verbs that show what the metadata was, and what changed it."""

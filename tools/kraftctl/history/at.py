@@ -1,0 +1,143 @@
+"""`kraftctl at OFFSET|TIME [PATH]`: the metadata as it was."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from records.plain_text import plain_text
+from tools.kraftctl.points.changes import fields_text, plain_value, shown, time_text
+from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
+from tools.kraftctl.points.points import POINT_HELP, NoPoint, Reading, parse_point
+from tools.kraftctl.running import running
+from tools.kraftctl.terminal import Progress, parser, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from tools.kraftctl.points.noting_image import NotingImage
+
+# Kind -> where its entries are in the tree; the names are those of kafka-metadata-shell.
+_PLACES = {
+    "feature": ("features",), "broker": ("cluster", "brokers"), "controller": ("cluster", "controllers"),
+    "voter": ("cluster", "voters"), "config": ("configs",), "quota": ("clientQuotas",), "acl": ("acls", "byId"),
+    "scram": ("scram",), "token": ("delegationToken",), "producer-ids": ("producerIds",),
+}  # fmt: skip
+
+
+class Leaf(dict[str, "Any"]):
+    """The fields of an entry: a node of the tree without nodes below it."""
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0: shown. 1: the point or the path is not there."""
+    options = arguments_parser().parse_args(arguments)
+    return running("at", lambda: _show(options))
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    top = parser(
+        "kraftctl at",
+        "Show the metadata as it was at an offset or a time: the whole tree, or what a PATH of it names.\n"
+        "An offset is exclusive: at 100 are the records below it. Secrets are hidden. Nothing is written.",
+        "kraftctl at 2026-11-22T16:00:00Z /image/topics/byName/orders --directory /var/lib/kafka/metadata",
+        "kraftctl at 2h '/image/cluster/brokers/*' --bootstrap-controller c1:9093,c2:9093 --json",
+    )
+    top.add_argument("point", metavar="OFFSET|TIME", help=POINT_HELP + "; `end` for the end")
+    top.add_argument("path", metavar="PATH", nargs="?", default="/", help="as in kafka-metadata-shell; * and ? match")
+    add_place_options(top)
+    top.add_argument("--json", action="store_true", help="print one JSON object")
+    return top
+
+
+def _show(options: argparse.Namespace) -> int:
+    place = place_of(options)
+    assert place is not None, "one is required"
+    with Progress("reading", size_of(place)) as note:
+        reading = Reading(parse_point(options.point, int(time.time() * 1000)), note=note)
+        image = read(place, reading, "kraftctl-at")
+    found = found_in({"image": tree_of(image)}, options.path)
+    if not found:
+        raise NoPoint(f"{options.path}: no such path at offset {image.last_offset + 1}")
+    if options.json:
+        print(json.dumps({
+            "end_offset": image.last_offset + 1, "epoch": image.last_epoch, "time_ms": image.last_time_ms,
+            "found": {path: _plain(node) for path, node in found.items()}, "problems": image.problems,
+        }))  # fmt: skip
+        return 0
+    for problem in image.problems:
+        print(f"warning: {plain_text(problem)}", file=sys.stderr)
+    print(f"offset {image.last_offset + 1}, epoch {image.last_epoch}, {time_text(image.last_time_ms)}", file=sys.stderr)
+    if len(found) == 1 and not is_directory(next(iter(found.values()))):
+        say(*_lines(next(iter(found.values())), ""))
+    else:
+        say(*_lines(found, ""))
+    return 0
+
+
+def tree_of(image: NotingImage) -> dict[str, Any]:
+    """The tree of an image: directories are dicts, entries are leaves, and a topic has its id as a text."""
+    root: dict[str, Any] = {
+        "provenance": f"offset {image.last_offset}, epoch {image.last_epoch}, time {time_text(image.last_time_ms)}"
+    }
+    by_name: dict[str, Any] = {}
+    for entry in image.entries():
+        if entry.kind == "topic":
+            by_name[entry.name] = {"id": entry.topic_id}
+        elif entry.kind == "partition":
+            topic, _, number = entry.name.rpartition("-")
+            by_name[topic][number] = Leaf(entry.fields)
+        else:
+            node = root
+            for name in _PLACES[entry.kind]:
+                node = node.setdefault(name, {})
+            node[entry.name] = Leaf(entry.fields)
+    root["topics"] = {"byName": by_name}
+    return root
+
+
+def found_in(tree: dict[str, Any], path: str) -> dict[str, Any]:
+    """The nodes that a path names, by their paths; / and /image are the whole tree, and /image may be left out."""
+    from fnmatch import fnmatchcase
+
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    if names[:1] != ["image"]:
+        names.insert(0, "image")
+    found: dict[str, Any] = {"": tree}
+    for name in names:
+        found = {
+            f"{above}/{each}": node[each]
+            for above, node in found.items()
+            if isinstance(node, dict)
+            for each in ([name] if name in node else [one for one in node if fnmatchcase(one, name)])
+        }
+    return found
+
+
+def is_directory(node: Any) -> bool:
+    """Whether a node of the tree has nodes below it."""
+    return isinstance(node, dict) and not isinstance(node, Leaf)
+
+
+def _lines(node: Any, indent: str) -> list[str]:
+    if not isinstance(node, dict):
+        return [f"{indent}{shown(node)}"]
+    if isinstance(node, Leaf):
+        return [f"{indent}{fields_text(node)}"]
+    lines = []
+    for name, child in node.items():
+        if is_directory(child):
+            lines += [f"{indent}{shown(name)}:", *_lines(child, indent + "  ")]
+        else:
+            lines.append(f"{indent}{shown(name)}: {''.join(_lines(child, ''))}")
+    return lines
+
+
+def _plain(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {name: _plain(child) for name, child in node.items()}
+    return plain_value(node)

@@ -1,0 +1,70 @@
+"""`kraftctl VERB …`: imports the verb's module and no other."""
+
+from __future__ import annotations
+
+import sys
+
+# By verb: its module, relative to this package, and its help text.
+VERBS = {
+    "start": (".run.start", "run one node from a controller.properties"),
+    "container": (".run.container", "run one node in a container, configured by its environment"),
+    "status": (".cluster.status", "show the leader and each voter; without a leader, each node's own view"),
+    "quorum": (".cluster.quorum_verbs", "show the voters, replace one that lost its disk, make static voters dynamic"),
+    "controllers": (".cluster.controllers", "remove the registrations of controllers that are gone"),
+    "wait": (".cluster.wait", "wait until a quorum has a leader and its voters have caught up"),
+    "topic": (".cluster.topic", "alter partitions, replicas and configs of a topic"),
+    "log": (".repair.log", "verify, replay or truncate the metadata log of a stopped node"),
+    "backup": (".backup.backup", "save, verify, restore or export the metadata"),
+    "recover": (".repair.recover", "make a quorum from a surviving minority of the voters"),
+    "at": (".history.at", "show the metadata as it was at an offset or a time"),
+    "diff": (".history.diff", "show what is different between two points, files or quorums"),
+    "history": (".history.history", "show what changed: of a topic, a broker, a partition, a config"),
+    "watch": (".history.watch", "print changes of the metadata as they commit"),
+    "bench": (".bench.bench", "measure latency and rate of a quorum, beside what to expect"),
+    "doctor": (".doctor.doctor", "examine a node, running or not: what is wrong, and the remedy"),
+    "rehearse": (".rehearse", "play the loss of nodes, sites and links, in simulated time"),
+    "features": (".cluster.features", "check which nodes block a feature level"),
+    "completion": (".completion", "print a script that completes commands in bash, zsh or fish"),
+    "manual": (".manual", "write a manual page for each command"),
+    "probe": (".run.probe", "ask this machine's node whether it is live, started or ready"),
+    "up": (".run.up", "run a quorum of three controllers on this machine"),
+}
+
+# The verbs that become a node, whose log escapes texts itself (`controller/node/logs.py`).
+NODES = ("start", "container")
+
+
+def usage() -> str:
+    lines = ["usage: kraftctl VERB [-h] … | --version", "", "verbs:"]
+    lines += [f"  {verb:<11} {what}" for verb, (_, what) in VERBS.items()]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a verb and return its exit code; for an unknown verb, usage on stderr and 1."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] in {"-h", "--help", "help"}:
+        print(usage())
+        return 0
+    if given == ["--version"]:
+        from records.release import version_text
+
+        print(version_text("kraftctl"))
+        return 0
+    if not given or given[0] not in VERBS:
+        what = f"kraftctl: there is no verb {given[0]!r}\n\n" if given else ""
+        print(what + usage(), file=sys.stderr)
+        return 1
+    from importlib import import_module
+
+    run = import_module(VERBS[given[0]][0], __package__).run
+    if given[0] in NODES:
+        return int(run(given[1:]))
+    from tools.kraftctl.terminal import plain_streams
+
+    with plain_streams():
+        return int(run(given[1:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

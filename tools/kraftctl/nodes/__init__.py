@@ -1,0 +1,1 @@
+"""What the HTTP ports of the nodes say."""

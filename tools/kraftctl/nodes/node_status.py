@@ -1,0 +1,154 @@
+"""Each node's own view of the quorum, for the time when no leader can be asked."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+from controller.config.edges import is_loopback_host
+from controller.config.values.addresses import parse_address
+from controller.config.values.definition import ConfigError
+from records.errors import ApiError, error_name
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import DescribeConfigsRequest
+from records.wire import DecodeError
+from tools.client.connection import Connection
+from tools.client.quorum import CONTROLLERS, describe_request
+from tools.kraftctl.nodes.http_page import ANYWHERE, HttpPage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from raft.network.security import ClientSecurity
+    from tools.client.quorum import Address, Known
+    from tools.kraftctl.nodes.http_page import Caller, Counts
+
+BROKER = 4
+HTTP_LISTENER = "kraft.http.listener"
+# Each node is asked on a thread of its own, so this is also about the time that all of them take.
+ASK_S = 0.9
+
+
+class NodeStatus(NamedTuple):
+    """A node's own view. None: unknown.
+
+    error: why it does not answer, or is not ready; lasts_ms: for how long. problems: each with for how long it lasts.
+    counts: of brokers and partitions, where it has an HTTP port.
+    """
+
+    address: str
+    node_id: int | None = None
+    role: str | None = None
+    epoch: int | None = None
+    leader_id: int | None = None
+    end_offset: int | None = None
+    error: str | None = None
+    lasts_ms: int | None = None
+    problems: tuple[str, ...] = ()
+    counts: Counts | None = None
+
+
+def ask_all(
+    addresses: list[Address], known: dict[Address, Known], caller: Caller, security: ClientSecurity | None = None
+) -> list[NodeStatus]:
+    """The status of each node, in the order of the addresses.
+
+    known: from a configuration file; caller: for HTTP; security: of the Kafka listeners, None for PLAINTEXT.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    hosts = frozenset(host for host, _ in addresses)
+    with ThreadPoolExecutor(max(1, len(addresses))) as threads:
+        return list(threads.map(lambda address: ask(address, known.get(address), caller, security, hosts), addresses))
+
+
+def ask(
+    address: Address,
+    known: Known | None,
+    caller: Caller,
+    security: ClientSecurity | None = None,
+    hosts: frozenset[str] = frozenset(),
+) -> NodeStatus:
+    """The status of one node, from its Kafka listener and, where it has one, its HTTP port.
+
+    hosts: those that the user named; only these, and the host of the address, get the token of the caller.
+    """
+    host, port = address
+    status = NodeStatus(f"{host}:{port}", None if known is None else known.node_id)
+    http = None if known is None else known.http
+    given = {host, *hosts, *(() if http is None else http[:1])}
+    try:
+        with Connection(host, port, "kraftctl-status", ASK_S, security) as connection:
+            status = _with_refusal(status, connection)
+            if http is None:
+                node_id = _node_id(connection, address) if status.node_id is None else status.node_id
+                status = status._replace(node_id=node_id)
+                http = None if node_id is None else _http_address(connection, node_id)
+                if http is not None and http[0] == connection.socket.getpeername()[0]:
+                    http = (host, http[1])  # the same host, by the name under which the user knows it
+    except (OSError, ApiError, DecodeError) as error:
+        # A node that has never seen a leader does not describe its configs in time.
+        if status.error is None:
+            return status._replace(error=str(error) or type(error).__name__)
+    if http is None:
+        return status
+    # A port on all addresses of the node is reached at the address that answered.
+    http_host = host if http[0] in ANYWHERE else http[0]
+    is_own_loopback = is_loopback_host(host) and is_loopback_host(http_host)
+    if caller.token is not None and http_host not in given and not is_own_loopback:
+        # The node's answer named this host; what listens there may be anybody's.
+        refusal = f"its HTTP port: no token is sent to {http_host}:{http[1]}, whose host was not given"
+        return status._replace(error=f"{status.error}; {refusal}" if status.error else refusal)
+    return _with_own_view(status, HttpPage((http_host, http[1]), caller, ASK_S))
+
+
+def _with_refusal(status: NodeStatus, connection: Connection) -> NodeStatus:
+    """With the error of DescribeQuorum, which only a leader serves."""
+    answer = connection.ask(describe_request())
+    partitions = answer.topics[0].partitions if answer.topics else ()
+    code = answer.error_code or (partitions[0].error_code if partitions else 0)
+    return status._replace(error=error_name(code) if code else None)
+
+
+def _node_id(connection: Connection, address: Address) -> int | None:
+    request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
+    with contextlib.suppress(ApiError):
+        for node in connection.ask(request).brokers:
+            if (node.host, node.port) == address:
+                return int(node.broker_id)
+    return None
+
+
+def _http_address(connection: Connection, node_id: int) -> Address | None:
+    """The address of the node's HTTP port; None if it has none, or is a stock node."""
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=BROKER, resource_name=str(node_id), configuration_keys=(HTTP_LISTENER,)
+    )
+    with contextlib.suppress(ApiError):
+        for result in connection.ask(DescribeConfigsRequest(resources=(resource,))).results:
+            for entry in result.configs:
+                if entry.name == HTTP_LISTENER and entry.value:
+                    return parse_address(str(entry.value))
+    return None
+
+
+def _with_own_view(status: NodeStatus, page: HttpPage) -> NodeStatus:
+    """With what the node's HTTP port answers; with the reason where it refuses or its certificate is not accepted."""
+    try:
+        view = page.view()
+    except (ConnectionRefusedError, TimeoutError, LookupError):
+        return status  # no HTTP port, or not ours: a voter on another host is only assumed to use the same port
+    except (OSError, ConfigError) as error:
+        reason = str(error) or type(error).__name__
+        return status._replace(error=f"{status.error}; its HTTP port: {reason}" if status.error else reason)
+    finally:
+        page.close()
+    return status._replace(
+        role=view.role,
+        epoch=view.epoch,
+        leader_id=None if view.leader_id < 0 else view.leader_id,
+        end_offset=view.end_offset,
+        error=view.not_ready or None,
+        lasts_ms=view.lasts_ms,
+        problems=view.problems,
+        counts=view.counts,
+    )

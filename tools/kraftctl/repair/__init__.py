@@ -1,0 +1,1 @@
+"""The verbs that mend what a stopped node left."""

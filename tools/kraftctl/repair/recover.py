@@ -1,0 +1,244 @@
+"""`kraftctl recover measure | plan | apply`: a quorum from a surviving minority of the voters."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from contextlib import ExitStack
+
+from records.plain_text import plain_text
+from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser, say
+from tools.offline.lock import DirectoryLocked, unused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from tools.offline.examined import Examined
+
+CANNOT_PREVENT = (
+    "A recovery from a minority may lose acknowledged writes, and cannot stop the lost voters from electing a leader "
+    "of their own if a majority of them returns."
+)
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0: measured, planned or applied. 1: refused, nothing was changed. 2: a directory is damaged."""
+    options = arguments_parser().parse_args(arguments)
+    from controller.config.values.definition import ConfigError
+    from raft.storage.errors import StorageError
+    from tools.offline.examined import NotALog
+    from tools.offline.recovery_plan import CannotRecover
+    from tools.offline.saved_copy import CopyExists
+
+    try:
+        return {"measure": _measure, "plan": _plan, "apply": _apply}[options.verb](options)
+    except (CannotRecover, ConfigError, NotALog, DirectoryLocked, CopyExists, StorageError, OSError) as error:
+        print(f"kraftctl recover {options.verb}: {plain_text(error)}", file=sys.stderr)
+        return 1
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The arguments of the verb."""
+    top = parser(
+        "kraftctl recover",
+        f"A quorum from a surviving minority of the voters.\n{CANNOT_PREVENT}\n"
+        "All survivors are stopped. Exit code 0: done; 1: refused, and nothing was changed; 2: a directory is damaged.",
+        "kraftctl recover plan --output plan.json /copies/node-1 /copies/node-2",
+        "kraftctl recover apply plan.json --dry-run",
+    )
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="measure | plan | apply")
+    measure = add_verb(
+        verbs, "measure", "compare the logs of the survivors",
+        "Compare the logs of the survivors, and name the best. Nothing is changed.",
+        "kraftctl recover measure /var/lib/kafka/metadata",
+        "kraftctl recover measure /copies/node-1 /copies/node-2 --json",
+    )  # fmt: skip
+    plan = add_verb(
+        verbs, "plan", "write a plan for the best survivor",
+        "Write a plan that makes the best survivor the only voter. No directory is changed.",
+        "kraftctl recover plan --output plan.json /var/lib/kafka/metadata",
+        "kraftctl recover plan --output plan.json --address c1.new.example:9093 /copies/node-1 /copies/node-2",
+        "kraftctl recover plan --output plan.json -c controller.properties /var/lib/kafka/metadata  # static voters",
+    )  # fmt: skip
+    apply = add_verb(
+        verbs, "apply", "do what a plan says, after a backup",
+        "Append the voter set of a plan to the log of its directory, at a higher epoch, after a copy of\n"
+        "the directory was made. Refused if the directory is in use, or has changed since the plan was made.",
+        "kraftctl recover apply plan.json --dry-run",
+        "kraftctl recover apply plan.json --backup /backup/node-1",
+    )  # fmt: skip
+    for verb in (measure, plan):
+        verb.add_argument("directories", metavar="DIR", nargs="+", help="the log directory of a survivor, or a copy")
+    plan.add_argument("--output", metavar="FILE", required=True, help="the plan, a new file")
+    plan.add_argument("--address", metavar="HOST:PORT", help="of the new voter (default: as in the old voter set)")
+    plan.add_argument(
+        "-c", "--config", metavar="FILE", help="with static voters: the controller.properties of a survivor"
+    )
+    plan.add_argument(
+        "--static-voters", type=int, metavar="N", help="with static voters, without -c: how many there were"
+    )
+    plan.add_argument(
+        "--keep-static", action="store_true",
+        help="with static voters: leave kraft.version at 0; the voter is then the only one until "
+        "`kraftctl quorum migrate --to dynamic`",
+    )  # fmt: skip
+    apply.add_argument("plan", metavar="PLAN", help="the file that `plan` wrote")
+    apply.add_argument("--directory", metavar="DIR", help="the same directory elsewhere (default: that of the plan)")
+    apply.add_argument("--backup", metavar="NEW_DIR", help="where the copy is made (default: DIR.backup-TIME)")
+    for verb in (plan, apply):
+        verb.add_argument("--dry-run", action="store_true", help="check and print everything, and write nothing")
+    for verb in (measure, plan, apply):
+        verb.add_argument("--json", action="store_true", help="print one JSON object")
+    return top
+
+
+def _examined(directories: list[str]) -> list[Examined]:
+    """All directories, none of which may be in use."""
+    from tools.offline.examined import examine, partition_of
+
+    found = []
+    with ExitStack() as locks:
+        for directory in directories:
+            locks.enter_context(unused(partition_of(directory)[0]))
+        with Progress("reading", len(directories)) as note:
+            for number, directory in enumerate(directories, 1):
+                found.append(examine(directory))
+                note(number)
+    return found
+
+
+def _measure(options: argparse.Namespace) -> int:
+    from tools.offline.recovery_plan import CannotRecover, best_of
+
+    measured = _examined(options.directories)
+    try:
+        best = best_of(measured).log_directory
+    except CannotRecover:
+        best = None
+    if options.json:
+        print(json.dumps({"warning": CANNOT_PREVENT, "best": best, "directories": [_row(one) for one in measured]}))
+    else:
+        print(coloured(CANNOT_PREVENT, YELLOW))
+        for found in measured:
+            say(*_measured_lines(found, is_best=found.log_directory == best))
+    return 0 if all(found.fault is None for found in measured) else 2
+
+
+def _row(found: Examined) -> dict[str, Any]:
+    from records.uuids import uuid_text
+    from tools.offline.recovery_plan import election_epoch
+
+    mark = found.mark
+    return {
+        "directory": found.log_directory,
+        "node_id": None if mark is None else mark.node_id,
+        "cluster_id": None if mark is None else mark.cluster_id,
+        "directory_id": None if mark is None or mark.directory_id is None else uuid_text(mark.directory_id),
+        "epoch": found.epoch,
+        "end_offset": found.end_offset,
+        "election_epoch": election_epoch(found),
+        "committed_at_least": found.committed,
+        "kraft_version": found.kraft_version,
+        "voters": None if found.voters is None else list(found.voters.ids),
+        "fault": None if found.fault is None else found.fault._asdict(),
+    }
+
+
+def _measured_lines(found: Examined, *, is_best: bool) -> list[str]:
+    row = _row(found)
+    voters = "in the configuration" if row["voters"] is None else ", ".join(map(str, row["voters"]))
+    mark = coloured("  <- the best log", GREEN) if is_best else ""
+    end = f"last epoch {found.epoch}, end offset {found.end_offset}"
+    lines = [
+        f"{found.log_directory}: node {row['node_id']} of cluster {row['cluster_id']}{mark}",
+        f"  {end}, committed at least below {found.committed}, highest epoch known {row['election_epoch']}",
+        f"  kraft.version {found.kraft_version}, voters: {voters}",
+    ]
+    if found.fault is not None:
+        lines.append(coloured(f"  damaged: {found.fault}", RED))
+    return lines
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from controller.config.file import read_config
+    from controller.config.values.definition import ConfigError
+    from controller.config.values.listeners import host_and_port
+    from raft.storage.files import OsFiles
+    from tools.kraftctl.repair.recovery_steps import plan_lines
+    from tools.offline.recovery_plan import best_of, make_plan, plan_text
+    from tools.offline.saved_copy import CopyExists, digests
+
+    address = None if options.address is None else host_and_port(options.address)
+    if options.address is not None and address is None:
+        raise ConfigError(f"--address {options.address}: HOST:PORT is expected")
+    config = None if options.config is None else read_config(options.config)
+    keeps_static = options.keep_static or config is None
+    measured = _examined(options.directories)
+    found = make_plan(
+        measured, digests(best_of(measured).log_directory), address=address, voters_count=options.static_voters,
+        static_voters=None if config is None else config.voters,
+        listener="" if keeps_static or config is None else config.controller_listener_names[0].upper(),
+    )  # fmt: skip
+    text = plan_text(found, int(time.time() * 1000))
+    if not options.dry_run:
+        if os.path.lexists(options.output):
+            raise CopyExists(f"{options.output} is there already; name another file")
+        from raft.storage.files import replace_file
+
+        replace_file(OsFiles(), os.path.abspath(options.output), text.encode())  # noqa: PTH100 - pathlib costs 10 ms
+    if options.json:
+        print(json.dumps({**json.loads(text), "dry_run": options.dry_run}))
+    else:
+        say(*plan_lines(found))
+        print("dry run: no plan was written" if options.dry_run else f"plan: {options.output}")
+        print(f"next: kraftctl recover apply {options.output} --dry-run, and then without --dry-run")
+    return 0
+
+
+def _apply(options: argparse.Namespace) -> int:
+    from raft.storage.directory_lock import DirectoryLock
+    from raft.storage.files import OsFiles, read_whole
+    from tools.kraftctl.repair.recovery_steps import plan_lines, steps
+    from tools.offline.examined import examine, partition_of
+    from tools.offline.forced_voters import force_voter
+    from tools.offline.recovery_plan import PLAN_BYTES_MAX, CannotRecover, parse_plan
+    from tools.offline.saved_copy import copy_name, digests, save_copy
+
+    try:
+        text = read_whole(OsFiles(), options.plan, PLAN_BYTES_MAX).decode()
+    except UnicodeDecodeError:
+        raise CannotRecover(f"{options.plan} is not a text file in UTF-8") from None
+    plan = parse_plan(text)
+    if options.directory is not None:
+        plan = plan._replace(directory=partition_of(options.directory)[0])
+    with ExitStack() as held:
+        if options.dry_run:
+            held.enter_context(unused(plan.directory))
+        else:
+            held.callback(DirectoryLock(OsFiles(), plan.directory).release)
+        found = examine(plan.directory)
+        now = digests(plan.directory)
+        changed = sorted(name for name in {*now, *plan.files} if now.get(name) != plan.files.get(name))
+        if changed or found.fault is not None or (found.end_offset, found.epoch) != (plan.end_offset, plan.epoch):
+            what = ", ".join(changed) or str(found.fault)
+            raise CannotRecover(f"{plan.directory} has changed since the plan was made: {what}; make a new plan")
+        backup = options.backup or copy_name(plan.directory, time.time())
+        if not options.json:
+            say(*plan_lines(plan))
+            say(f"backup: {backup}")
+        if not options.dry_run:
+            with Progress("copying", sum(digest.size for digest in now.values())) as note:
+                save_copy(plan.directory, backup, note)
+            force_voter(found, plan.voter, plan.new_epoch, int(time.time() * 1000), plan.new_kraft_version)
+    if options.json:
+        said = {"directory": plan.directory, "node_id": plan.node_id, "new_epoch": plan.new_epoch, "backup": backup}
+        done = {"dry_run": options.dry_run, "done": not options.dry_run, "steps": steps(plan)}
+        print(json.dumps({"warning": plan.warning, **said, **done}))
+        return 0
+    print("dry run: nothing was changed; then:" if options.dry_run else coloured("done; now, in this order:", GREEN))
+    print("\n".join(steps(plan)))
+    return 0

@@ -1,0 +1,126 @@
+"""What the verbs share of a terminal: arguments, a progress bar on stderr, colour."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import contextmanager
+
+from records.plain_text import plain_text
+from tools.command_line.standard_streams import PlainStream, escaped, unguarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, NoReturn, Self, TextIO
+
+SHOW_AFTER_S = 1.0
+_EVERY_S = 0.1
+_WIDTH = 30
+_FORMAT = argparse.RawDescriptionHelpFormatter
+GREEN, YELLOW, RED = "32", "33", "31"
+_END = "\x1b[0m"
+COLOURS = (_END, *(f"\x1b[{colour}m" for colour in (GREEN, YELLOW, RED)))
+
+
+class Parser(argparse.ArgumentParser):
+    """Arguments of a verb. Wrong ones exit with 1, as 2 says what the verb found."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"{self.prog}: {plain_text(message)}\n")
+
+
+def parser(prog: str, description: str, *examples: str) -> Parser:
+    """A parser whose help ends with the examples."""
+    return Parser(prog=prog, description=description, epilog=_listed(examples), formatter_class=_FORMAT)
+
+
+def add_verb(verbs: Any, name: str, help_line: str, description: str, *examples: str) -> Parser:
+    """Add a verb to those of a parser; its help ends with the examples. help_line: its line in the parser's help."""
+    added: Parser = verbs.add_parser(
+        name, help=help_line, description=description, epilog=_listed(examples), formatter_class=_FORMAT
+    )
+    return added
+
+
+def _listed(examples: tuple[str, ...]) -> str:
+    return "\n".join(("examples:", *(f"  {example}" for example in examples)))
+
+
+class Progress:
+    """A bar on stderr, on a terminal only, once the work takes longer than a second; a context manager.
+
+    total: of the numbers that it is called with, 0 if unknown.
+    """
+
+    def __init__(self, what: str, total: int) -> None:
+        self.what = what
+        self.total = total
+        self._on = sys.stderr.isatty()
+        self._next = time.monotonic() + SHOW_AFTER_S
+        self._shown = False
+
+    def __call__(self, done: int) -> None:
+        if not self._on or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _EVERY_S
+        self._shown = True
+        share = min(done / self.total, 1.0) if self.total else 0.0
+        bar = "#" * int(_WIDTH * share)
+        unguarded(sys.stderr).write(f"\r{plain_text(self.what)} [{bar:<{_WIDTH}}] {share:4.0%}")
+        sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            unguarded(sys.stderr).write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def coloured(text: str, colour: str) -> str:
+    """The text, escaped (`plain_text`), in a colour if stdout is a terminal."""
+    return f"\x1b[{colour}m{plain_text(text)}{_END}" if sys.stdout.isatty() else plain_text(text)
+
+
+def say(*lines: str, file: TextIO | None = None, flush: bool = False) -> None:
+    """Print lines, each on one line: what is not printable is escaped, but our colours. file: stdout by default."""
+    for line in lines:
+        print(escaped(line, COLOURS), file=file, flush=flush)
+
+
+@contextmanager
+def plain_streams() -> Iterator[None]:
+    """Within the context, stdout and stderr escape what is not printable, in a pipe too."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (PlainStream(stream, COLOURS) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def add_writing_options(verb: argparse.ArgumentParser, dry_run: str = "print the plan and change nothing") -> None:
+    """The options of a verb that asks before it writes (`is_confirmed`). dry_run: the help of --dry-run."""
+    verb.add_argument("--dry-run", action="store_true", help=dry_run)
+    verb.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    verb.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def is_confirmed(question: str, *, is_given: bool, can_ask: bool = True) -> bool:
+    """Whether the change is wanted: by an option, or by `y` on the terminal. Raises OSError if it cannot ask.
+
+    can_ask: whether the plan was shown; it must be, and stdin must be a terminal, before a question is asked.
+    """
+    if is_given:
+        return True
+    if not can_ask:
+        raise OSError("nothing was changed: --json does not ask; --yes confirms, --dry-run shows the plan")
+    if not sys.stdin.isatty():
+        raise OSError("nothing was changed: stdin is not a terminal; --yes confirms the plan")
+    sys.stderr.write(f"{plain_text(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
