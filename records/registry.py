@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 
 from records.wire import TYPE_CHECKING
@@ -223,12 +222,6 @@ def every_name() -> list[str]:
     """The names of all message classes: requests and responses by API key, metadata records by type, the others."""
     apis = [f"{api}{side}" for api, _ in APIS.values() for side in ("Request", "Response")]
     return [*apis, *(record for record, _ in METADATA_RECORDS.values()), *OTHERS]
-
-
-@cache
-def type_name(class_name: str) -> str:
-    """`TopicRecord` as `TOPIC_RECORD`."""
-    return "".join(f"_{letter}" if letter.isupper() else letter for letter in class_name)[1:].upper()
 
 
 def _module_of(name: str) -> str:

@@ -203,7 +203,7 @@ MUTANTS = {
     ),
     "topics are created by everyone": (
         "controller.handlers.topics",
-        "return lambda name: allows(state, context, env, AclOperation.CREATE, topic_type, name)",
+        "return permission_on(state, context, env, AclOperation.CREATE, topic_type, names)",
         "return lambda name: True",
     ),
     "topics are deleted by everyone": (
@@ -212,14 +212,14 @@ MUTANTS = {
     ),
     "everyone learns whether a topic exists": (
         "controller.handlers.topic_deletion",
-        "return self._all or allows(*self._asked, AclOperation.DESCRIBE, AclResourceType.TOPIC, name)", "return True",
+        "return self._all or self.describes(name)", "return True",
     ),
     "partitions are added by everyone": (
         "controller.handlers.partition_creation",
-        "if allows(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, name):", "if name:",
+        "if may_alter(name):", "if name:",
     ),
     "configs are altered by everyone": (
-        "controller.handlers.configs", "if allows(state, context, env, AclOperation.ALTER_CONFIGS, type_, name):",
+        "controller.handlers.configs", "if may_alter[type_](name):",
         "if name is not None:",
     ),
     "levels of loggers are altered by everyone": (
@@ -237,7 +237,7 @@ MUTANTS = {
     ),
     "topics are described to everyone": (
         "controller.handlers.describe_configs",
-        "if allows(state, context, env, AclOperation.DESCRIBE_CONFIGS, type_, name):",
+        "if may_describe[type_](name):",
         "if name is not None:",
     ),
     "an ACL of one topic covers all": (

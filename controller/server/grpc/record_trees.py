@@ -9,7 +9,8 @@ from controller.config.resource_types import ResourceType
 from controller.config.resources import DEFINITIONS, resource_type
 from controller.config.values.definition import Type
 from records.json_form import to_json
-from records.registry import METADATA_RECORDS, type_name
+from records.registry import METADATA_RECORDS
+from records.type_names import type_name
 
 # With these fields of a SCRAM credential one can guess the password offline, or impersonate the user.
 _SCRAM_SECRETS = ("salt", "storedKey", "serverKey")

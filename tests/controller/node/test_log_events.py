@@ -41,7 +41,7 @@ def written(path: Path) -> Iterator[str]:
 
 
 def modules() -> Iterator[Path]:
-    for package in ("raft", "controller"):
+    for package in ("raft", "controller", "tools"):
         yield from (ROOT / package).rglob("*.py")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from records.registry import type_name
+from records.type_names import type_name
 from records.wire import DecodeError
 from tools.command_line.java_texts import Uncaught
 from tools.offline.metadata_values import MetadataError, metadata_record
