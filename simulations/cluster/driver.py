@@ -414,14 +414,20 @@ class SimChannels:
         self._process = process
         self._end = end
         self._first = first
+        self._addresses: dict[int, str] = {}
 
     def send(self, effect: Send) -> None:
+        self._addresses[effect.peer] = f"{effect.endpoint.host}:{effect.endpoint.port}"
         channels = self._process.channels
         key = self._first + effect.peer
         channel = channels.get(key)
         if channel is None:
             channel = channels[key] = Channel(self._end, effect.peer)
         channel.send(effect)
+
+    def address_of(self, peer: int) -> str:
+        """`host:port` of the last request to a peer; empty where there was none."""
+        return self._addresses.get(peer, "")
 
     def open(self, peer: int, endpoint: Endpoint) -> None:
         """Does nothing: a message needs no connection."""
