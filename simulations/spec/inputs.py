@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from raft.effects import WriteSnapshotPart
 from raft.inputs import (
     Answered,
     ConfirmLeadership,
@@ -54,7 +55,14 @@ def _answered(track: Track, event: Answered, now_ms: int) -> Outcomes:
     if is_live == LIVE:
         return [said]
     # An input that changes nothing need not have been handled at all.
-    return [ignored] if said[1] is track.node else [said, ignored]
+    return [ignored] if said[1] is track.node or _is_unwritten(track, said[1]) else [said, ignored]
+
+
+def _is_unwritten(track: Track, node: Node) -> bool:
+    """Whether a part of a snapshot would have been taken, but the step writes none: its request had timed out."""
+    before, after = track.node.download, node.download
+    is_taken = before is not None and after is not None and after.position != before.position
+    return is_taken and not track.was_saving and not any(type(each) is WriteSnapshotPart for each in track.effects)
 
 
 def _failed(track: Track, event: Failed, now_ms: int) -> Outcomes:

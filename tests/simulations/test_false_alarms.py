@@ -44,6 +44,7 @@ from simulations.levels.table import load
         ("members", 7449),  # S25: a pre-vote at a voter whose removal is not committed
         ("members", 1426),  # S06: a leader of the past has an observer truncate what a later one has committed
         ("members", 811),  # L15: a part of a snapshot was being written for longer than a fetch timeout
+        ("members", 371),  # T01: a FetchSnapshot timed out while it waited for a save, and was answered later
         ("members", 3079),  # the newest voter set on a failed disk is torn
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
     ],
