@@ -31,6 +31,7 @@ from simulations.levels.table import load
         ("controller", 167),
         ("controller", 20006),  # L05: a request waited for a long step, and its connection was closed meanwhile
         ("controller", 173),
+        ("controller", 244),  # C03: an ElectLeaders that timed out before its step names each partition
         ("node", 865),  # C09: the answer to a heartbeat left long after its arrival
         ("secured", 296),  # C05: a rogue client that may unregisters a broker, which no history records
         ("members", 1782),  # L01: two inputs of one moment came to raft in the wrong order
