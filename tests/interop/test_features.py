@@ -39,17 +39,24 @@ class Features:
         self.found = found
         self.answers: list[Answer] = []
         self._connection = Connection(found.controllers[found.await_leader()].port)
+        # The leader of the quorum becomes the active controller when it has replayed the log.
+        eventually(
+            lambda: self._ask(METADATA_VERSION, 0, UPGRADE, True).error_code != Error.NOT_CONTROLLER, "a controller"
+        )
 
     def close(self) -> None:
         self._connection.close()
 
     def update(self, name: str, level: int, kind: int, is_dry_run: bool = False) -> int:
         """Ask for one level; the error code."""
-        update = UpdateFeaturesRequest.FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=kind)
-        request = UpdateFeaturesRequest(timeout_ms=30000, feature_updates=(update,), validate_only=is_dry_run)
-        answer: Any = self._connection.ask(request, 2)
+        answer = self._ask(name, level, kind, is_dry_run)
         self.answers.append((f"{name}={level} by {kind}", answer.error_code, answer.error_message))
         return int(answer.error_code)
+
+    def _ask(self, name: str, level: int, kind: int, is_dry_run: bool) -> Any:
+        update = UpdateFeaturesRequest.FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=kind)
+        request = UpdateFeaturesRequest(timeout_ms=30000, feature_updates=(update,), validate_only=is_dry_run)
+        return self._connection.ask(request, 2)
 
     def try_all(self) -> None:
         """Each level of each feature, and one beyond at both ends, as each kind of change; nothing is changed."""
