@@ -290,7 +290,13 @@ async def serve(config: NodeConfig, log: Log) -> int:
     except (ValueError, ConfigError) as error:
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
-    node = Node(loop, wall_ms=wall_ms, log=log, on_end=ended.set, clock=time.perf_counter)
+    node = Node(
+        loop,
+        wall_ms=lambda: wall_at_whole_ms(time.time_ns(), loop.time()),
+        log=log,
+        on_end=ended.set,
+        clock=time.perf_counter,
+    )
     share = shares(raise_file_limit())
     server = Server(
         loop,
@@ -373,6 +379,16 @@ async def serve(config: NodeConfig, log: Log) -> int:
 def wall_ms() -> int:
     """The wall clock, in ms since 1970."""
     return int(time.time() * 1000)
+
+
+def wall_at_whole_ms(wall_ns: int, monotonic_s: float) -> int:
+    """The wall clock, in ms since 1970, at the last whole ms of the monotonic clock.
+
+    A time of the monotonic clock plus the offset between the two is then never after the wall clock:
+    kafka-metadata-quorum refuses a last fetch that is.
+    """
+    since_whole_ns = int(monotonic_s * 1_000_000_000) - int(monotonic_s * 1000) * 1_000_000
+    return (wall_ns - since_whole_ns) // 1_000_000
 
 
 def _one_line(error: Exception) -> str:

@@ -10,9 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from controller.config.file import read_config
-from controller.server.start import voters_warning
+from controller.server.start import voters_warning, wall_at_whole_ms
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
@@ -263,3 +265,17 @@ def test_a_node_that_waits_for_a_majority_can_be_stopped(tmp_path: Path) -> None
     finally:
         process.kill()
         process.wait()
+
+
+@given(
+    read_ns=st.integers(0, 10**15), later_ns=st.integers(0, 10**10), offset_ns=st.integers(10**18, 2 * 10**18)
+)  # fmt: skip
+def test_a_time_of_the_nodes_clock_is_never_after_the_wall_clock(read_ns: int, later_ns: int, offset_ns: int) -> None:
+    def now_ms(monotonic_ns: int) -> int:
+        return int(monotonic_ns / 1e9 * 1000)
+
+    offset_ms = wall_at_whole_ms(read_ns + offset_ns, read_ns / 1e9) - now_ms(read_ns)
+    shown_ms = now_ms(read_ns + later_ns) + offset_ms
+
+    wall_ns = read_ns + later_ns + offset_ns
+    assert -2_000_000 < shown_ms * 1_000_000 - wall_ns <= 1000  # ns; a float of the clock is exact to 1 us at least
