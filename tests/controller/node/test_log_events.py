@@ -41,7 +41,7 @@ def written(path: Path) -> Iterator[str]:
 
 
 def modules() -> Iterator[Path]:
-    for package in ("raft", "controller", "tools"):
+    for package in ("raft", "controller", "tools/kraftctl/run"):
         yield from (ROOT / package).rglob("*.py")
 
 
