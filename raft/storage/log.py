@@ -122,9 +122,7 @@ class MetadataLog:
             return self._point(number, None, names_changed=False)
         assert end_offset >= self.first_offset, f"truncation to {end_offset}, before {self.first_offset}"
         while self.segments[-1].base_offset > end_offset:
-            # One by one, newest first, so that a crash in between leaves no hole.
-            self._remove(self.segments.pop())
-            self.files.sync_directory(self.directory)
+            self._remove_last()
         active = self.segments[-1]
         active.truncate(end_offset, committed)
         self.cache.truncate(self.end_offset)
@@ -134,12 +132,11 @@ class MetadataLog:
     def reset(self, number: int, end_offset: int) -> LogPoint:
         """Empty the log, so that it starts and ends at `end_offset`, which a snapshot on disk covers.
 
-        Newest segments go first. A crash in between leaves a log that ends before the snapshot, or none: a start
-        resets either to the snapshot.
+        A crash in between leaves a log without its newest segments, or none: a start resets it to the snapshot, or
+        the replica fetches it again.
         """
         while self.segments:
-            self._remove(self.segments.pop())
-        self.files.sync_directory(self.directory)
+            self._remove_last()
         segment = create_segment(self.files, self.directory, end_offset, self.limits.mark_bytes)
         self._made_by = number
         self.segments.append(segment)
@@ -235,6 +232,11 @@ class MetadataLog:
             self.files.truncate(handle, len(EMPTY_PRODUCER_STATE))
         finally:
             self.files.close(handle)
+
+    def _remove_last(self) -> None:
+        """Durable when this returns: removed one by one, newest first, segments leave no hole after a crash."""
+        self._remove(self.segments.pop())
+        self.files.sync_directory(self.directory)
 
     def _remove(self, segment: Segment) -> None:
         self.deleted += segment.mark_deleted()

@@ -186,13 +186,6 @@ MUTANTS = (
         ),
     ),
     row(
-        "Q90", "brokers are fenced between two slices of a long write", "slices", "own", ("ASSERT",),
-        Edit(
-            "controller.core.long_steps", "isinstance(event, inputs.Ticked | inputs.ReserveOffsets)",
-            "isinstance(event, inputs.ReserveOffsets)",
-        ),
-    ),
-    row(
         "Q91", "a heartbeat writes between two slices of a long write", "slices", "own", ("ASSERT",),
         Edit(
             "controller.core.serving",

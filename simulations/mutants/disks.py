@@ -176,6 +176,10 @@ MUTANTS = (
     ),
     Mutant(
         "D24", "segments are dropped oldest first when the log is cut", "truncation", "own", ("S18", "ASSERT"),
-        (Edit("raft.storage.log", "        while self.segments[-1].base_offset > end_offset:\n            # One by one, newest first, so that a crash in between leaves no hole.\n            self._remove(self.segments.pop())\n            self.files.sync_directory(self.directory)\n", "        while self.segments[-1].base_offset > end_offset:\n            at = next(at for at, each in enumerate(self.segments) if each.base_offset > end_offset)\n            self._remove(self.segments.pop(at))\n            self.files.sync_directory(self.directory)\n"),),
+        (Edit("raft.storage.log", "        while self.segments[-1].base_offset > end_offset:\n            self._remove_last()\n", "        while self.segments[-1].base_offset > end_offset:\n            at = next(at for at, each in enumerate(self.segments) if each.base_offset > end_offset)\n            self._remove(self.segments.pop(at))\n            self.files.sync_directory(self.directory)\n"),),
+    ),
+    Mutant(
+        "D26", "a reset of the log syncs the removals of its segments together", "truncation", "own", ("S18",),
+        (Edit("raft.storage.log", "        while self.segments:\n            self._remove_last()\n", "        while self.segments:\n            self._remove(self.segments.pop())\n        self.files.sync_directory(self.directory)\n"),),
     ),
 )  # fmt: skip

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 
 class Elections:
-    """leaders: by epoch, the node ever named as its leader; votes: by (voter, times its disk was lost, epoch), the
-    candidate it was given to; pre_votes_given: by (candidate, epoch, voter), when the last one left.
+    """leaders: by epoch, the node ever named as its leader; told: the epochs whose leader a message named; votes: by
+    (voter, times its disk was lost, epoch), the candidate it was given to; pre_votes_given: by (candidate, epoch,
+    voter), when the last one left.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.leaders: dict[int, int] = {}
+        self.told: set[int] = set()
+        self._led_in: dict[int, int] = {}  # epoch: the life of the process that became its leader
         self.votes: dict[tuple[int, int, int], int] = {}
         self.votes_for: dict[tuple[int, int], set[int]] = {}  # by (epoch, candidate): the voters
         self.pre_votes_given: dict[tuple[int, int, int], int] = {}
@@ -55,6 +58,7 @@ class Elections:
             raise Violation("S20", f"node {node_id} is {role}, but its directory is not that of a voter")
         if isinstance(role, Leader):
             self._led(role.epoch, node_id, f"node {node_id} leads epoch {role.epoch}")
+            self._led_in[role.epoch] = process.life
             self._is_elected(process, role.epoch)
         elif isinstance(role, Candidate) and isinstance(was, Prospective):
             voters = self._ledger.voters(process)
@@ -78,7 +82,15 @@ class Elections:
     def _led(self, epoch: int, leader_id: int, source: str) -> None:
         first = self.leaders.setdefault(epoch, leader_id)
         if first != leader_id:
-            raise Violation("S01", f"{source}; node {first} was its leader before")
+            if not self._was_lost(epoch, first):
+                raise Violation("S01", f"{source}; node {first} was its leader before")
+            self.leaders[epoch] = leader_id
+
+    def _was_lost(self, epoch: int, leader_id: int) -> bool:
+        """A sole voter that stops before its election is saved has led nobody: its next process knows nothing of it."""
+        node = self._ledger.nodes[leader_id]
+        is_known = epoch in self.told or self._ledger.durable(node).election.epoch >= epoch
+        return not is_known and self._led_in.get(epoch, node.life) < node.life
 
     def _is_elected(self, process: Process, epoch: int) -> None:
         """A majority of the voters in its own log has voted for it."""
@@ -118,6 +130,7 @@ class Elections:
         led = said_leader(name, gist)
         if led is not None:
             self._led(led[0], led[1], f"node {node.id} names node {led[1]} as leader of epoch {led[0]} in a {name}")
+            self.told.add(led[0])
             if led[1] == node.id and durable.epoch == led[0] and durable.leader_id != node.id:
                 raise Violation("S18", f"node {node.id} claims to lead epoch {led[0]}, but its disk does not have that")
         if name == "VoteAnswer" and len(gist) > 3 and gist[3]:

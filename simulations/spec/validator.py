@@ -80,6 +80,8 @@ class Validator:
             if wrong:
                 text = f"node {node.id}, {before.described()}; started; RestartWithState is not allowed: {wrong}"
                 self.refusal = Violation("T01", text)
+            elif before.role == LEADER and (election is None or election.epoch < before.epoch):
+                self._leaders.pop(before.epoch, None)  # it was not saved, so nobody was told
         sets = self._ledger.all_voters(process)
         found = disks.restart((node.id, node.key.directory_id), sets, election, log, snapshots, process.now_ms())
         config = node.config

@@ -47,6 +47,7 @@ from simulations.levels.table import load
         ("members", 811),  # L15: a part of a snapshot was being written for longer than a fetch timeout
         ("members", 371),  # T01: a FetchSnapshot timed out while it waited for a save, and was answered later
         ("members", 3079),  # the newest voter set on a failed disk is torn
+        ("members", 2599),  # S01: a sole voter lost power before its election was saved
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
     ],
 )

@@ -217,7 +217,7 @@ def test_a_truncation_by_a_damaged_header_removes_no_committed_record() -> None:
     assert bytes(inode.data) == before
 
 
-def test_a_reset_removes_the_newest_segment_first() -> None:
+def test_a_reset_removes_the_newest_segment_first_and_syncs_each_removal() -> None:
     disk = Disk()
     log = new_log(disk, "", segment_bytes_max=100)
     for offset in range(3):
@@ -228,8 +228,8 @@ def test_a_reset_removes_the_newest_segment_first() -> None:
 
     changes = [(name, path[-16:]) for name, path in disk.operations if ".log" in path or name == "sync directory"]
     assert changes == [
-        ("rename", "0002.log.deleted"), ("rename", "0001.log.deleted"), ("rename", "0000.log.deleted"),
-        ("sync directory", ""), ("create", "/00000000000000000050.log"[-16:]),
+        ("rename", "0002.log.deleted"), ("sync directory", ""), ("rename", "0001.log.deleted"), ("sync directory", ""),
+        ("rename", "0000.log.deleted"), ("sync directory", ""), ("create", "/00000000000000000050.log"[-16:]),
     ]  # fmt: skip
     assert (log.first_offset, log.end_offset, log.epochs) == (50, 50, [])
 
