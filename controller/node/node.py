@@ -54,7 +54,8 @@ class Node:
     """Both cores, driven on the loop's thread.
 
     failure: why the node cannot go on; None while it can. on_end: called once, when the node has ended: after
-    `shut_down` or a failure. wall_ms: the wall clock. clock: s, for the time that steps take; None for the loop's.
+    `shut_down` or a failure. wall_ms: the wall clock at the loop's time. clock: s, for the time that steps take; None
+    for the loop's.
     """
 
     def __init__(
@@ -291,8 +292,9 @@ class Node:
             self._timers.arm()
 
     def _start_raft(self, _event: None) -> None:
+        wall_ms = self._wall_ms()  # before the other clock, so that no time is after the wall clock
         now_ms = self.now_ms()
-        self._perform_raft(raft_start(self.replica, now_ms, self._wall_ms() - now_ms))
+        self._perform_raft(raft_start(self.replica, now_ms, wall_ms - now_ms))
 
     def _step_raft(self, event: raft_inputs.Input) -> None:
         self._perform_raft(raft_step(self.replica, event, self.now_ms()))

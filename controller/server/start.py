@@ -189,7 +189,7 @@ def build(
         config.release,
         now_ms=node.now_ms(),
         loggers=node.log.loggers,
-        access=access_of(config),
+        access=access_of(config, node.log),
         policies=policies_of(config, node.log),
         documentation=read_documentation,
     )
@@ -292,7 +292,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         raise StartRefused(_one_line(error)) from None
     node = Node(
         loop,
-        wall_ms=lambda: wall_at_whole_ms(time.time_ns(), loop.time()),
+        wall_ms=lambda: wall_of_loop_ms(loop),
         log=log,
         on_end=ended.set,
         clock=time.perf_counter,
@@ -381,14 +381,14 @@ def wall_ms() -> int:
     return int(time.time() * 1000)
 
 
-def wall_at_whole_ms(wall_ns: int, monotonic_s: float) -> int:
-    """The wall clock, in ms since 1970, at the last whole ms of the monotonic clock.
+def wall_of_loop_ms(loop: asyncio.AbstractEventLoop) -> int:
+    """The wall clock, in ms since 1970, at the time of the loop, which uvloop reads once in an iteration.
 
-    A time of the monotonic clock plus the offset between the two is then never after the wall clock:
-    kafka-metadata-quorum refuses a last fetch that is.
+    A time of the loop plus the offset between the two is then never after the wall clock: kafka-metadata-quorum refuses
+    a last fetch that is.
     """
-    since_whole_ns = int(monotonic_s * 1_000_000_000) - int(monotonic_s * 1000) * 1_000_000
-    return (wall_ns - since_whole_ns) // 1_000_000
+    offset_ns = time.time_ns() - time.monotonic_ns()
+    return int(loop.time() * 1000) + offset_ns // 1_000_000
 
 
 def _one_line(error: Exception) -> str:
