@@ -19,13 +19,15 @@ from controller.rules.authorizer import StandardAuthorizer
 from records.errors import ApiError, Error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from controller.config.node import NodeConfig
     from controller.interface.access import Action, Authorizer
     from controller.state.tables.acl_index import AclIndex
 
 
-def access_of(config: NodeConfig) -> Access | None:
-    """None where no authorizer is configured. Raises ConfigError."""
+def access_of(config: NodeConfig, log: Callable[..., None] | None = None) -> Access | None:
+    """None where no authorizer is configured. log: has the errors of the operator's code. Raises ConfigError."""
     name = authorizer_name(config)
     if name is None:
         return None
@@ -39,22 +41,28 @@ def access_of(config: NodeConfig) -> Access | None:
     else:
         plugin = plugin_of(KEY, name)
         assert plugin is not None
-        authorizer = OwnAuthorizer(name, loaded(plugin, config, "decide(action, acls)"))
+        authorizer = OwnAuthorizer(name, loaded(plugin, config, "decide(action, acls)"), log)
     return Access(authorizer, early_start_listeners(config))
 
 
 class OwnAuthorizer:
     """An authorizer of the operator. If its code fails, the request is refused, and the node goes on."""
 
-    def __init__(self, name: str, own: Any) -> None:
+    def __init__(self, name: str, own: Any, log: Callable[..., None] | None) -> None:
         self.name = name
         self._own = own
+        self._log = log
+        self._logged = ""  # brokers repeat their requests: an error is logged again when another one came between
 
     def decide(self, action: Action, acls: AclIndex | None) -> Decision:
         """Raises ApiError(UNKNOWN_SERVER_ERROR) where the operator's code fails, or returns no decision."""
         try:
             allowed, rule = self._own.decide(action, acls)
         except Exception as error:  # the operator's code may raise anything; the request is then refused
+            text = f"{type(error).__name__}: {error}"
+            if self._log is not None and text != self._logged:
+                self._log("authorizer_failed", authorizer=self.name, error=text)
+                self._logged = text
             raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"{self.name} failed: {type(error).__name__}") from error
         return Decision(allowed is True, str(rule))
 

@@ -186,6 +186,8 @@ ROWS = (
           " retries with the current state of the partition."),
     Event("policy_failed", "node", "ERROR", "A create topic policy or alter config policy of your own raised an error"
           " other than PolicyViolation: what it was asked for was refused with UNKNOWN_SERVER_ERROR."),
+    Event("authorizer_failed", "node", "ERROR", "An authorizer of your own raised an error: the request was refused"
+          " with UNKNOWN_SERVER_ERROR. The same error is logged again after another one."),
     # Decisions of the authorizer, as stock's audit log has them.
     Event("authorization_denied", "kafka.authorizer.logger", "INFO", "The authorizer denied an operation; the field"
           " `rule` names the ACL, or the default, that decided."),

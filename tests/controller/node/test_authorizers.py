@@ -72,14 +72,19 @@ def test_without_the_authorizer_key_everything_is_allowed() -> None:
 
 
 def test_an_operators_authorizer_decides() -> None:
-    found = access_of(config(authorizer_class_name=f"{HERE}:Own", own_name="ann"))
+    lines: list[tuple[str, dict[str, str]]] = []
+    found = access_of(
+        config(authorizer_class_name=f"{HERE}:Own", own_name="ann"), lambda name, **fields: lines.append((name, fields))
+    )
     assert found is not None
 
     assert found.authorizer.decide(ASKED, None) == (True, "by name")
     assert not found.authorizer.decide(ASKED._replace(principal=Principal("User", "bob")), None).allowed
-    with pytest.raises(ApiError) as error:
-        found.authorizer.decide(ASKED._replace(principal=Principal("User", "cat")), None)
-    assert error.value.code is Error.UNKNOWN_SERVER_ERROR
+    for _ in range(2):
+        with pytest.raises(ApiError) as error:
+            found.authorizer.decide(ASKED._replace(principal=Principal("User", "cat")), None)
+        assert error.value.code is Error.UNKNOWN_SERVER_ERROR
+    assert lines == [("authorizer_failed", {"authorizer": f"{HERE}:Own", "error": "ValueError: no cats"})]
 
 
 @pytest.mark.parametrize(
