@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import operator
+
 from controller.config.values.definition import ILLEGAL_ARGUMENT, ConfigError, Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 _RELATIONS = {
     ">=": "must be greater than or equal to",
     "<=": "must be less than or equal to",
@@ -39,9 +52,6 @@ _BETWEEN_NODE_KEYS = (
     ("group.share.max.share.sessions", ">=", "group.share.max.size"),
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 # Stock checks the number of assignors between these checks of share groups.
 _ASSIGNORS_BEFORE = "group.share.max.assignment.interval.ms"
 
@@ -93,10 +103,13 @@ def check_node(values: Mapping[str, Value]) -> None:
             raise ConfigError(f"{left} {_RELATIONS[relation]} {right}", ILLEGAL_ARGUMENT)
 
 
-def check_group(group: Mapping[str, Value], node: Mapping[str, Value]) -> None:
-    """Check all parsed keys of a group against the node's bounds and each other. Raises ConfigError."""
+def check_group(group: Mapping[str, Value], given: Collection[str], node: Mapping[str, Value]) -> None:
+    """Check all parsed keys of a group against the node's bounds and each other. Raises ConfigError.
+
+    given: the keys that the group sets. The others have the node's values, which check_node has held to each other.
+    """
     for key, relation, bound in _BOUNDED:
-        if not _holds(group[key], relation, node[bound]):
+        if key in given and not _holds(group[key], relation, node[bound]):
             raise ConfigError(f"{key} {_RELATIONS[relation]} {bound}")
     for left, relation, right in _BETWEEN_GROUP_KEYS:
         if not _holds(group[left], relation, group[right]):
@@ -104,13 +117,5 @@ def check_group(group: Mapping[str, Value], node: Mapping[str, Value]) -> None:
 
 
 def _holds(left: Value, relation: str, right: Value) -> bool:
-    assert isinstance(left, int), left
-    assert isinstance(right, int), right
-    match relation:
-        case ">=":
-            return left >= right
-        case "<=":
-            return left <= right
-        case "<":
-            return left < right
-    return left > right
+    """Whether a relation holds between two numbers."""
+    return _COMPARISONS[relation](left, right)

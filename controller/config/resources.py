@@ -33,6 +33,8 @@ DEFINITIONS: dict[ResourceType, Definition] = {
 # The values of a node whose file sets none of these keys.
 STOCK_VALUES: dict[str, Value] = {key.name: key.default for key in server.KEYS if not isinstance(key.default, Required)}
 
+_GROUP_DEFAULTS = group.KEYS.parse({})
+
 _ERRORS = {INVALID_REQUEST: Error.INVALID_REQUEST, INVALID_CONFIGURATION: Error.INVALID_CONFIG}
 
 
@@ -107,11 +109,17 @@ def check_resource(
 
 
 def _check_group(given: Mapping[str, str], node: Mapping[str, Value]) -> None:
-    whole = {**group_defaults(node), **given}
-    for name in hash_order(whole):
-        if name not in group.KEYS:
-            raise ConfigError(f"Unknown group config name: {name}")
-    check_group(group.KEYS.parse(whole), node)
+    keys = group.KEYS
+    if any(name not in keys for name in given):
+        for name in hash_order({**group_defaults(node), **given}):
+            if name not in keys:
+                raise ConfigError(f"Unknown group config name: {name}")
+    # A node's own values are valid for a group too: their bounds are as narrow or narrower.
+    whole = {**_GROUP_DEFAULTS, **group_defaults(node)}
+    for key in keys:
+        if key.name in given:
+            whole[key.name] = key.parse(given[key.name])
+    check_group(whole, given, node)
 
 
 def group_defaults(node: Mapping[str, Value]) -> dict[str, Value]:

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.config.group_checks import _BETWEEN_NODE_KEYS, _BOUNDED
 from controller.config.java_pattern import is_java_pattern
+from controller.config.keys import group, server
 from controller.config.node import NodeConfig
 from controller.config.resource_types import ResourceType
 from controller.config.resources import check_resource, check_topic_name, resource_type
 from controller.config.topic_values import topic_defaults
+from controller.config.values.definition import ConfigError, Key
 from records.errors import ApiError
 from tests.controller.config.test_node import DATA, NODE, node
 
@@ -78,3 +81,25 @@ def test_a_topics_name_may_have_all_that_kafka_allows() -> None:
     for name in ("", ".", "..", "a b", "x" * 250):
         with pytest.raises(ApiError, match="Topic name is invalid: "):
             check_topic_name(name)
+
+
+def test_a_value_that_a_node_may_have_is_valid_for_a_group() -> None:
+    numbers = {edge + by for edge in (0, 2, 5, 10, 100, 1000, 10_000, 3_600_000, 2**31 - 2) for by in (-1, 0, 1)}
+
+    def accepts(key: Key | None, number: int) -> bool:
+        assert key is not None
+        try:
+            key.parse(str(number))
+        except ConfigError:
+            return False
+        return True
+
+    for name, of_node in group.SYNONYMS.items():
+        for number in numbers:
+            assert accepts(group.KEYS.get(name), number) or not accepts(server.KEYS.get(of_node), number), name
+
+
+def test_each_bound_of_a_group_is_one_that_its_node_is_held_to() -> None:
+    node_keys = {frozenset((left, right)) for left, _, right in _BETWEEN_NODE_KEYS}
+
+    assert {frozenset((group.SYNONYMS[key], bound)) for key, _, bound in _BOUNDED} <= node_keys
