@@ -86,6 +86,7 @@ class Way(RuleBasedStateMachine):
         self.acknowledged: set[str] = set()
         self.written = 0
         self.told: list[str] = []
+        self.is_kept = False
 
     @initialize(data=st.data(), is_dynamic=st.booleans())
     def begin(self, data: st.DataObject, *, is_dynamic: bool) -> None:
@@ -135,10 +136,17 @@ class Way(RuleBasedStateMachine):
                 found.end()  # no directory is left, and doctor has said so
                 self.found = None
                 return
-        assert self.is_well(30.0), "a circle: " + "\n".join(self.told)
+        assert self.is_well(30.0), self.explain("a circle")
         kept = names_in(found.controllers[found.leader()].directory)
-        assert self.acknowledged <= kept, "\n".join([*self.told, str(self.acknowledged - kept)])
+        assert self.acknowledged <= kept, self.explain(f"lost: {self.acknowledged - kept}")
         self.write_more()
+
+    def explain(self, fault: str) -> str:
+        """What was done, and the end of each node's log. The directories are kept."""
+        assert self.found is not None
+        self.is_kept = True
+        logs = [f"{node.log}:\n{node.said()[-2000:]}" for node in self.found.controllers.values()]
+        return "\n".join([f"{fault}, in {self.root}:", *self.told, *logs])
 
     def is_well(self, seconds: float) -> bool:
         """Whether there is a leader, and all three nodes are voters with all records."""
@@ -173,8 +181,7 @@ class Way(RuleBasedStateMachine):
             elif line.startswith("# the other controllers have lost"):
                 self.found.end()
             elif line.startswith("# start the node"):
-                if node.process is None:
-                    node.start()
+                self.start(node)
             elif line.startswith("plan="):
                 variables = f"plan={self.root}/plan-{len(self.told)}; "
             elif line.startswith("#   printf") and is_lost:
@@ -187,6 +194,14 @@ class Way(RuleBasedStateMachine):
                 if "recover apply" in line:
                     follow(done.stdout.partition("in this order:")[2], self.found, node.id)
                     return
+
+    def start(self, node: NodeProcess) -> None:
+        """Start it, also if it ended by itself since it was started last; nothing if it runs."""
+        if node.process is not None and node.process.poll() is not None:
+            self.told.append(f"    node {node.id} had ended, exit code {node.process.poll()}")
+            node.kill()
+        if node.process is None:
+            node.start()
 
     def cluster_id(self) -> str:
         """That of another controller, which knows no leader; a new one if none is left: there are no brokers."""
@@ -220,7 +235,8 @@ class Way(RuleBasedStateMachine):
     def teardown(self) -> None:
         if self.found is not None:
             self.found.end()
-        shutil.rmtree(self.root, ignore_errors=True)
+        if not self.is_kept:
+            shutil.rmtree(self.root, ignore_errors=True)
 
 
 class WayOfStock(Way):

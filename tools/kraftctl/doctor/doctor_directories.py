@@ -78,8 +78,10 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
         by = f"process {holder}" if holder else "a process of another container"
         text = "no process holds the lock: the node does not run" if holder is None else f"{by} holds the lock"
         findings.append(Finding(OK, f"{metadata}/.lock", text))
-        if examined is None or examined.fault is None:
-            image = _log(metadata, findings, now_ms, note)
+    # Without meta.properties the log still has the addresses of the other controllers.
+    has_log = metadata in marks or (examined is not None and bool(examined.epochs))
+    if has_log and (examined is None or examined.fault is None):
+        image = _log(metadata, findings, now_ms, note)
     lacks_vote = examined is not None and bool(examined.epochs) and examined.election is None
     if lacks_vote and examined is not None and examined.fault is None:
         text = "it is missing, and the log is not new: the node has forgotten which vote it gave"
@@ -87,7 +89,7 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
             Finding(WARNING, f"{examined.directory}/{QUORUM_STATE}", text, "start it when there is a leader")
         )
     is_replaced = False
-    if image is not None:
+    if image is not None and metadata in marks:
         of_voters = list(voter_set(config, path, marks[metadata], image))
         findings += of_voters
         is_replaced = any(REPLACED in each.text for each in of_voters)

@@ -247,6 +247,25 @@ def test_a_controller_that_knows_no_leader_says_whether_it_has_the_cluster_id(
     assert (said["level"], said["text"][: len(part)]) == (level, part)
 
 
+def test_a_node_without_meta_properties_finds_the_controllers_that_are_in_its_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, own = free_port(), free_port()
+    alone = {"controller_quorum_voters": None, "controller_quorum_bootstrap_servers": f"127.0.0.1:{port}"}
+    path = write_properties(tmp_path, port, **alone)
+    format_directory(path, "--standalone")
+    with running(tmp_path, port, **alone):
+        assert wait(["--bootstrap-controller", f"127.0.0.1:{port}"]) == 0
+        capsys.readouterr()
+        other = tmp_path / "other"
+        shutil.copytree(tmp_path / "data", other / "data")
+        (other / "data/meta.properties").unlink()
+        alone["controller_quorum_bootstrap_servers"] = f"127.0.0.1:{own}"  # as after `recover apply`
+        run(["-c", str(write_properties(other, own, node_id="2", **alone)), "--timeout", "5"])
+
+    assert f"cluster.id={CLUSTER_ID} node.id=2 " in capsys.readouterr().out
+
+
 def test_a_controller_that_cannot_name_its_cluster_yet_is_not_well() -> None:
     own: Any = SimpleNamespace(mark=None)
 
