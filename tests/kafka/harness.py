@@ -23,9 +23,14 @@ IN_MEMORY = "in memory: "
 NO_METHOD = re.compile(r"NoSuchMethodError: '[^']* kafka\.server\.ControllerServer\.")
 COMBINED = "both broker and controller"
 CLASS_SECONDS_MAX = 1800
+# The levels of Kafka's own log4j2.yaml for tests, which ConfigCommandIntegrationTest expects to find.
 LOG4J2 = """\
 status = ERROR
-rootLogger.level = WARN
+rootLogger.level = OFF
+logger.kafka.name = kafka
+logger.kafka.level = ERROR
+logger.apache.name = org.apache.kafka
+logger.apache.level = ERROR
 rootLogger.appenderRef.out.ref = out
 appender.out.type = Console
 appender.out.name = out
@@ -56,7 +61,10 @@ class Harness:
         """Fetch the jars and compile the classes, where that was not done. Raises PrepareFailed, CalledProcessError."""
         base = Path(os.environ.get("KRAFT_CACHE", Path.home() / ".cache" / "kraft-quorum"))
         made = cls(base / "kafka-tests" / VERSION)
-        fetch_jars((HERE / "pom.xml").read_text(), VERSION, made.directory / "jars")
+        pom, jars = (HERE / "pom.xml").read_text(), made.directory / "jars"
+        if jars.exists() and (jars / "pom.xml").read_text() != pom:
+            shutil.rmtree(jars)  # those of an earlier list
+        fetch_jars(pom, VERSION, jars)
         with alone_in(made.directory):
             made._compile()
         return made
@@ -98,7 +106,11 @@ class Harness:
             "--config=junit.jupiter.extensions.autodetection.enabled=true", f"--select-class={name}",
         ]  # fmt: skip
         with (out / "out.txt").open("w") as log:
-            subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False, timeout=CLASS_SECONDS_MAX)
+            # Controllers import `java_plugins` of this package.
+            environment = os.environ | {"PYTHONPATH": str(HERE.parents[1])}
+            subprocess.run(
+                command, stdout=log, stderr=subprocess.STDOUT, check=False, timeout=CLASS_SECONDS_MAX, env=environment
+            )
         apart = methods_apart(name)
         tests = read_report(out / "TEST-junit-jupiter.xml")
         return [

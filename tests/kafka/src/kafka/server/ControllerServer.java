@@ -64,13 +64,12 @@ public class ControllerServer {
         return firstBoundPort;
     }
 
-    /** A socket server that knows the bound ports alone. */
+    /** A socket server that knows the bound ports and the configuration alone. */
     public SocketServer socketServer() {
-        return Mockito.mock(SocketServer.class, call -> {
-            if (call.getMethod().getName().equals("boundPort")) {
-                return process.port(((ListenerName) call.getArgument(0)).value());
-            }
-            throw RemoteRaft.unserved(call);
+        return Mockito.mock(SocketServer.class, call -> switch (call.getMethod().getName()) {
+            case "boundPort" -> process.port(((ListenerName) call.getArgument(0)).value());
+            case "config" -> config();
+            default -> throw RemoteRaft.unserved(call);
         });
     }
 
@@ -88,6 +87,11 @@ public class ControllerServer {
 
     public Controller controller() {
         return controller;
+    }
+
+    /** No authorizer is in this JVM: tests that wait for ACLs wait for those of the brokers. */
+    public scala.Option<org.apache.kafka.common.internals.Plugin<org.apache.kafka.server.authorizer.Authorizer>> authorizerPlugin() {
+        return scala.Option.empty();
     }
 
     public String clusterId() {

@@ -24,6 +24,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import org.apache.kafka.common.Endpoint;
+import org.apache.kafka.common.security.JaasUtils;
 import org.apache.kafka.metadata.bootstrap.BootstrapDirectory;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.metadata.properties.MetaProperties;
@@ -46,6 +47,7 @@ public final class Process {
     private final Map<String, Integer> ports = new LinkedHashMap<>();
     private int httpPort;
     private java.lang.Process process;
+    private PluginServer plugins;
 
     public Process(SharedServer shared, BootstrapMetadata bootstrap) {
         this.shared = shared;
@@ -73,6 +75,7 @@ public final class Process {
         builder.redirectOutput(log);
         process = builder.start();
         awaitStart(log);
+        RemoteMetrics.register(this);
     }
 
     private static void write(Path directory, MetaProperties properties) {
@@ -105,6 +108,26 @@ public final class Process {
         String voters = properties.getProperty("controller.quorum.voters", "");
         // A harness of one controller does not know its port before the controller is bound.
         properties.setProperty("controller.quorum.voters", voters.replaceAll(":0$", ":" + port()));
+        if (!properties.containsKey("log.dirs") && !properties.containsKey("log.dir")) {
+            // A harness that says nothing loads the metadata's directory alone, not the default that a node would.
+            properties.setProperty("log.dirs", config.metadataLogDir());
+        }
+        plugins = PluginServer.of(config);
+        if (plugins != null) {
+            properties.setProperty("kraft.tests.plugins.port", String.valueOf(plugins.port()));
+            for (String key : List.of(PluginServer.CREATE, PluginServer.ALTER, PluginServer.AUTHORIZER)) {
+                if (PluginServer.isOwn(config, key)) {
+                    properties.setProperty(key, "python:tests.kafka.java_plugins:JavaPlugin");
+                }
+            }
+        }
+        // A test's own builder makes principals at the brokers, which send them in envelopes.
+        properties.remove("principal.builder.class");
+        // Kafka's own controllers read the credentials that a test wrote for its JVM.
+        String jaas = System.getProperty(JaasUtils.JAVA_LOGIN_CONFIG_PARAM);
+        if (jaas != null) {
+            properties.setProperty("kraft.jaas.config.path", jaas);
+        }
         httpPort = freePort();
         properties.setProperty("kraft.http.listener", "127.0.0.1:" + httpPort);
         try (var out = Files.newOutputStream(file)) {
@@ -159,6 +182,10 @@ public final class Process {
         if (process == null) {
             return;
         }
+        RemoteMetrics.remove();
+        if (plugins != null) {
+            plugins.close();
+        }
         process.destroy();
         try {
             if (!process.waitFor(30, TimeUnit.SECONDS)) {
@@ -178,6 +205,11 @@ public final class Process {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** The directory of its metadata. */
+    public Path directory() {
+        return Path.of(shared.controllerConfig().metadataLogDir());
     }
 
     public int nodeId() {

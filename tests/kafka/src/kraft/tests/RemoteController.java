@@ -3,11 +3,18 @@ package kraft.tests;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.ApiError;
 import org.apache.kafka.controller.Controller;
+import org.apache.kafka.controller.ResultOrError;
 
 /** Answers what tests ask of a controller in their own JVM, from the process's HTTP port. */
 public final class RemoteController implements InvocationHandler {
@@ -31,6 +38,8 @@ public final class RemoteController implements InvocationHandler {
             case "isActive": return isActive();
             case "curClaimEpoch": return isActive() ? process.quorum().get("quorum").get("epoch").asInt() : -1;
             case "waitForReadyBrokers": return CompletableFuture.runAsync(() -> awaitBrokers((int) arguments[0]));
+            case "findAllTopicIds": return CompletableFuture.completedFuture(RemoteImage.topicIds(process));
+            case "findTopicIds": return CompletableFuture.completedFuture(found((Collection<?>) arguments[1]));
             case "beginShutdown":
             case "close":
                 process.stop();
@@ -38,6 +47,17 @@ public final class RemoteController implements InvocationHandler {
             default:
                 throw new UnsupportedOperationException("in memory: Controller." + method.getName());
         }
+    }
+
+    private Map<String, ResultOrError<Uuid>> found(Collection<?> names) {
+        Map<String, Uuid> ids = RemoteImage.topicIds(process);
+        Map<String, ResultOrError<Uuid>> found = new HashMap<>();
+        for (Object name : names) {
+            Uuid id = ids.get(name);
+            found.put((String) name, id == null
+                ? new ResultOrError<>(new ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)) : new ResultOrError<>(id));
+        }
+        return found;
     }
 
     private boolean isActive() {
