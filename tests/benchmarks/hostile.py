@@ -2,7 +2,8 @@
 
 Each kind runs a quorum of three with TLS and the authorizer. One client creates topics, one after the other, and a
 broker sends heartbeats, while the hostile connections of a row send one request after the other. The columns are what
-the writer and the broker see, and the new epochs meanwhile.
+the writer and the broker see, the longest step of a node of ours (`kraft_longest_step_seconds`), and the new epochs
+meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import contextlib
 import shutil
 import threading
 import time
-from itertools import count
+import urllib.request
+from itertools import count, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.codec import encode
@@ -26,6 +28,7 @@ from records.uuids import ZERO_UUID
 from tests.benchmarks.client import Connection, Fleet, create_topics
 from tests.benchmarks.fetches import FetchWatch
 from tests.benchmarks.quorum import OURS, STOCK, Trial, quantile
+from tests.controller.server.processes import free_port
 from tests.interop.ask import receive
 from tests.interop.secured import AUTHORIZER, stores
 from tests.interop.stock import Stock
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 # The most names that our nodes take of a user, and the most records that stock takes in one request.
 REFUSED_NAMES, ALLOWED_NAMES = 29_990, 4_990
 WARM = 200
+COLUMNS = (
+    "hostile", "writes", "p50 ms", "p99 ms", "longest ms", "heartbeat p99 ms", "longest step ms", "epochs", "answered",
+)  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -50,10 +56,14 @@ class Row(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the writer and the broker saw. Times in ms; served: hostile requests that were answered."""
+    """What the writer and the broker saw. Times in ms; served: hostile requests that were answered.
+
+    longest_step: of the nodes; None for stock's, which do not tell it.
+    """
 
     writes: list[float]
     heartbeats: list[float]
+    longest_step: float | None
     new_epochs: int
     served: int
 
@@ -157,8 +167,11 @@ class Attacked(Trial):
             "authorizer.class.name": AUTHORIZER,
             "super.users": "User:CN=node,O=Test;User:CN=client,O=Test;User:CN=root,O=Test",
         })  # fmt: skip
-        for node in self.cluster.controllers.values():
+        self.http_ports = [free_port() for _ in self.cluster.controllers] if kind == OURS else []
+        for node, http_port in zip_longest(self.cluster.controllers.values(), self.http_ports):
             lines = {**stores(self.root, "node"), "ssl.client.auth": "required"}
+            if http_port is not None:
+                lines["kraft.http.listener"] = f"127.0.0.1:{http_port}"
             with node.properties.open("a") as file:
                 file.write("".join(f"{key}={value}\n" for key, value in lines.items()))
         self.cluster.context = client_context(certificate("/O=Test/CN=client"))
@@ -202,18 +215,27 @@ class Attacked(Trial):
             while time.perf_counter() < end:
                 writes.append(self._commit(writer))
             done.set()
+        longest = max(map(longest_step_ms, self.http_ports), default=None)
         heartbeats = [ms for broker in fleet.brokers.values() for ms in broker.latencies_ms]
         for thread in attackers:
             thread.join(60)
         writer.close()
         fleet.end()
-        return Seen(writes, heartbeats, watch.new_epochs, sum(served))
+        return Seen(writes, heartbeats, longest, watch.new_epochs, sum(served))
 
     def _commit(self, connection: Connection) -> float:
         begin = time.perf_counter()
         answer = connection.ask(create_topics([f"t-{next(self.numbers)}"]), 7)
         assert answer.topics[0].error_code == 0, answer
         return (time.perf_counter() - begin) * 1000
+
+
+def longest_step_ms(http_port: int) -> float:
+    """What a node tells of its longest step, in ms."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{http_port}/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    (found,) = [line for line in lines if line.startswith("kraft_longest_step_seconds ")]
+    return float(found.split()[1]) * 1000
 
 
 def frame_of(request: Any, version: int) -> bytes:
@@ -231,7 +253,8 @@ def line(row: Row, seen: Seen) -> str:
     writes, heartbeats = seen.writes, seen.heartbeats
     figures = [
         f"{len(writes):,}", f"{quantile(writes, 50):.1f}", f"{quantile(writes, 99):.1f}", f"{max(writes):.0f}",
-        f"{quantile(heartbeats, 99):.1f}", str(seen.new_epochs), f"{seen.served:,}",
+        f"{quantile(heartbeats, 99):.1f}", "–" if seen.longest_step is None else f"{seen.longest_step:.0f}",
+        str(seen.new_epochs), f"{seen.served:,}",
     ]  # fmt: skip
     return f"| {row.name} | {' | '.join(figures)} |"
 
@@ -247,8 +270,8 @@ def main() -> None:
     if STOCK in kinds:
         stock.bring()
     for kind in kinds:
-        print(f"\n{kind}\n\n| hostile | writes | p50 ms | p99 ms | longest ms | heartbeat p99 ms | epochs | answered |")
-        print("|---|" + "---|" * 7)
+        print(f"\n{kind}\n\n| {' | '.join(COLUMNS)} |")
+        print("|---|" + "---|" * (len(COLUMNS) - 1))
         for row in ROWS:
             if options.rows not in row.name:
                 continue

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from controller.interface.access import Action
 from controller.interface.inputs import Principal
@@ -170,3 +172,54 @@ def test_the_audit_log_names_the_rule() -> None:
         "MatchingAcl(resource_type=2, resource_name=foo, pattern_type=3, principal=User:bob, host=*, operation=3, "
         "permission_type=2)"
     )
+
+
+NAMES = ("foo", "foobar", "bar", "*")
+RULES = st.builds(
+    Acl,
+    st.sampled_from([int(TOPIC), int(GROUP)]),
+    st.sampled_from(NAMES),
+    st.sampled_from([int(LITERAL), int(PREFIXED)]),
+    st.sampled_from(["User:bob", "User:*", "User:root"]),
+    st.sampled_from(["*", "10.0.0.1", "10.0.0.0/8"]),
+    st.sampled_from([int(READ), int(WRITE), int(DESCRIBE), int(ALL), int(AclOperation.ALTER)]),
+    st.sampled_from([int(ALLOW), int(DENY)]),
+)
+ACTIONS = st.builds(
+    action,
+    operation=st.sampled_from([READ, WRITE, DESCRIBE, AclOperation.ALTER]),
+    user=st.sampled_from(["bob", "bob", "bob", "root", "*"]),
+    kind=st.sampled_from(["User", "User", "User:x"]),
+    host=st.sampled_from(["10.0.0.1", "192.168.0.1"]),
+    resource_type=st.sampled_from([TOPIC, GROUP]),
+)
+
+
+@settings(max_examples=500)
+@given(asked=ACTIONS, rules=st.lists(RULES, max_size=6), default=st.booleans(), takes_cidr=st.booleans())
+def test_what_is_denied_by_one_look_is_denied_for_every_name(
+    asked: Action, rules: list[Acl], default: bool, takes_cidr: bool
+) -> None:
+    authorizer = StandardAuthorizer({"User:root"}, allows_without_acls=default, takes_cidr=takes_cidr)
+    acls = index(*rules)
+
+    if authorizer.denies_all(asked, acls):
+        names = {each.resource_name for each in rules} | {"", "foo", "foobarbaz", "zzz"}
+        assert not any(authorizer.decide(asked._replace(resource_name=name), acls).allowed for name in names)
+
+
+@settings(max_examples=500)
+@given(asked=ACTIONS, rules=st.lists(RULES, max_size=6), takes_cidr=st.booleans())
+def test_without_deny_acls_one_look_denies_exactly_what_no_name_is_allowed(
+    asked: Action, rules: list[Acl], takes_cidr: bool
+) -> None:
+    authorizer = StandardAuthorizer({"User:root"}, allows_without_acls=False, takes_cidr=takes_cidr)
+    acls = index(*(each for each in rules if each.permission_type == ALLOW))
+    if (asked.principal.type, asked.principal.name) == ("User", "*"):
+        assert not authorizer.denies_all(asked, acls)
+        return
+
+    names = {each.resource_name for each in rules} | {"zzz"}
+    is_allowed = any(authorizer.decide(asked._replace(resource_name=name), acls).allowed for name in names)
+
+    assert authorizer.denies_all(asked, acls) == (not is_allowed)
