@@ -114,16 +114,27 @@ class Network:
             task = self._loop.create_task(self._carry(node, reader, writer))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+            # A task that is cancelled before its first step does not come to its own end.
+            task.add_done_callback(lambda _: writer.transport.abort())
 
         return accepted
 
     async def _end(self) -> None:
+        # A server that is closed while a task of asyncio accepts a connection leaves its socket open (in Python 3.11,
+        # Server._attach asserts that it listens), so that accepting ends first. Each of those tasks starts one of
+        # ours. A wait of some milliseconds does not cover them: other threads may take the interpreter for longer.
+        for server in self._servers:
+            for listener in server.sockets:
+                self._loop.remove_reader(listener.fileno())
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
         for server in self._servers:
             server.close()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Transports that were aborted close their sockets in the next iteration of the loop.
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     async def _carry(self, node: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection to a node, from its first bytes to its end on either side."""

@@ -86,11 +86,13 @@ def test_the_page_shows_the_quorum_the_brokers_and_unhealthy_partitions(page: Br
     assert page.text("#leaders tbody").split("\t")[1:2] == [f"node {leader}"]
     assert page.value("document.querySelectorAll('#bar div').length >= 1") is True
     assert re.search(r"metadata.version\n\d+ \(\d\.\d-IV\d\)", page.text("#node"))
-    assert page.text("#problems").split("\n") == [
+    # A node that starts may fail to connect to one that is not there yet: that problem ends by itself.
+    problems = [
         "1 partition without a leader: nobody can write or read there. What to do",
         "3 partitions with replicas that are not in sync. What to do",
         "1 fenced broker: 103. What to do",
     ]
+    eventually(lambda: page.text("#problems").split("\n") == problems, "no other problem")
     assert page.troubles() == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
@@ -33,6 +34,12 @@ TOOLS = {
     "console-producer": "org.apache.kafka.tools.ConsoleProducer",
     "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
 }
+
+# The stock shell runs its command when an image was published. Its reader tells the loader the end of the file with the
+# last batch, the footer; where the loader has handled the batch before by then, no image is published and the shell
+# waits for ever (MetadataShell.waitUntilCaughtUp, MetadataLoader.stillNeedToCatchUp). It is started again.
+SHELL_TRIES = 4
+SHELL_SECONDS = 25.0
 
 # A heap and a compiler for many processes on few cores; figures are taken with stock's own flags.
 SMALL = "-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
@@ -119,10 +126,15 @@ class Stock:
         self, name: str, *args: str, stdin: str | None = None, seconds: float = 90
     ) -> subprocess.CompletedProcess[str]:
         """Run a command line tool to its end; stdin None: none."""
-        return subprocess.run(
-            self.tool_command(name, *args),
-            input=stdin or "", capture_output=True, text=True, timeout=seconds, check=False,
-        )  # fmt: skip
+        command = self.tool_command(name, *args)
+        for _ in range(SHELL_TRIES - 1 if name == "metadata-shell" else 0):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return run(command, stdin, SHELL_SECONDS)
+        return run(command, stdin, seconds)
+
+
+def run(command: list[str], stdin: str | None, seconds: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, input=stdin or "", capture_output=True, text=True, timeout=seconds, check=False)
 
 
 def main() -> int:

@@ -52,11 +52,12 @@ def write_properties(root: Path, port: int, **changes: str | None) -> Path:
     return path
 
 
-def format_directory(properties: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-c", FORMAT, "format", "-t", CLUSTER_ID, "-c", str(properties)],
+def format_directory(properties: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", FORMAT, "format", "-t", CLUSTER_ID, "-c", str(properties), *options],
         check=True,
         capture_output=True,
+        text=True,
     )
 
 

@@ -18,7 +18,7 @@ from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotR
 from records.messages.versions import ApiVersionsRequest
 from records.uuids import METADATA_TOPIC_ID
 from tests.controller.server.processes import CLUSTER_ID, free_port, resident_kib, running
-from tests.raft.network.peers import VERSIONS, Bare, api_versions, request_frame, versions_answer
+from tests.raft.network.peers import VERSIONS, Bare, api_versions, request_frame, until, versions_answer
 
 if TYPE_CHECKING:
     import subprocess
@@ -95,6 +95,15 @@ class HostileLeader:
             asyncio.get_running_loop(), VERSIONS, on_request=self.on_request,
             on_disconnected=lambda _number: None, note=lambda _name, _fields: None,
         )  # fmt: skip
+
+    async def end(self) -> None:
+        """Leave no connection open: not one that was just accepted, nor one whose peer reads nothing more."""
+        self.server.close()
+        await asyncio.sleep(0.1)
+        for connection in list(self.server.connections.values()):
+            connection.abort()
+        await until(lambda: not self.server.connections)
+        await asyncio.sleep(0.01)
 
     def on_request(self, incoming: Incoming) -> None:
         if self.frame is not None and isinstance(incoming.message, FetchRequest):
@@ -175,8 +184,7 @@ def attack(root: Path, talk: Callable[[HostileLeader, Follower], Any]) -> None:
             await leader.lead(node, hostile)
             await asyncio.wait_for(talk(leader, follower), 60)
         finally:
-            leader.server.close()
-            await asyncio.sleep(0.1)
+            await leader.end()
 
     with running(root, node, controller_quorum_voters=voters, kraft_log_format="json") as process:
         asyncio.run(main(process))

@@ -27,7 +27,12 @@ from records.messages.scram import AlterUserScramCredentialsRequest
 from records.messages.tokens import CreateDelegationTokenRequest, ExpireDelegationTokenRequest
 from tests.controller.security.signing import key_set, public_jwk, signed
 from tests.controller.server.alterations import BROKER, alteration
-from tests.controller.server.processes import CLUSTER_ID, FORMAT, free_ports_in_a_row, running, write_properties
+from tests.controller.server.processes import (
+    format_directory,
+    free_ports_in_a_row,
+    running,
+    write_properties,
+)
 from tests.interop.ask import ask_on
 from tests.raft.network.certificates import authority, certificate, needs_openssl, run
 
@@ -138,12 +143,7 @@ def test_no_planted_secret_is_in_any_output(tmp_path: Path, monkeypatch: pytest.
     settings = prepared(tmp_path, secret, port)
     properties = write_properties(tmp_path, port, **settings)
     scram = f"SCRAM-SHA-512=[name=alice,password={secret('scram-format')}]"
-    done = [
-        subprocess.run(
-            [sys.executable, "-c", FORMAT, "format", "-t", CLUSTER_ID, "-c", str(properties), "--add-scram", scram],
-            capture_output=True, text=True, check=True,
-        )
-    ]  # fmt: skip
+    done = [format_directory(properties, "--add-scram", scram)]
     context = ssl.create_default_context(cafile=str(authority() / "ca.pem"))
 
     def client() -> Client:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
 from tests.controller.server.alterations import BROKER, BROKER_LOGGER, alteration
-from tests.controller.server.processes import CLUSTER_ID, FORMAT, free_port, run_to_end, running, write_properties
+from tests.controller.server.processes import (
+    format_directory,
+    free_port,
+    run_to_end,
+    running,
+    write_properties,
+)
 from tools.client.connection import Connection
 
 if TYPE_CHECKING:
@@ -30,12 +34,7 @@ def test_no_secret_is_ever_printed(tmp_path: Path) -> None:
     }
     properties = write_properties(tmp_path, port, **secrets)
     scram = f"SCRAM-SHA-256=[name=alice,password={SECRET}]"
-    formatted = subprocess.run(
-        [sys.executable, "-c", FORMAT, "format", "-t", CLUSTER_ID, "-c", str(properties), "--add-scram", scram],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    formatted = format_directory(properties, "--add-scram", scram)
 
     with running(tmp_path, port, **secrets), Connection("127.0.0.1", port, SECRET[:3], 10) as connection:
         deadline = time.monotonic() + 10

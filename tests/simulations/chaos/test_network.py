@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import socket
 import threading
 from contextlib import closing
@@ -136,3 +138,32 @@ def test_a_connection_to_a_node_that_is_down_ends() -> None:
             assert is_ended(connection)
     finally:
         network.close()
+
+
+def test_a_network_that_is_closed_while_it_accepts_leaves_no_connection(recwarn: pytest.WarningsRecorder) -> None:
+    """Other threads take the interpreter, as in a busy run of all tests."""
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.is_set():
+            sum(range(1000))
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    try:
+        with closing(socket.create_server(("127.0.0.1", 0))) as listener, contextlib.ExitStack() as clients:
+            for _ in range(5):
+                network = Network({1: listener.getsockname()[1]})
+                for _ in range(3):
+                    clients.enter_context(socket.create_connection(("127.0.0.1", network.ports[1]), timeout=5))
+                network.close()
+                del network
+        left = gc.collect()
+    finally:
+        ended.set()
+        for worker in workers:
+            worker.join()
+
+    assert left
+    assert [str(warning.message) for warning in recwarn] == []

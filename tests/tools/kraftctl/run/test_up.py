@@ -492,7 +492,8 @@ def test_on_a_terminal_up_offers_to_stop_them(tmp_path: Path, port: int, answer:
 @ON_LINUX
 def test_the_failover_of_a_leader_that_was_not_shown_yet_is_measured(tmp_path: Path, port: int) -> None:
     with up(tmp_path / "data", port) as process:
-        next_line(process.stdout, "no leader")
+        # The nodes have just started: `up` looks at them half a second later, and they elect in less.
+        await_true(lambda: None not in node_processes(tmp_path / "data").values())
         process.send_signal(signal.SIGSTOP)
         pages = {node: HttpPage(("127.0.0.1", port + 99 + node), Caller(), 5) for node in (1, 2, 3)}
         leaders: list[int] = []
