@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.kafka.harness import Ended, method_of, methods_apart, read_report
+from tests.kafka.harness import Ended, is_apart, method_of, methods_apart, read_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,4 +45,7 @@ def test_each_test_apart_has_a_reason() -> None:
 
     assert apart["testSnapshotCount"] == "asks the emitter of snapshots in its own JVM"
     assert all(apart.values())
+    assert is_apart(Ended("testSnapshotCount(int)[1]", "failed", ""), apart)
+    assert not is_apart(Ended("testCreateCluster()", "failed", ""), apart)
+    assert is_apart(Ended("testExemptRequestTime()", "failed", ""), methods_apart("kafka.server.RequestQuotaTest"))
     assert method_of(Ended("testSnapshotCount(boolean)[1]", "failed", "")) == "testSnapshotCount"
