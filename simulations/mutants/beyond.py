@@ -22,7 +22,7 @@ SURVIVORS = (
     Survivor(
         Mutant(
             "X01", "a vote is given where a leader is known", "votes", "KIP-595", ("ASSERT", "S02", "S14", "S18"),
-            (Edit("raft.vote", "    return role.leader_id is None and is_up_to_date", "    return is_up_to_date"),),
+            (Edit("raft.vote", "can_grant", "role.leader_id is None and is_up_to_date", "is_up_to_date"),),
         ),
         is_equivalent=True,
         why="The leader of an epoch was elected by a majority, and each of these votes is on disk and stays. So no "
@@ -33,9 +33,16 @@ SURVIVORS = (
         Mutant(
             "D06", "a snapshot that was fetched is not checked", "snapshots", "KIP-630", ("S17", "ASSERT"),
             (
-                Edit("raft.storage.snapshots", "                head = check_snapshot(self.files, path)", "                head = read_head(self.files, path)"),
-                Edit("raft.storage.snapshots", "import SnapshotBytes, check_snapshot,", "import SnapshotBytes, read_head,"),
-                Edit("raft.fetch_snapshot", "        or end > data.size\n", "        or end > data.size + 1_000_000\n"),
+                Edit(
+                    "raft.storage.snapshots", "",
+                    "from raft.storage.snapshot_file import SnapshotBytes, check_snapshot, snapshot_batches",
+                    "from raft.storage.snapshot_file import SnapshotBytes, read_head, snapshot_batches",
+                ),
+                Edit(
+                    "raft.storage.snapshots", "SnapshotStore.freeze",
+                    "check_snapshot(self.files, path)", "read_head(self.files, path)",
+                ),
+                Edit("raft.fetch_snapshot", "_take_part", "end > data.size", "end > data.size + 1_000_000"),
             ),
         ),
         is_equivalent=False,
@@ -45,7 +52,7 @@ SURVIVORS = (
     Survivor(
         Mutant(
             "R42", "writes while it leads no more", "replication", "Raft 5.3", ("ASSERT", "S04", "S12"),
-            (Edit("raft.append", "        or proposal.epoch != role.epoch\n", ""),),
+            (Edit("raft.append", "on_propose", "... or proposal.epoch != role.epoch or ...", "... or ..."),),
         ),
         is_equivalent=False,
         why="A state machine that learns that it leads no more writes nothing. A write from before would have to be "
@@ -57,7 +64,8 @@ SURVIVORS = (
             "R40", "a flush of what was cut counts for what was appended since", "watermark", "own",
             ("S07", "S22", "ASSERT", "S10"),
             (Edit(
-                "raft.log_view", "        self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)\n        self.durable_end", "        self.durable_end",
+                "raft.log_view", "LogView._cut",
+                "self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)", "",
             ),),
         ),
         is_equivalent=True,
@@ -69,8 +77,16 @@ SURVIVORS = (
             "D18", "a snapshot is taken for the log's end though it is behind", "snapshots", "own",
             ("S11", "S06", "ASSERT", "S09"),
             (
-                Edit("raft.snapshots", "    if not is_newer or snapshot.end_offset < log.committed or not isinstance", "    if not isinstance"),
-                Edit("raft.fetch_snapshot", "    if not is_possible or not is_newer or log.snapshot", "    if not is_possible or log.snapshot"),
+                Edit(
+                    "raft.snapshots", "on_stored",
+                    "not is_newer or snapshot.end_offset < log.committed or not isinstance(role, (Follower, Unattached))",
+                    "not isinstance(role, (Follower, Unattached))",
+                ),
+                Edit(
+                    "raft.fetch_snapshot", "begin_download",
+                    "not is_possible or not is_newer or log.snapshot(snapshot) is not None",
+                    "not is_possible or log.snapshot(snapshot) is not None",
+                ),
             ),
         ),
         is_equivalent=False,
@@ -81,7 +97,7 @@ SURVIVORS = (
     Survivor(
         Mutant(
             "D21", "a truncation is not on disk before what is appended next", "truncation", "own", ("S18", "S22", "S07"),
-            (Edit("raft.storage.segment", "        self.files.truncate(self.handle, position)\n        self.files.sync(self.handle)\n", "        self.files.truncate(self.handle, position)\n"),),
+            (Edit("raft.storage.segment", "Segment.truncate", "self.files.sync(self.handle)", ""),),
         ),
         is_equivalent=True,
         why="A truncation is on disk before anything is appended, if not at once: a follower fetches when all is "
@@ -90,7 +106,11 @@ SURVIVORS = (
     Survivor(
         Mutant(
             "H18", "a snapshot ends where no batch does", "snapshots", "KAFKA-17713", ("S17", "ASSERT"),
-            (Edit("raft.snapshots", "    if snapshot.end_offset < log.start or log.snapshot(snapshot) is not None:", "    if log.snapshot(snapshot) is not None:"),),
+            (Edit(
+                "raft.snapshots", "may_take",
+                "snapshot.end_offset < log.start or log.snapshot(snapshot) is not None",
+                "log.snapshot(snapshot) is not None",
+            ),),
         ),
         is_equivalent=True,
         why="A node takes a snapshot of the records that it has applied, and never below the start of its log: a log "
@@ -99,7 +119,17 @@ SURVIVORS = (
     Survivor(
         Mutant(
             "H12", "the offset index of a segment must be there at a start", "persistence", "KAFKA-13603", ("S18", "ASSERT"),
-            (Edit("raft.storage.recovery", "            except FileNotFoundError:\n                return None\n            try:", "            except FileNotFoundError:\n                raise StorageError('no index') from None\n            try:"),),
+            (Edit(
+                "raft.storage.recovery", "LogRecovery._read_indexes",
+                "try:\n"
+                "    ...\n"
+                "except FileNotFoundError:\n"
+                "    return None",
+                "try:\n"
+                "    ...\n"
+                "except FileNotFoundError:\n"
+                '    raise StorageError("no index") from None',
+            ),),
         ),
         is_equivalent=False,
         why="The name of an index is on disk before the committed prefix that refers to it, by the same sync of the "
@@ -108,7 +138,10 @@ SURVIVORS = (
     Survivor(
         Mutant(
             "M29", "a removed replica stands only where its removal is the newest voter set", "voters", "own", ("T01", "L01"),
-            (Edit("raft.replica", "        for place in range(len(sets) - 1, 0, -1):\n", "        for place in range(len(sets) - 1, 0, -1)[:1]:\n"),),
+            (Edit(
+                "raft.replica", "Replica.may_stand",
+                "range(len(sets) - 1, 0, -1)", "range(len(sets) - 1, 0, -1)[:1]",
+            ),),
             level="members",
         ),
         is_equivalent=False,
@@ -120,7 +153,7 @@ SURVIVORS = (
     Survivor(
         Mutant(
             "X28", "a replica that lost its place among the voters becomes candidate", "votes", "own", ("ASSERT",),
-            (Edit("raft.poll", "    if not replica.may_stand:\n        # A truncation", "    if False:\n        # A truncation"),),
+            (Edit("raft.poll", "_prospective", "not replica.may_stand", "False"),),
         ),
         is_equivalent=False,
         why="Only a faulty leader orders a truncation within a batch, and peers do not lie here within a well-formed "
@@ -130,8 +163,8 @@ SURVIVORS = (
         Mutant(
             "Q90", "brokers are fenced between two slices of a long write", "slices", "own", ("ASSERT",),
             (Edit(
-                "controller.core.long_steps", "isinstance(event, inputs.Ticked | inputs.ReserveOffsets)",
-                "isinstance(event, inputs.ReserveOffsets)",
+                "controller.core.long_steps", "_waits",
+                "inputs.Ticked | inputs.ReserveOffsets", "inputs.ReserveOffsets",
             ),),
             seeds=200, level="controller",
         ),

@@ -8,72 +8,118 @@ from simulations.mutants.row import Edit
 MUTANTS = (
     row(
         "Q42", "an incarnation that registers again gets another epoch", "brokers", "KAFKA-16952", ("C09",),
-        Edit("controller.handlers.brokers", "= existing.epoch, existing.fenced,", "= env.next_offset, existing.fenced,"),
+        Edit(
+            "controller.handlers.brokers", "register_broker",
+            "(existing.epoch, ...)", "(env.next_offset, ...)",
+            names="(env.next_offset, True, False)",
+        ),
     ),
     row(
         "Q43", "new partitions have fenced brokers in sync", "isr", "KAFKA-13083", ("C06",),
-        Edit("controller.handlers.assignments", "    isr = tuple(replica for replica in replicas if is_active(state, replica))", "    isr = tuple(replicas)"),
+        Edit(
+            "controller.handlers.assignments", "new_partition",
+            "(replica for replica in replicas if is_active(state, replica))", "replicas",
+        ),
     ),
     row(
         "Q44", "a new active controller has no sessions for the registered brokers", "brokers", "KAFKA-18138", ("L08",),
-        Edit("controller.core.active", "        if not broker.fenced:\n            sessions.record_contact(broker_id, broker.epoch, env.now_ms)\n", ""),
+        Edit(
+            "controller.core.active", "sessions_of",
+            "if not broker.fenced:\n    sessions.record_contact(broker_id, broker.epoch, env.now_ms)", "",
+        ),
     ),
     row(
         "Q45", "the last leader is elected again though it is fenced", "elections", "KAFKA-19522", ("C06",),
-        Edit("controller.rules.bulk_rules", "                accepted & (replica == self.last_known)\n", "                (replica == self.last_known)\n"),
-        Edit("controller.rules.partition_change", "        return self.rules.is_acceptable(self.partition.last_known_elr[0])", "        return True"),
+        Edit(
+            "controller.rules.bulk_rules", "BulkRules.elect",
+            "accepted & (replica == self.last_known)", "replica == self.last_known",
+        ),
+        Edit(
+            "controller.rules.partition_change", "_Change.may_elect_last_known_leader",
+            "self.rules.is_acceptable(self.partition.last_known_elr[0])", "True",
+        ),
     ),
     row(
         "Q46", "after an unclean start partitions stay as they were", "brokers", "KAFKA-18106", ("C06", "C16"),
-        Edit("controller.handlers.brokers", "    return leader_and_isr_changes(state, env, rows, lost_data=broker_id)", "    return []"),
+        Edit(
+            "controller.handlers.brokers", "shut_down",
+            "leader_and_isr_changes(state, env, rows, lost_data=broker_id)", "[]",
+        ),
     ),
     row(
         "Q47", "a controlled shutdown waits for an offset that advances", "brokers", "KAFKA-14292", ("L08",),
-        Edit("controller.interface.sessions", "        if session.shutdown_offset < 0:\n", "        if True:\n"),
+        Edit("controller.interface.sessions", "Sessions.start_shutdown", "session.shutdown_offset < 0", "True"),
     ),
     row(
         "Q48", "partitions of a topic that was removed are still there", "topics", "KAFKA-12403", ("C01", "ASSERT", "C15"),
-        Edit("controller.state.partitions.topics", "        topic = super().remove(key)\n        self.partitions.hide(topic)\n", "        topic = super().remove(key)\n"),
+        Edit("controller.state.partitions.topics", "Topics.remove", "self.partitions.hide(topic)", ""),
     ),
     row(
         "Q49", "a snapshot is taken within a transaction", "snapshots", "KAFKA-17713", ("S17", "ASSERT", "C01"),
-        Edit("controller.core.snapshot_schedule", " or self.bytes == 0 or self.last.end_offset != stable_end_offset:", " or self.bytes == 0:"),
-        Edit("controller.core.snapshot_schedule", "        return SnapshotId(stable_end_offset, self", "        return SnapshotId(self.last.end_offset, self"),
+        Edit(
+            "controller.core.snapshot_schedule", "SnapshotSchedule._possible",
+            "... or self.last.end_offset != stable_end_offset or ...", "... or ...",
+        ),
+        Edit(
+            "controller.core.snapshot_schedule", "SnapshotSchedule._possible",
+            "SnapshotId(stable_end_offset, self.last.epoch)",
+            "SnapshotId(self.last.end_offset, self.last.epoch)",
+        ),
     ),
     row(
         "Q50", "a new leader of a partition has the former leader's epoch", "elections", "KAFKA-15109", ("C08",),
-        Edit("controller.state.partitions.partition", "        leader_epoch = next_epoch(leader_epoch)\n", ""),
+        Edit("controller.state.partitions.partition", "merged", "leader_epoch = next_epoch(leader_epoch)", ""),
     ),
     row(
         "Q51", "a snapshot leaves the registrations of controllers out", "snapshots", "KAFKA-15860", ("S17", "C01"),
-        Edit("controller.state.records_of", "    controllers,\n    topics,\n", "    topics,\n"),
+        Edit("controller.state.records_of", "SECTIONS", "(..., controllers, ...)", "(..., ...)"),
     ),
     row(
         "Q52", "the ELR stays when min ISR is reduced", "isr", "KAFKA-16540", ("C07", "C01"),
-        Edit("controller.handlers.config_changes", "    if not state.elr_enabled:\n", "    if True:\n"),
+        Edit("controller.handlers.config_changes", "clear_elr_records", "not state.elr_enabled", "True"),
     ),
     row(
         "Q53", "a fenced broker gets to lead a new partition", "elections", "KAFKA-12897", ("C06", "ASSERT"),
-        Edit("controller.rules.placement", "(rack.fenced if broker.fenced else rack.unfenced).ids", "rack.unfenced.ids"),
+        Edit(
+            "controller.rules.placement", "_Racks.__init__",
+            "rack.fenced if broker.fenced else rack.unfenced", "rack.unfenced",
+        ),
     ),
     row(
         "Q54", "answers are sent for committed records within an open transaction", "answers", "KAFKA-14538", ("C02", "C05"),
-        Edit("controller.core.active", "    controller.waiting.on_committed(controller.state.stable_end_offset)", "    controller.waiting.on_committed(end_offset)"),
+        Edit(
+            "controller.core.active", "commit",
+            "controller.waiting.on_committed(controller.state.stable_end_offset)",
+            "controller.waiting.on_committed(end_offset)",
+            names="controller.state.commit(end_offset)",
+        ),
     ),
     row(
         "Q55", "a standby shows changes of an open transaction", "answers", "KAFKA-14538", ("C03", "C05"),
-        Edit("controller.core.controller", " or self.state.transaction_start >= 0\n", "\n"),
+        Edit(
+            "controller.core.controller", "Controller.must_park",
+            "... or self.state.transaction_start >= 0 or ...", "... or ...",
+        ),
     ),
     row(
         "Q56", "an aborted transaction is applied", "atomicity", "KAFKA-14538", ("C13", "C01", "ASSERT"),
-        Edit("controller.core.activation", "    records: Records = [(AbortTransactionRecord(reason=FAILOVER), 0)] if is_open else []", "    records: Records = [(EndTransactionRecord(), 0)] if is_open else []"),
+        Edit(
+            "controller.core.activation", "activation_records",
+            "AbortTransactionRecord(reason=FAILOVER)", "EndTransactionRecord()",
+        ),
     ),
     row(
         "Q57", "the preferred leader is elected for no partition", "elections", "KAFKA-13682", ("L10",),
-        Edit("controller.rules.bulk_rules", "        if preferred:\n", "        if False:\n"),
+        Edit(
+            "controller.rules.bulk_rules", "BulkRules.elect",
+            "if preferred:\n    ...", "if False:\n    ...",
+        ),
     ),
     row(
         "Q58", "a fenced leader remains although other replicas are in sync", "elections", "KAFKA-13173", ("C06", "C07"),
-        Edit("controller.rules.bulk_rules", "        for broker_id in gone:\n", "        for broker_id in ():\n"),
+        Edit(
+            "controller.rules.bulk_rules", "BulkRules.shrink",
+            "for broker_id in gone:\n    ...", "for broker_id in ():\n    ...",
+        ),
     ),
 )  # fmt: skip

@@ -14,204 +14,251 @@ def row(
 MUTANTS = (
     row(
         "Q01", "a request is answered before its records are committed", "answers", "classic", ("C02", "C05"),
-        Edit("controller.core.waiting", "        if waiter.offset < self.committed_end_offset:", "        if True:"),
+        Edit(
+            "controller.core.waiting", "Waiting._send_or_keep",
+            "waiter.offset < self.committed_end_offset", "True",
+        ),
         ci=True,
     ),
     row(
         "Q01b", "an answer is sent one record too early", "answers", "KAFKA-12619", ("C02",),
-        Edit("controller.core.waiting", "self._by_offset[0][0] < end_offset:", "self._by_offset[0][0] <= end_offset:"),
+        Edit(
+            "controller.core.waiting", "Waiting.on_committed",
+            "self._by_offset[0][0] < end_offset", "self._by_offset[0][0] <= end_offset",
+        ),
     ),
     row(
         "Q02", "a read shows uncommitted records", "answers", "KAFKA-14457", ("C03", "C05"),
-        Edit("controller.core.serving", "min(result.rests_on, last_offset)", "-1"),
+        Edit("controller.core.serving", "carry_out", "min(result.rests_on, last_offset)", "-1"),
     ),
     row(
         "Q02b", "a read is answered without confirming leadership", "answers", "KIP-595", ("C05",),
-        Edit("controller.core.serving", "last_offset), confirm=result.confirm)", "last_offset), confirm=False)"),
+        Edit("controller.core.serving", "carry_out", "result.confirm", "False"),
     ),
     row(
         "Q04", "uncommitted changes are not undone", "failover", "KAFKA-13100", ("C04", "C01", "ASSERT"),
-        Edit("controller.core.active", "    state.revert()\n", "    pass\n"),
+        Edit("controller.core.active", "renounce", "state.revert()", "pass"),
         ci=True,
     ),
     row(
         "Q05", "a leader is active before it has read all", "failover", "KAFKA-15345", ("C01", "C09", "ASSERT"),
         Edit(
-            "controller.node.feed", "        if not self._controller.is_active and end_offset < self._high_watermark:",
-            "        if claim is None and not self._controller.is_active and end_offset < self._high_watermark:",
+            "controller.node.feed", "StateFeed._feed_log",
+            "not self._controller.is_active and end_offset < self._high_watermark",
+            "claim is None and not self._controller.is_active and end_offset < self._high_watermark",
+            names="claim is not None",
         ),
     ),
     row(
         "Q08", "a request in several batches is no transaction", "atomicity", "KAFKA-14996", ("C13", "C06"),
-        Edit("controller.core.log_writer", "if state.metadata_version >= TRANSACTIONS and state", "if False and state"),
-        Edit("controller.core.log_writer", "        elif atomic:", "        elif False:"),
+        Edit("controller.core.log_writer", "write", "state.metadata_version >= TRANSACTIONS", "False"),
+        Edit(
+            "controller.core.log_writer", "write",
+            "if atomic:\n    ...", "if False:\n    ...",
+        ),
     ),
     row(
         "Q11", "a broker's epoch is used again", "brokers", "KIP-631", ("C09",),
         Edit(
-            "controller.handlers.brokers", "epoch, fenced, in_controlled_shutdown = env.next_offset, True, False",
-            "epoch, fenced, in_controlled_shutdown = (existing.epoch if existing else env.next_offset), True, False",
+            "controller.handlers.brokers", "register_broker",
+            "(env.next_offset, True, False)",
+            "(existing.epoch if existing else env.next_offset, True, False)",
+            names="existing is None",
         ),
         ci=True,
     ),
     row(
         "Q13", "a second process of a broker registers while the first is running", "brokers", "KIP-631", ("C09",),
-        Edit("controller.handlers.brokers", "        and env.sessions.is_valid(", "        and False and env.sessions.is_valid("),
+        Edit(
+            "controller.handlers.brokers", "check_registration",
+            "... and env.sessions.is_valid(...) and ...",
+            "... and False and env.sessions.is_valid(...) and ...",
+        ),
     ),
     row(
         "Q14", "a heartbeat of a former incarnation counts", "brokers", "KIP-631", ("C10", "C06"),
-        Edit("controller.handlers.heartbeats", "    if broker.epoch != broker_epoch:", "    if broker.epoch < broker_epoch:"),
+        Edit(
+            "controller.handlers.heartbeats", "checked_broker",
+            "broker.epoch != broker_epoch", "broker.epoch < broker_epoch",
+        ),
     ),
     row(
         "Q16", "of two brokers whose sessions expired one is never fenced", "brokers", "KAFKA-13173", ("L08", "C06"),
         Edit(
-            "controller.handlers.heartbeats", "    sessions.forget_contact(broker_id, epoch)\n\n\ndef record_contact",
-            "    sessions._contacts.clear()\n\n\ndef record_contact",
+            "controller.handlers.heartbeats", "_forget",
+            "sessions.forget_contact(broker_id, epoch)", "sessions._contacts.clear()",
         ),
     ),
     row(
         "Q17", "a broker is unfenced before it has read its registration", "brokers", "KAFKA-13959", ("C06",),
         Edit(
-            "controller.handlers.heartbeats",
-            "if not request.want_fence and request.current_metadata_offset >= registration_offset:",
-            "if not request.want_fence:",
+            "controller.handlers.heartbeats", "next_state",
+            "not request.want_fence and request.current_metadata_offset >= registration_offset",
+            "not request.want_fence",
         ),
     ),
     row(
         "Q17b", "an unclean start leaves a broker eligible", "brokers", "KIP-966", ("C16",),
         Edit(
-            "controller.handlers.brokers", "CLEAN_SHUTDOWN_VERSION and former_epoch == request.previous_broker_epoch",
-            "CLEAN_SHUTDOWN_VERSION",
+            "controller.handlers.brokers", "register_broker",
+            "context.version >= CLEAN_SHUTDOWN_VERSION and former_epoch == request.previous_broker_epoch",
+            "context.version >= CLEAN_SHUTDOWN_VERSION",
         ),
     ),
     row(
         "Q19", "a stale partition epoch is accepted", "isr", "KIP-497", ("C10", "C16", "C05"),
-        Edit("controller.handlers.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
+        Edit("controller.handlers.isr", "check", "asked.partition_epoch < partition.partition_epoch", "False"),
         ci=True,
     ),
     row(
         "Q20", "a stale leader epoch is accepted", "isr", "KIP-497", ("C10", "C16", "C05"),
         # A former leader has an old partition epoch too: alone this one changes nothing.
-        Edit("controller.handlers.isr", "    if asked.leader_epoch < partition.leader_epoch:", "    if False:"),
-        Edit("controller.handlers.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
-        Edit("controller.handlers.isr", "    if broker_id != partition.leader:", "    if False:"),
+        Edit("controller.handlers.isr", "check", "asked.leader_epoch < partition.leader_epoch", "False"),
+        Edit("controller.handlers.isr", "check", "asked.partition_epoch < partition.partition_epoch", "False"),
+        Edit("controller.handlers.isr", "check", "broker_id != partition.leader", "False"),
     ),
     row(
         "Q20b", "a fenced replica gets back into the ISR", "isr", "KIP-903", ("C06", "C07"),
-        Edit("controller.handlers.isr", "if broker is None or not broker.is_active or epoch", "if broker is None or epoch"),
+        Edit(
+            "controller.handlers.isr", "_Alteration.check_members",
+            "... or not broker.is_active or ...", "... or ...",
+        ),
     ),
     row(
         "Q20c", "a former incarnation of a broker gets into the ISR", "isr", "KIP-903", ("C16",),
-        Edit("controller.handlers.isr", " or epoch not in (ANY_EPOCH, broker.epoch):", ":"),
+        Edit(
+            "controller.handlers.isr", "_Alteration.check_members",
+            "... or epoch not in (ANY_EPOCH, broker.epoch) or ...", "... or ...",
+        ),
     ),
     row(
         "Q23", "the last replica is removed from the ISR", "isr", "KIP-966", ("C07", "L10"),
-        Edit("controller.rules.bulk_rules", "            writes_isr &= isr_size > 0", "            pass"),
+        Edit("controller.rules.bulk_rules", "BulkRules.changes", "writes_isr &= isr_size > 0", "pass"),
     ),
     row(
         "Q23b", "a replica that leaves the ISR below min ISR is not kept in the ELR", "isr", "KIP-966", ("C07", "C14"),
         Edit(
-            "controller.rules.bulk_rules", "_compact([np.where(is_below, column, NOBODY) for column in candidates])", "[]",
+            "controller.rules.bulk_rules", "BulkRules.shrink",
+            "_compact([np.where(is_below, column, NOBODY) for column in candidates])", "[]",
         ),
     ),
     row(
         "Q25", "a reassignment completes before all new replicas are in sync", "reassignment", "KAFKA-15665", ("C11",),
-        Edit("controller.rules.reassignment", "    if not set(adding) <= set(left_isr):", "    if False:"),
+        Edit(
+            "controller.rules.reassignment", "completed",
+            "if not set(adding) <= set(left_isr):\n    ...", "if False:\n    ...",
+        ),
         ci=True,
     ),
     row(
         "Q26", "a cancelled reassignment keeps the replicas that it added", "reassignment", "KIP-455", ("C11",),
         Edit(
-            "controller.rules.reassignment", "tuple(replica for replica in partition.replicas if replica not in partition.adding)",
-            "tuple(replica for replica in partition.replicas if replica not in partition.removing)",
+            "controller.rules.reassignment", "reverted",
+            "(replica for replica in partition.replicas if replica not in partition.adding)",
+            "(replica for replica in partition.replicas if replica not in partition.removing)",
         ),
     ),
     row(
         "Q28", "a broker that is leaving is elected", "elections", "KIP-841", ("C06",),
-        Edit("controller.state.tables.brokers", "return not self.fenced and not self.in_controlled_shutdown", "return not self.fenced"),
+        Edit(
+            "controller.state.tables.brokers", "Broker.is_active",
+            "not self.fenced and not self.in_controlled_shutdown", "not self.fenced",
+        ),
     ),
     row(
         "Q28b", "a fenced broker is elected", "elections", "KIP-631", ("C06",),
-        Edit("controller.state.tables.brokers", "return not self.fenced and not self.in_controlled_shutdown", "return not self.in_controlled_shutdown"),
+        Edit(
+            "controller.state.tables.brokers", "Broker.is_active",
+            "not self.fenced and not self.in_controlled_shutdown", "not self.in_controlled_shutdown",
+        ),
     ),
     row(
         "Q31", "a block of producer ids is allocated twice", "producer ids", "KIP-730", ("C12", "C05"),
-        Edit("controller.handlers.producer_ids", "next_producer_id=first + BLOCK_SIZE", "next_producer_id=first + 1"),
+        Edit("controller.handlers.producer_ids", "allocate_producer_ids", "first + BLOCK_SIZE", "first + 1"),
     ),
     row(
         "Q31b", "producer ids start again after a failover", "producer ids", "KIP-730", ("C12", "C05"),
         Edit(
-            "controller.handlers.producer_ids", "    first = 0 if block is None else block.next_id",
-            "    first = 0 if block is None or state.producer_ids.changed_at(NEXT) < 0 else block.next_id",
+            "controller.handlers.producer_ids", "allocate_producer_ids",
+            "block is None", "block is None or state.producer_ids.changed_at(NEXT) < 0",
+            names="state.producer_ids.get(NEXT)",
         ),
     ),
     row(
         "Q34", "a snapshot leaves producer ids out", "snapshots", "KAFKA-15860", ("S17", "C01"),
-        Edit("controller.state.records_of", "    client_quotas,\n    producer_ids,\n", "    client_quotas,\n"),
+        Edit("controller.state.records_of", "SECTIONS", "(..., producer_ids, ...)", "(..., ...)"),
     ),
     row(
         "Q34b", "a snapshot holds what is not committed", "snapshots", "KAFKA-14618", ("S17", "C01"),
         Edit(
-            "controller.state.view", "    for entry in state.undo.since(state.stable_end_offset):\n        view.take_back(entry)\n", "",
+            "controller.state.view", "stable_view",
+            "for entry in state.undo.since(state.stable_end_offset):\n    view.take_back(entry)", "",
         ),
     ),
     row(
         "Q34c", "a snapshot is loaded without clearing the state", "snapshots", "KAFKA-14894", ("C01", "ASSERT"),
-        Edit("controller.state.state", "            table.reset()\n", "            pass\n"),
+        Edit("controller.state.state", "State.begin_load", "table.reset()", "pass"),
     ),
     row(
         "Q37", "the preferred replica leads though it is not in sync", "elections", "KAFKA-13682", ("C14", "C07"),
-        Edit("controller.rules.bulk_rules", "elected = np.where(valid[0], self.replicas[0], elected)", "elected = np.where(acceptable[0], self.replicas[0], elected)"),
+        Edit(
+            "controller.rules.bulk_rules", "BulkRules.elect",
+            "valid[0]", "acceptable[0]",
+            names="zip(acceptable, self.replicas, strict=True)",
+        ),
     ),
     row(
         "Q39", "two topics can have one name", "topics", "own", ("C15", "C05", "ASSERT"),
-        Edit("controller.handlers.topics", "    if name in state.topic_ids:", "    if False:"),
+        Edit("controller.handlers.topics", "check_new_name", "name in state.topic_ids", "False"),
     ),
     row(
         "Q40", "configs of a topic remain after its deletion", "topics", "own", ("C05",),
-        Edit("controller.state.partitions.topics", "    if (TOPIC, name) in state.configs:", "    if False:"),
+        Edit(
+            "controller.state.partitions.topics", "replay_remove_topic",
+            "(TOPIC, name) in state.configs", "False",
+        ),
     ),
     row(
         "Q86", "a write is served between two slices of a long write", "slices", "own", ("ASSERT",),
         Edit(
-            "controller.core.long_steps", "        return api.kind is Kind.WRITE or phase is Phase.APPLYING",
-            "        return phase is Phase.APPLYING",
+            "controller.core.long_steps", "_waits",
+            "api.kind is Kind.WRITE or phase is Phase.APPLYING", "phase is Phase.APPLYING",
         ),
     ),
     row(
         "Q88", "a long write goes on after leadership was lost", "slices", "own", ("ASSERT", "C01", "C04"),
         Edit(
-            "controller.core.long_steps", "        if step.is_abandoned or self._must_park(",
-            "        if self._must_park(",
+            "controller.core.long_steps", "LongSteps.pause",
+            "step.is_abandoned or self._must_park(ALL_APIS[step.context.api_key])",
+            "self._must_park(ALL_APIS[step.context.api_key])",
         ),
     ),
     row(
         "Q91", "a heartbeat writes between two slices of a long write", "slices", "own", ("ASSERT",),
         Edit(
-            "controller.core.serving",
-            "    if context.api_key == BROKER_HEARTBEAT and result.records and controller.long.holds_writes:",
-            "    if False:",
+            "controller.core.serving", "serve",
+            "context.api_key == BROKER_HEARTBEAT and result.records and controller.long.holds_writes",
+            "False",
         ),
     ),
     row(
         "Q92", "inputs that waited for a long step are lost", "slices", "own", ("L05", "C06", "L08"),
-        Edit("controller.core.serving", "            controller.effects.append(Requeue(held))", "            pass"),
+        Edit("controller.core.serving", "serve_in_slices", "controller.effects.append(Requeue(held))", "pass"),
     ),
     row(
         "Q84", "a leader that has resigned is still shown as the leader", "views", "own", ("C24",),
         Edit(
-            "controller.server.http.probes",
-            "return replica.leader_id if isinstance(replica.role, Leader | Follower) else None",
-            "return replica.leader_id",
+            "controller.server.http.probes", "known_leader",
+            "replica.leader_id if isinstance(replica.role, Leader | Follower) else None", "replica.leader_id",
         ),
         ci=True,
     ),
     row(
         "Q85", "a leader is shown as ready before its first record is committed", "views", "own", ("C24",),
-        Edit("controller.server.http.probes", "        if not node.controller.is_active:", "        if False:"),
+        Edit("controller.server.http.probes", "joined", "not node.controller.is_active", "False"),
     ),
     row(
         "Q41", "the number of partitions can be reduced", "topics", "KIP-195", ("C05", "C13", "ASSERT"),
-        Edit("controller.handlers.partition_creation", "    if asked.count < current:", "    if False:"),
+        Edit("controller.handlers.partition_creation", "grown", "asked.count < current", "False"),
     ),
 )  # fmt: skip

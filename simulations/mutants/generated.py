@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.mutants.module_names import imported_name
-from simulations.mutants.row import Edit, Mutant
+from simulations.mutants.row import Mutant, Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -297,9 +297,8 @@ def find(mutant_id: str) -> Mutant:
 def as_mutant(generated: Generated) -> Mutant:
     """The mutant as a row, as the other commands take it."""
     module, change, text, _ = generated
-    source = source_of(module)
     name = f"{module}:{change.line}: {text} → {' '.join(change.after.split())[:60]}"
-    edit = Edit(module, source, generated.mutated(source))
+    edit = Rewrite(module, generated.mutated(source_of(module)))
     return Mutant(generated.id, name, "generic", change.rule, (), (edit,), level=level_of(module))
 
 

@@ -23,10 +23,16 @@ MUTANTS = (
         ("S19", "S30"),
         Edit(
             STAGES,
-            "    if role.state.change is not None:\n",
-            "    if role.state.change is not None and role.state.change.offset == UNKNOWN:\n",
+            "refusal_before_change",
+            "role.state.change is not None",
+            "role.state.change is not None and role.state.change.offset == UNKNOWN",
         ),
-        Edit(STAGES, "    if last is not None and last[0] < replica.high_watermark:\n", "    if last is not None:\n"),
+        Edit(
+            STAGES,
+            "uncommitted_voters",
+            "last is not None and last[0] < replica.high_watermark",
+            "last is not None",
+        ),
         ci=True,
     ),
     _row(
@@ -34,15 +40,13 @@ MUTANTS = (
         "a leader changes voters before it has committed a record of its epoch",
         "Raft's single-server bug",
         ("S19",),
+        Edit(STAGES, "refusal_before_change", "replica.high_watermark is None", "replica.log.end == 0"),
+        Edit(STAGES, "uncommitted_voters", "assert replica.high_watermark is not None, ...", ""),
         Edit(
             STAGES,
-            "    if replica.high_watermark is None:\n        return (\n",
-            "    if replica.log.end == 0:\n        return (\n",
-        ),
-        Edit(
-            STAGES,
-            '    assert replica.high_watermark is not None, "a leader without a high watermark refuses changes before"\n    if last is not None and last[0] < replica.high_watermark:\n',
-            "    if last is not None:\n",
+            "uncommitted_voters",
+            "last is not None and last[0] < replica.high_watermark",
+            "last is not None",
         ),
         ci=True,
     ),
@@ -51,7 +55,7 @@ MUTANTS = (
         "a voter set whose record is truncated counts on",
         "KIP-853",
         ("S30", "ASSERT"),
-        Edit(REPLICA, "        self.voter_sets.truncate(self.log.end)\n", ""),
+        Edit(REPLICA, "Replica._truncate_control", "self.voter_sets.truncate(self.log.end)", ""),
         ci=True,
     ),
     _row(
@@ -61,8 +65,9 @@ MUTANTS = (
         ("L03",),
         Edit(
             LEADER,
-            "        needed = len(self.voters) // 2 + 1 - (self.own_id in self.voters)\n",
-            "        needed = len(self.voters) // 2\n",
+            "LeaderState.record_contact",
+            "len(self.voters) // 2 + 1 - (self.own_id in self.voters)",
+            "len(self.voters) // 2",
         ),
     ),
     _row(
@@ -72,21 +77,18 @@ MUTANTS = (
         ("S07", "S09", "S05"),
         Edit(
             COMMIT,
-            "    ends = sorted((end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids), reverse=True)\n",
-            "    ends = sorted(end_offsets.values(), reverse=True)\n",
+            "high_watermark",
+            "(end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids)",
+            "end_offsets.values()",
         ),
-        Edit("raft.fetch_request", "    if state.own_id in ends:\n        ends[", "    if True:\n        ends["),
+        Edit("raft.fetch_request", "update_high_watermark", "state.own_id in ends", "True"),
     ),
     _row(
         "M06",
         "a removed leader resigns before its removal is committed",
         "KIP-853",
         ("L06", "S30", "L01"),
-        Edit(
-            STAGES,
-            "last is not None and watermark > last[0] and not",
-            "last is not None and watermark >= last[0] and not",
-        ),
+        Edit(STAGES, "on_high_watermark", "watermark > last[0]", "watermark >= last[0]"),
     ),
     _row(
         "M07",
@@ -95,8 +97,9 @@ MUTANTS = (
         ("S19", "L02"),
         Edit(
             ADD,
-            "    return seen is not None and seen.caught_up_ms != UNKNOWN and seen.fetched_ms > now_ms - FETCHED_WITHIN_MS\n",
-            "    return seen is not None\n",
+            "is_caught_up",
+            "seen is not None and seen.caught_up_ms != UNKNOWN and seen.fetched_ms > now_ms - FETCHED_WITHIN_MS",
+            "seen is not None",
         ),
     ),
     _row(
@@ -104,22 +107,14 @@ MUTANTS = (
         "a removal does not look at the directory id",
         "KAFKA-17426",
         ("S19", "S30"),
-        Edit(
-            VOTERS,
-            "        if voter is None or voter.key != key or len(self.ids) == 1:\n",
-            "        if voter is None or len(self.ids) == 1:\n",
-        ),
+        Edit(VOTERS, "VoterSet.without", "... or voter.key != key or ...", "... or ..."),
     ),
     _row(
         "M10",
         "a leader leads on after its removal",
         "KAFKA-17608",
         ("L06",),
-        Edit(
-            POLL,
-            " or state.is_removed:\n",
-            ":\n",
-        ),
+        Edit(POLL, "_leader", "... or state.is_removed or ...", "... or ..."),
         ci=True,
     ),
     _row(
@@ -129,8 +124,9 @@ MUTANTS = (
         ("S19", "S30", "ASSERT"),
         Edit(
             VOTERS,
-            "        return VoterSet([*(other for other in self if other.key.id != voter.key.id), voter])\n",
-            "        return VoterSet(other for other in self if other.key.id != voter.key.id)\n",
+            "VoterSet.updated",
+            "[*(other for other in self if other.key.id != voter.key.id), voter]",
+            "(other for other in self if other.key.id != voter.key.id)",
         ),
     ),
     _row(
@@ -138,11 +134,7 @@ MUTANTS = (
         "a voter set counts from the next role on, and not from its append",
         "etcd, before joint consensus",
         ("S30", "S07"),
-        Edit(
-            REPLICA,
-            "                self.kraft_versions.add(offset, value)\n        self._voters_may_differ()\n",
-            "                self.kraft_versions.add(offset, value)\n",
-        ),
+        Edit(REPLICA, "Replica.take_control", "self._voters_may_differ()", ""),
         ci=True,
     ),
     _row(
@@ -152,8 +144,9 @@ MUTANTS = (
         ("S30",),
         Edit(
             REPLICA,
-            "        self.voter_sets.restart(snapshot.end_offset - 1, voters)\n",
-            "        self.voter_sets.restart(snapshot.end_offset - 1, self.voters)\n",
+            "Replica.reset_log",
+            "self.voter_sets.restart(snapshot.end_offset - 1, voters)",
+            "self.voter_sets.restart(snapshot.end_offset - 1, self.voters)",
         ),
     ),
     _row(
@@ -161,18 +154,14 @@ MUTANTS = (
         "a change is acknowledged before it is committed",
         "own",
         ("S30",),
-        Edit(
-            STAGES,
-            "change.offset != UNKNOWN and watermark > change.offset:\n",
-            "change.offset != UNKNOWN and watermark >= change.offset:\n",
-        ),
+        Edit(STAGES, "on_high_watermark", "watermark > change.offset", "watermark >= change.offset"),
     ),
     _row(
         "M15",
         "a change is not answered when leadership is lost",
         "own",
         ("L06",),
-        Edit(STAGES, "        _answer(replica, state.change, Error.NOT_LEADER_OR_FOLLOWER)\n", ""),
+        Edit(STAGES, "fail_change", "_answer(replica, state.change, Error.NOT_LEADER_OR_FOLLOWER)", ""),
     ),
     _row(
         "M16",
@@ -181,8 +170,9 @@ MUTANTS = (
         ("L06",),
         Edit(
             STAGES,
-            "    if now_ms < change.deadline_ms:\n        return change.deadline_ms\n    change.deadline_ms = NEVER\n",
-            "    if now_ms >= 0:\n        return NEVER\n",
+            "expire",
+            "if now_ms < change.deadline_ms:\n    return change.deadline_ms\nchange.deadline_ms = NEVER",
+            "if now_ms >= 0:\n    return NEVER",
         ),
     ),
     _row(
@@ -190,19 +180,20 @@ MUTANTS = (
         "a removed leader never stands again, though its removal is not committed",
         "Raft 4.2.2",
         ("L01",),
-        Edit(REPLICA, "            if sets[place - 1][1].holds(self.key):\n", "            if False:\n"),
+        Edit(REPLICA, "Replica.may_stand", "sets[place - 1][1].holds(self.key)", "False"),
     ),
     _row(
         "M18",
         "kraft.version is raised before all voters have told their directories",
         "own",
         ("S19",),
+        Edit(UPGRADE, "_report_support", "reported.supports(DYNAMIC)", "reported"),
         Edit(
             UPGRADE,
-            "    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if reported.supports(DYNAMIC) else 0))\n",
-            "    replica.emit(KraftVersionSupport(role.epoch, DYNAMIC if reported else 0))\n",
+            "on_upgrade",
+            "... or not state.reported_voters.supports(upgrade.level) or ...",
+            "... or ...",
         ),
-        Edit(UPGRADE, "        or not state.reported_voters.supports(upgrade.level)\n", ""),
     ),
     _row(
         "M19",
@@ -211,8 +202,9 @@ MUTANTS = (
         ("L06",),
         Edit(
             UPDATE,
-            "    is_needed = not replica.voters.has_current(replica.own_voter()) if replica.kraft_version else not state.has_updated\n",
-            "    is_needed = not replica.kraft_version and not state.has_updated\n",
+            "send_if_due",
+            "not replica.voters.has_current(replica.own_voter()) if replica.kraft_version else not state.has_updated",
+            "not replica.kraft_version and not state.has_updated",
         ),
     ),
     _row(
@@ -220,18 +212,14 @@ MUTANTS = (
         "a node that is to join does not ask for it",
         "own",
         ("L06",),
-        Edit(
-            JOIN,
-            "    if not may_join(replica) or state",
-            "    if may_join(replica) or state",
-        ),
+        Edit(JOIN, "send_if_due", "not may_join(replica)", "may_join(replica)"),
     ),
     _row(
         "M21",
         "a leader that moved does not write its address",
         "own",
         ("S27",),
-        Edit(APPEND, "(offset == -1 or not voters.has_current(own)):\n", "offset == -1:\n"),
+        Edit(APPEND, "start_epoch", "offset == -1 or not voters.has_current(own)", "offset == -1"),
     ),
     _row(
         "M22",
@@ -240,8 +228,10 @@ MUTANTS = (
         ("L06",),
         Edit(
             STAGES,
-            "    if not replica.is_voter and last is not None and watermark > last[0] and not role.state.is_removed:\n",
-            "    if change is not None and not replica.is_voter and last is not None and watermark > last[0] and not role.state.is_removed:\n",
+            "on_high_watermark",
+            "... and not replica.is_voter and ...",
+            "... and change is not None and not replica.is_voter and ...",
+            names="change.offset != UNKNOWN",
         ),
     ),
     _row(
@@ -251,8 +241,9 @@ MUTANTS = (
         ("S25",),
         Edit(
             APPEND,
-            "    if proposals:\n        answer_parked(replica, role, now_ms)\n",
-            "    answer_parked(replica, role, now_ms)\n",
+            "drain",
+            "if proposals:\n    answer_parked(replica, role, now_ms)",
+            "answer_parked(replica, role, now_ms)",
         ),
     ),
     _row(
@@ -262,8 +253,9 @@ MUTANTS = (
         ("L01",),
         Edit(
             VOTE,
-            "        and now_ms >= role.state.fetch_deadline_ms\n",
-            "        and now_ms < role.state.fetch_deadline_ms - 1_000_000\n",
+            "_has_lost_leader",
+            "now_ms >= role.state.fetch_deadline_ms",
+            "now_ms < role.state.fetch_deadline_ms - 1_000_000",
         ),
     ),
     _row(
@@ -271,25 +263,26 @@ MUTANTS = (
         "a snapshot that ends where an uncommitted voter set begins forgets the set before",
         "Kafka's TreeMapLogHistory",
         ("T01",),
-        Edit(VOTERS, "self.entries[1][0] < end_offset:\n", "self.entries[1][0] <= end_offset:\n"),
+        Edit(
+            VOTERS,
+            "History.forget_before",
+            "self.entries[1][0] < end_offset",
+            "self.entries[1][0] <= end_offset",
+        ),
     ),
     _row(
         "M26",
         "a confirmation of leadership is not looked at again when the voters change",
         "own",
         ("L05",),
-        Edit(APPEND, "    emit_confirmed(replica, role)\n", ""),
+        Edit(APPEND, "append_control", "emit_confirmed(replica, role)", ""),
     ),
     _row(
         "M27",
         "an observer that joins by itself never leaves a silent leader",
         "own",
         ("L15",),
-        Edit(
-            JOIN,
-            " or state.has_asked or",
-            " or",
-        ),
+        Edit(JOIN, "send_if_due", "... or state.has_asked or ...", "... or ..."),
     ),
     _row(
         "M28",
@@ -298,8 +291,9 @@ MUTANTS = (
         ("L16",),
         Edit(
             "raft.handover",
-            "    if handover is None or replica.voters",
-            "    if handover is None or not replica.is_voter or replica.voters",
+            "is_over",
+            "handover is None or replica.voters.is_only(replica.key)",
+            "handover is None or not replica.is_voter or replica.voters.is_only(replica.key)",
         ),
     ),
 )

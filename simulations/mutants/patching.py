@@ -1,6 +1,6 @@
 """Puts a mutant into a process, and silences all properties but one.
 
-There are two ways to put a mutant in. An import hook changes a module's source before it is compiled, which must happen
+There are two ways to put a mutant in. An import hook changes a module's syntax tree before it is compiled, which must happen
 before the module is imported, so such a mutant needs a process of its own. Or functions of imported modules get other code,
 which works in a fork of a process that has imported everything and so spends no time on imports. A function that ran while
 its module was imported cannot be replaced that way, because what it has already done would stay (`Imported.ran`).
@@ -18,7 +18,9 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from simulations.mutants.fragments import mutate
 from simulations.mutants.module_names import imported_name, repository_name
+from simulations.mutants.row import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,7 +59,7 @@ class Imported:
         path = sys.modules[imported_name(module)].__file__
         return any(place[0] == path and not found.isdisjoint(lines) for place, found in self._ran.items())
 
-    def replace(self, sources: Mapping[str, tuple[str, str]]) -> bool:
+    def replace(self, sources: Mapping[str, tuple[str, str | ast.Module]]) -> bool:
         """Change the code of functions. Returns False, and changes nothing, where the change needs a process of its own.
 
         sources: name of an imported module -> its source before and after.
@@ -139,27 +141,27 @@ def _is_class(code: CodeType) -> bool:
     return "__qualname__" in code.co_names and "__module__" in code.co_names
 
 
-def mutated(source: str, edits: Sequence[Edit]) -> str:
-    """The source of one module with the edits. Raises ValueError where the text to replace does not occur exactly once."""
+def apply_edits(source: str, edits: Sequence[Edit | Rewrite]) -> ast.Module:
+    """The tree of one module with the edits, one after the other. Raises ValueError where one does not fit (`fragments`)."""
+    tree = ast.parse(source)
     for edit in edits:
-        count = source.count(edit.before)
-        if count != 1:
-            raise ValueError(f"{edit.module} contains {count} times, not once: {edit.before!r}")
-        source = source.replace(edit.before, edit.after)
-    return source
+        if isinstance(edit, Rewrite):
+            tree = ast.parse(edit.source)
+        else:
+            mutate(tree, edit)
+    return ast.fix_missing_locations(tree)
 
 
 class _Loader(SourceFileLoader):
-    """Compiles the changed source; neither reads nor writes a cache."""
+    """Compiles the changed tree; neither reads nor writes a cache."""
 
-    def __init__(self, name: str, path: str, edits: Sequence[Edit]) -> None:
+    def __init__(self, name: str, path: str, edits: Sequence[Edit | Rewrite]) -> None:
         super().__init__(name, path)
         self._edits = edits
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        source = mutated(self.get_data(path).decode(), self._edits)
-        return compile(source, path, "exec", dont_inherit=True)
+        return compiled(apply_edits(self.get_data(path).decode(), self._edits), path)
 
 
 class _Finder(MetaPathFinder):

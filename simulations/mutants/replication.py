@@ -7,89 +7,104 @@ from simulations.mutants.row import Edit, Mutant
 MUTANTS = (
     Mutant(
         "R14", "records of earlier epochs are committed by counting", "watermark", "Raft 5.4.2; PySyncObj #169", ("S08",),
-        (Edit("raft.commit", "    return held if held > epoch_start else None", "    return max(held, 0)"),),
+        (Edit("raft.commit", "high_watermark", "held if held > epoch_start else None", "max(held, 0)"),),
         ci=True,
     ),
     Mutant(
         "R16", "a new leader writes no LeaderChange record", "progress", "KIP-595", ("L01", "L02", "S08"),
-        (Edit("raft.transitions", "    start_epoch(replica, state, now_ms)\n", "    replica.assign_epoch(replica.epoch)\n"),),
+        (Edit(
+            "raft.transitions", "to_leader",
+            "start_epoch(replica, state, now_ms)", "replica.assign_epoch(replica.epoch)",
+        ),),
     ),
     Mutant(
         "R17", "half of the voters commit", "watermark", "classic", ("S07",),
-        (Edit("raft.commit", "    held = ends[len(ends) // 2]", "    held = ends[max(len(ends) // 2 - 1, 0)]"),),
+        (Edit("raft.commit", "high_watermark", "len(ends) // 2", "max(len(ends) // 2 - 1, 0)"),),
         ci=True,
     ),
     Mutant(
         "R17b", "a commit needs one voter more than a majority", "watermark", "classic", ("L02", "L01"),
-        (Edit("raft.commit", "    held = ends[len(ends) // 2]", "    held = ends[min(len(ends) // 2 + 1, len(ends) - 1)]"),),
+        (Edit("raft.commit", "high_watermark", "len(ends) // 2", "min(len(ends) // 2 + 1, len(ends) - 1)"),),
     ),
     Mutant(
         "R18", "a voter that has not fetched counts as caught up", "watermark", "own", ("S07",),
         (Edit(
-            "raft.commit", "    ends = sorted((end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids), reverse=True)",
-            "    ends = sorted((e for e in end_offsets.values() if e >= 0), reverse=True)",
+            "raft.commit", "high_watermark",
+            "(end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids)",
+            "(e for e in end_offsets.values() if e >= 0)",
         ),),
     ),
     Mutant(
         "R19", "the leader's high watermark falls", "watermark", "PySyncObj #166", ("S09", "S10"),
-        (Edit("raft.fetch_request", "and held <= replica.high_watermark):", "and held == replica.high_watermark):"),),
+        (Edit(
+            "raft.fetch_request", "update_high_watermark",
+            "held <= replica.high_watermark", "held == replica.high_watermark",
+        ),),
     ),
     Mutant(
         "R20", "a follower's high watermark falls", "watermark", "PySyncObj #166", ("S09",),
         (
+            Edit("raft.fetch_response", "update_high_watermark", "reached < replica.log.committed", "reached < 0"),
             Edit(
-                "raft.fetch_response", "    if reached < replica.log.committed:\n        return  #",
-                "    if reached < 0:\n        return  #",
+                "raft.fetch_response", "update_high_watermark",
+                "reached > replica.high_watermark", "reached != replica.high_watermark",
             ),
-            Edit("raft.fetch_response", "or reached > replica.high_watermark:", "or reached != replica.high_watermark:"),
             # A leader of ours that knows none says so; one that said less would be harmless, but for the guard above.
-            Edit("raft.fetch_request", "    watermark = NOTHING if replica.high_watermark is None", "    watermark = 0 if replica.high_watermark is None"),
+            Edit(
+                "raft.fetch_request", "_answer",
+                "NOTHING if replica.high_watermark is None else replica.high_watermark",
+                "0 if replica.high_watermark is None else replica.high_watermark",
+            ),
         ),
     ),
     Mutant(
         "R21", "a follower takes a high watermark beyond its log end", "watermark", "KAFKA-12619", ("ASSERT", "S10"),
-        (Edit("raft.fetch_response", "    reached = min(offset, replica.log.end)", "    reached = offset"),),
+        (Edit("raft.fetch_response", "update_high_watermark", "min(offset, replica.log.end)", "offset"),),
     ),
     Mutant(
         "R22", "a leader serves fetches of any epoch", "replication", "classic", ("S22", "S14", "L03"),
         (
-            Edit("raft.checks", "    if epoch < role.epoch:\n        return Error.FENCED_LEADER_EPOCH\n    if epoch > role.epoch:\n        return Error.UNKNOWN_LEADER_EPOCH\n    return", "    return"),
+            Edit(
+                "raft.checks", "refusal_of_non_leader",
+                "if epoch < role.epoch:\n"
+                "    return Error.FENCED_LEADER_EPOCH\n"
+                "if epoch > role.epoch:\n"
+                "    return Error.UNKNOWN_LEADER_EPOCH",
+                "",
+            ),
         ),
     ),
     Mutant(
         "R23", "answers of any node to earlier requests are accepted", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
         (
+            Edit("raft.peers", "Peers.take", "entry.number != number", "entry.number == 0"),
             Edit(
-                "raft.peers", "entry.number != number or now_ms >= entry.until_ms",
-                "entry.number == 0 or now_ms >= entry.until_ms",
+                "raft.discovery", "take_answer",
+                "epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH",
+                "error == Error.UNKNOWN_LEADER_EPOCH",
             ),
-            Edit(
-                "raft.discovery", "    if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:",
-                "    if error == Error.UNKNOWN_LEADER_EPOCH:",
-            ),
-            Edit("raft.discovery", "        epoch > role.epoch\n        or error in", "        error in"),
+            Edit("raft.discovery", "take_answer", "... or epoch > role.epoch or ...", "... or ..."),
         ),
     ),
     Mutant(
         "R25", "truncation to the leader's end of an epoch, not to the common end", "truncation", "KIP-279",
         ("S04", "ASSERT", "L07"),
         (Edit(
-            "raft.log_view", "            return min(own.end_offset, diverging.end_offset)\n        return own.end_offset",
-            "            return min(own.end_offset, diverging.end_offset)\n        return min(self.end, diverging.end_offset)",
+            "raft.log_view", "LogView.truncation",
+            "return own.end_offset", "return min(self.end, diverging.end_offset)",
+            names="self.end_of_epoch(diverging.epoch)",
         ),),
     ),
     Mutant(
         "R25b", "truncation to the follower's own end of an epoch", "truncation", "KIP-279", ("L07", "L11", "S04", "L02"),
-        (Edit(
-            "raft.log_view", "            return min(own.end_offset, diverging.end_offset)\n", "            return own.end_offset\n",
-        ),),
+        (Edit("raft.log_view", "LogView.truncation", "min(own.end_offset, diverging.end_offset)", "own.end_offset"),),
         ci=True,
     ),
     Mutant(
         "R25c", "a missing epoch ends where the next epoch ends", "truncation", "KIP-101",
         ("L01", "L07", "S04", "ASSERT", "S22", "L02", "S06"),
         (Edit(
-            "raft.log_view",
+            "raft.log_view", "LogView.end_of_epoch",
             "EpochEnd(self.epochs[place][1], self.epochs[place - 1][0] if place else epoch)",
             "EpochEnd(self.end, self.epochs[place][0])",
         ),),
@@ -98,103 +113,126 @@ MUTANTS = (
         "R26", "committed records are truncated", "truncation", "KAFKA-12460", ("S11", "S06"),
         (
             Edit(
-                "raft.fetch_response", "    if target < replica.log.ever_committed:", "    target = replica.log.start\n    if target < 0:",
+                "raft.fetch_response", "_truncate",
+                "if target < replica.log.ever_committed:\n"
+                "    note_data_lost(replica, diverging.end_offset)\n"
+                "    return False",
+                "target = replica.log.start\n"
+                "if target < 0:\n"
+                "    note_data_lost(replica, diverging.end_offset)\n"
+                "    return False",
             ),
             Edit(
-                "raft.log_view",
-                '        assert self.committed <= end_offset <= self.end, f"truncation to {end_offset}, committed is {self.committed}"\n',
-                "        self.committed = min(self.committed, end_offset)\n",
+                "raft.log_view", "LogView.truncate",
+                "assert self.committed <= end_offset <= self.end, ...",
+                "self.committed = min(self.committed, end_offset)",
             ),
         ),
         ci=True,
     ),
     Mutant(
         "R27", "a diverging follower does not truncate", "truncation", "classic", ("L07", "L02", "L01", "L11"),
-        (Edit("raft.fetch_response", "    replica.truncate(target)\n    return True", "    return True"),),
+        (Edit("raft.fetch_response", "_truncate", "replica.truncate(target)", ""),),
     ),
     Mutant(
         "R27b", "a diverging fetch is served", "truncation", "KIP-595",
         ("S22", "S04", "ASSERT", "L07", "S06"),
         (Edit(
-            "raft.log_view", "        return end if end.epoch != epoch or end.end_offset < offset else None",
-            "        return end if end.end_offset < offset else None",
+            "raft.log_view", "LogView.validate",
+            "end.epoch != epoch or end.end_offset < offset", "end.end_offset < offset",
         ),),
     ),
     Mutant(
         "R27c", "a fetch from beyond the leader's end is served", "truncation", "KIP-595",
         ("S22", "S04", "ASSERT", "L07", "S06"),
         (Edit(
-            "raft.log_view", "        return end if end.epoch != epoch or end.end_offset < offset else None",
-            "        return end if end.epoch != epoch else None",
+            "raft.log_view", "LogView.validate",
+            "end.epoch != epoch or end.end_offset < offset", "end.epoch != epoch",
         ),),
     ),
     Mutant(
         "R29", "a follower appends records without checking their offset", "replication", "RaftOS #26",
         ("ASSERT", "S12", "S06"),
         (
-            Edit("raft.fetch_response", "    elif batch.base_offset != end_offset:", "    elif batch.base_offset > end_offset:"),
+            Edit(
+                "raft.fetch_response", "check_fetched",
+                "batch.base_offset != end_offset", "batch.base_offset > end_offset",
+            ),
             # An old answer is known by its number, too.
-            Edit("raft.peers", "entry.number != number or", "(entry.number != number and type(entry.request).__name__ != 'FetchRequest') or"),
+            Edit(
+                "raft.peers", "Peers.take",
+                "entry.number != number",
+                'entry.number != number and type(entry.request).__name__ != "FetchRequest"',
+            ),
         ),
     ),
     Mutant(
         "R34", "waiting fetches get no answer when leadership ends", "progress", "KAFKA-15100", ("L05",),
-        (Edit("raft.transitions", "        fail_parked(replica, old.state)\n", ""),),
+        (Edit("raft.transitions", "_leave", "fail_parked(replica, old.state)", ""),),
     ),
     Mutant(
         "R34b", "waiting fetches get no answer when the high watermark advances", "progress", "KIP-1166", ("L05", "L07", "L02"),
-        (Edit("raft.fetch_request", "    for connection in list(state.parked):\n", "    for connection in ():\n"),),
+        (Edit("raft.fetch_request", "update_high_watermark", "list(state.parked)", "()"),),
     ),
     Mutant(
         "R38", "fetches count before they are checked", "watermark", "KIP-595", ("S22", "S07"),
         (Edit(
-            "raft.fetch_request", "    if _validate(replica, partition) is None and not _record_progress(",
-            "    if not _record_progress(",
+            "raft.fetch_request", "on_request",
+            "_validate(replica, partition) is None and not _record_progress(replica, role, key, parked, now_ms)",
+            "not _record_progress(replica, role, key, parked, now_ms)",
         ),),
     ),
     Mutant(
         "R39", "the durable end stays when the log is cut", "watermark", "own", ("S07", "S22", "ASSERT", "S10"),
-        (Edit("raft.log_view", "        self.durable_end = min(self.durable_end, end_offset)\n", ""),),
+        (Edit("raft.log_view", "LogView._cut", "self.durable_end = min(self.durable_end, end_offset)", ""),),
     ),
     Mutant(
         "R41", "all pending appends count as flushed with the first", "watermark", "own", ("S22", "S07"),
         (Edit(
-            "raft.log_view", "        while self._pending and self._pending[0][0] <= number:", "        while self._pending:",
+            "raft.log_view", "LogView.flushed",
+            "self._pending and self._pending[0][0] <= number", "self._pending",
         ),),
     ),
     Mutant(
         "R43", "the state machine is notified of leadership before all committed records are applied", "watermark", "KAFKA-15345, 17333",
         ("ASSERT", "S06"),
         (Edit(
-            "raft.replica", "            if self.high_watermark is None or self.high_watermark < self.log.end:\n                return\n", "",
+            "raft.replica", "Replica.notify_leader",
+            "if self.high_watermark is None or self.high_watermark < self.log.end:\n    return", "",
         ),),
     ),
     Mutant(
         "R44", "a leader confirms its leadership without a majority", "reads", "Raft 6.4", ("S23",),
-        (Edit("raft.rounds", "        confirmed = rounds[len(rounds) // 2]", "        confirmed = rounds[0]"),),
+        (Edit("raft.rounds", "Rounds.take_confirmed", "len(rounds) // 2", "0"),),
     ),
     Mutant(
         "R45", "a fetch sent before the request confirms leadership", "reads", "Raft 6.4", ("S23",),
         (Edit(
-            "raft.rounds", "max(self._seen.get(voter_id, 0), self._answered.get(connection, 0))", "self.asked",
+            "raft.rounds", "Rounds.record_fetch",
+            "max(self._seen.get(voter_id, 0), self._answered.get(connection, 0))", "self.asked",
         ),),
     ),
     Mutant(
         "R46", "a stale epoch cache: an epoch starts one offset late", "truncation", "KAFKA-10511",
         ("S16", "L07", "ASSERT"),
-        (Edit("raft.log_view", "        self.epochs.append((epoch, self.end))", "        self.epochs.append((epoch, self.end + 1))"),),
+        (Edit("raft.log_view", "LogView.assign", "(epoch, self.end)", "(epoch, self.end + 1)"),),
     ),
     Mutant(
         "R47", "truncation leaves the epochs of what it cut", "truncation", "KAFKA-10511", ("S16", "ASSERT"),
         (Edit(
-            "raft.log_view", "        while self.epochs and self.epochs[-1][1] >= end_offset:\n            self.epochs.pop()\n        return", "        return",
+            "raft.log_view", "LogView._cut",
+            "while self.epochs and self.epochs[-1][1] >= end_offset:\n    self.epochs.pop()", "",
         ),),
     ),
     Mutant(
         "D20", "what was written counts as committed after a restart", "watermark", "own", ("S09", "S10", "ASSERT"),
         (Edit(
-            "raft.step", "    replica.clean_deadline_ms = now_ms + replica.config.clean_interval_ms\n    if replica.voters",
-            "    replica.clean_deadline_ms = now_ms + replica.config.clean_interval_ms\n    if replica.log.end:\n        replica.set_high_watermark(replica.log.end)\n    if replica.voters",
+            "raft.step", "start",
+            "if replica.voters.is_only(replica.key) and not isinstance(replica.role, Candidate):\n    ...",
+            "if replica.log.end:\n"
+            "    replica.set_high_watermark(replica.log.end)\n"
+            "if replica.voters.is_only(replica.key) and not isinstance(replica.role, Candidate):\n"
+            "    ...",
         ),),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a mutant is: a few words of a module's source replaced by others, and which check should detect it."""
+"""What a mutant is: a fragment of a function replaced by another, and which check should detect it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,25 @@ from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """In the source of `module`, `before` stands exactly once, and `after` takes its place."""
+    """In `function` of `module`, the fragment `new` takes the place of the fragment `old` (see `fragments`).
+
+    function: qualified name of a function, class or constant of the module; empty for what stands in none. new: empty where
+    `old` is removed. names: a fragment of the same function that has the local names of `new` which `old` has not, so that
+    they are found when they are renamed.
+    """
 
     module: str
-    before: str
-    after: str
+    function: str
+    old: str
+    new: str
+    names: str = ""
+
+
+class Rewrite(NamedTuple):
+    """The source of `module` becomes `source`."""
+
+    module: str
+    source: str
 
 
 class Mutant(NamedTuple):
@@ -24,7 +38,7 @@ class Mutant(NamedTuple):
     subject: str
     origin: str
     expected: tuple[str, ...]
-    edits: tuple[Edit, ...]
+    edits: tuple[Edit | Rewrite, ...]
     ci: bool = False
     seeds: int = 500
     level: str = "raft"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from simulations.levels.table import load
 from simulations.mutants.generated import source_of
 from simulations.mutants.module_names import imported_name, repository_name
-from simulations.mutants.patching import Imported, install, mutated
+from simulations.mutants.patching import Imported, apply_edits, install
 from simulations.mutants.table import find
 from simulations.running.tasks import failed, perform
 
@@ -95,7 +95,7 @@ class ForkPool:
         here = dict.fromkeys(edit.module for edit in mutant.edits if imported_name(edit.module) in sys.modules)
         sources = {module: source_of(module) for module in here}
         changed = {
-            module: (source, mutated(source, [edit for edit in mutant.edits if edit.module == module]))
+            module: (source, apply_edits(source, [edit for edit in mutant.edits if edit.module == module]))
             for module, source in sources.items()
         }
         if not self._imported.replace(changed):

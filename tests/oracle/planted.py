@@ -1,6 +1,6 @@
 """`python -m tests.oracle.planted`: how many operations the core level needs to find a wrong code, record or order.
 
-Each row is one line of ours that is changed in a process of its own, before anything is imported; stock stays as it is.
+Each row changes a fragment of ours in a process of its own, before anything is imported; stock stays as it is.
 """
 
 from __future__ import annotations
@@ -21,33 +21,59 @@ TIMEOUT_S = 600
 HANDLERS, RULES = "controller.handlers", "controller.rules"
 ROWS: tuple[tuple[str, str, Edit], ...] = (
     ("code", "AssignReplicasToDirs: UNKNOWN_TOPIC_OR_PARTITION for UNKNOWN_TOPIC_ID",
-     Edit(f"{HANDLERS}.directories", "return Error.UNKNOWN_TOPIC_ID", "return Error.UNKNOWN_TOPIC_OR_PARTITION")),
+     Edit(
+         f"{HANDLERS}.directories", "check",
+         "return Error.UNKNOWN_TOPIC_ID", "return Error.UNKNOWN_TOPIC_OR_PARTITION",
+     )),
     ("code", "AlterPartition with a stale partition epoch: FENCED_LEADER_EPOCH",
-     Edit(f"{HANDLERS}.isr", "return Error.INVALID_UPDATE_VERSION", "return Error.FENCED_LEADER_EPOCH")),
+     Edit(f"{HANDLERS}.isr", "check", "return Error.INVALID_UPDATE_VERSION", "return Error.FENCED_LEADER_EPOCH")),
     ("code", "a SCRAM credential that is not there: UNACCEPTABLE_CREDENTIAL",
-     Edit(f"{HANDLERS}.scram", "ApiError(Error.RESOURCE_NOT_FOUND", "ApiError(Error.UNACCEPTABLE_CREDENTIAL")),
+     Edit(
+         f"{HANDLERS}.scram", "_check_deletion",
+         "ApiError(Error.RESOURCE_NOT_FOUND, ...)", "ApiError(Error.UNACCEPTABLE_CREDENTIAL, ...)",
+     )),
     ("code", "a token of another owner: DELEGATION_TOKEN_AUTHORIZATION_FAILED",
-     Edit(f"{HANDLERS}.delegation_tokens", "return None, Error.DELEGATION_TOKEN_OWNER_MISMATCH",
-          "return None, Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED")),
+     Edit(
+         f"{HANDLERS}.delegation_tokens", "usable_token",
+         "(None, Error.DELEGATION_TOKEN_OWNER_MISMATCH)",
+         "(None, Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED)",
+     )),
     ("record", "a replica stays in the ELR after an unclean shutdown",
-     Edit(f"{RULES}.partition_change", "r not in self.isr and r not in self.target.unclean_shutdown",
-          "r not in self.isr")),
+     Edit(
+         f"{RULES}.partition_change", "_Change.fill_elr",
+         "r not in self.isr and r not in self.target.unclean_shutdown", "r not in self.isr",
+     )),
     ("record", "the upgrade to ELRs leaves min.insync.replicas of nodes",
-     Edit(f"{HANDLERS}.features", "return [*records, *removed]", "return records")),
+     Edit(f"{HANDLERS}.features", "elr_safety_records", "[*records, *removed]", "records")),
     ("record", "an unclean election is not recovered from",
-     Edit(f"{RULES}.partition_change", "if self.partition.recovery_state != RECOVERING:", "if False:")),
+     Edit(f"{RULES}.partition_change", "_Change.elect", "self.partition.recovery_state != RECOVERING", "False")),
     ("record", "a quota of the same value is written again",
-     Edit(f"{HANDLERS}.client_quotas", "if not _is_same(current.get(key), value):", "if True:")),
+     Edit(f"{HANDLERS}.client_quotas", "changes", "not _is_same(current.get(key), value)", "True")),
     ("order", "SCRAM credentials in the order of the request",
-     Edit(f"{HANDLERS}.scram", "for name in hash_order(upsertions, pause=pause):", "for name in upsertions:")),
+     Edit(
+         f"{HANDLERS}.scram", "alter_user_scram_credentials",
+         "for name in hash_order(deletions, pause=pause):\n"
+         "    ...\n"
+         "for name in hash_order(upsertions, pause=pause):\n"
+         "    ...\n"
+         "for name in hash_order(errors, pause=pause):\n"
+         "    ...",
+         "for name in hash_order(deletions, pause=pause):\n"
+         "    ...\n"
+         "for name in upsertions:\n"
+         "    ...\n"
+         "for name in hash_order(errors, pause=pause):\n"
+         "    ...",
+     )),
     ("order", "CreateTopics: the last partition first",
-     Edit(f"{HANDLERS}.topics", "for index, replicas in enumerate(assignments):",
-          "for index, replicas in reversed(list(enumerate(assignments))):")),
+     Edit(f"{HANDLERS}.topics", "created", "enumerate(assignments)", "reversed(list(enumerate(assignments)))")),
     ("order", "the upgrade to ELRs: configs after the level",
-     Edit(f"{HANDLERS}.features", "[*elr_safety_records(state, env), *records]",
-          "[*records, *elr_safety_records(state, env)]")),
+     Edit(
+         f"{HANDLERS}.features", "update_features",
+         "[*elr_safety_records(state, env), *records]", "[*records, *elr_safety_records(state, env)]",
+     )),
     ("order", "the entity of a quota in the order of the request",
-     Edit(f"{HANDLERS}.client_quotas", "for type_ in hash_order(parts, 3)", "for type_ in parts")),
+     Edit(f"{HANDLERS}.client_quotas", "entity_data", "hash_order(parts, 3)", "parts")),
 )  # fmt: skip
 
 

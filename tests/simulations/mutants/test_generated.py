@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from simulations.mutants.generated import as_mutant, changes, find, generated_of, modules, sample
+from simulations.mutants.generated import as_mutant, changes, find, generated_of, modules, sample, source_of
+from simulations.mutants.row import Rewrite
 
 SOURCE = '''
 """A module."""
@@ -94,8 +95,9 @@ def test_each_mutant_is_valid_code_with_an_id_and_a_key_of_its_own(module: str) 
     assert len(found) > 20
     assert len({each.id for each in found}) == len({each.key for each in found}) == len(found)
     for each in found[::5]:
-        ((_, before, after),) = as_mutant(each).edits
-        assert ast.dump(ast.parse(before)) != ast.dump(ast.parse(after))
+        (edit,) = as_mutant(each).edits
+        assert isinstance(edit, Rewrite)
+        assert ast.dump(ast.parse(edit.source)) != ast.dump(ast.parse(source_of(module)))
     assert find(found[7].id) == as_mutant(found[7])
 
 

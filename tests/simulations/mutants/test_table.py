@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from pathlib import Path
+from functools import cache
 
 import pytest
 
@@ -20,28 +20,61 @@ from simulations.mutants import (
     security,
     sockets,
 )
+from simulations.mutants.fragments import NAMED, local_names, name_of
+from simulations.mutants.generated import source_of
 from simulations.mutants.history import BUGS
-from simulations.mutants.patching import install, mutated
+from simulations.mutants.patching import apply_edits, install
 from simulations.mutants.peer import KILLED, NOT_TRIED, SURVIVED, TRANSLATIONS
-from simulations.mutants.row import Edit, Mutant
+from simulations.mutants.row import Edit, Mutant, Rewrite
 from simulations.mutants.table import MUTANTS, SURVIVORS, TAGS, find, has_tag
 from simulations.running.tasks import Task
 from simulations.running.workers import rows
 
-ROOT = Path(__file__).resolve().parents[3]
+RENAMED = "_renamed"
+
+EACH = pytest.mark.parametrize("mutant", [*MUTANTS.values(), *SURVIVORS.values()], ids=(*MUTANTS, *SURVIVORS))
 
 
-@pytest.mark.parametrize("mutant", [*MUTANTS.values(), *SURVIVORS.values()], ids=(*MUTANTS, *SURVIVORS))
+@EACH
 def test_a_mutant_fits_the_code_and_changes_what_it_does(mutant: Mutant) -> None:
-    by_module: dict[str, list[Edit]] = {}
-    for edit in mutant.edits:
-        by_module.setdefault(edit.module, []).append(edit)
+    for module, edits in _by_module(mutant).items():
+        source = source_of(module)
 
-    for module, edits in by_module.items():
-        source = (ROOT / f"{module.replace('.', '/')}.py").read_text()
-        changed = mutated(source, edits)
+        changed = apply_edits(source, edits)
 
-        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+        compile(changed, module, "exec")
+        assert ast.dump(changed) != ast.dump(ast.parse(source))
+
+
+@EACH
+def test_a_mutant_does_not_depend_on_format_comments_or_the_names_of_local_variables(mutant: Mutant) -> None:
+    for module, edits in _by_module(mutant).items():
+        changed = apply_edits(_with_other_names_and_format(module), edits)
+
+        for each in ast.walk(changed):
+            if (name := name_of(each)) is not None:
+                setattr(each, NAMED[type(each)], name.removesuffix(RENAMED))
+        assert ast.dump(changed) == ast.dump(apply_edits(source_of(module), edits))
+
+
+def _by_module(mutant: Mutant) -> dict[str, list[Edit | Rewrite]]:
+    return {
+        module: [edit for edit in mutant.edits if edit.module == module]
+        for module in dict.fromkeys(edit.module for edit in mutant.edits)
+    }
+
+
+@cache
+def _with_other_names_and_format(module: str) -> str:
+    """The source of a module as `ast.unparse` writes it, without comments, each local variable renamed."""
+    tree = ast.parse(source_of(module))
+    bodies = [tree.body, *(each.body for each in ast.walk(tree) if isinstance(each, ast.ClassDef))]
+    for function in (each for body in bodies for each in body):
+        names = local_names(function)
+        for each in ast.walk(function):
+            if each is not function and (name := name_of(each)) in names:
+                setattr(each, NAMED[type(each)], f"{name}{RENAMED}")
+    return ast.unparse(tree)
 
 
 def test_each_id_is_unique() -> None:
@@ -71,15 +104,15 @@ def test_a_mutant_is_caught_in_a_world_without_violations_otherwise() -> None:
 
 
 def test_an_edit_that_does_not_fit_is_an_error_and_not_a_kill() -> None:
-    with pytest.raises(ValueError, match="contains 0 times, not once"):
-        mutated("x = 1\n", [Edit("m", "y = 1", "y = 2")])
-    with pytest.raises(ValueError, match="contains 2 times, not once"):
-        mutated("x = 1\nx = 1\n", [Edit("m", "x = 1", "x = 2")])
+    with pytest.raises(ValueError, match="has 0 places, not one"):
+        apply_edits("x = 1\n", [Edit("m", "", "y = 1", "y = 2")])
+    with pytest.raises(ValueError, match="has 2 places, not one"):
+        apply_edits("x = 1\nx = 1\n", [Edit("m", "", "x = 1", "x = 2")])
 
 
 def test_a_mutant_of_an_imported_module_is_refused() -> None:
     with pytest.raises(RuntimeError, match="is already imported; a mutant needs a fresh process"):
-        install(MUTANTS["R01"]._replace(edits=(Edit("simulations.mutants.table", "x", "y"),)))
+        install(MUTANTS["R01"]._replace(edits=(Edit("simulations.mutants.table", "find", "x", "y"),)))
 
 
 def test_an_unknown_mutant_is_refused() -> None:
