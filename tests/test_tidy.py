@@ -31,15 +31,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "simulations": ("records", "raft", "controller", "tools", "simulations"),
     # The one place that builds a Spark session is the pipeline's.
     "simulations.fleet": ("records", "raft", "controller", "tools", "simulations", "pipeline.session"),
-    "pipeline": ("records", "raft.network", "pipeline", "simulations"),
+    "pipeline": ("records", "pipeline", "simulations"),
     # The names of files, and which configs are secrets, stand in one place.
     "pipeline.source": (
         "records",
-        "raft.config",
-        "raft.network",
         "raft.storage.names",
         "raft.storage.meta_properties",
         "controller.config",
+        "tools.client",
         "pipeline",
     ),
     "pipeline.source.watched": ("records", "kraft_quorum.client", "pipeline"),
