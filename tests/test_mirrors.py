@@ -89,6 +89,7 @@ TESTED_BY = {
     "tools.kraftctl.nodes.node_status": "tools/kraftctl/cluster/test_status.py",
     "tools.kraftctl.nodes.node_views": "tools/kraftctl/run/test_up.py",
     "tools.kraftctl.run.probe": "tools/kraftctl/run/test_container.py",
+    "tools.registry": "test_setup.py",
     "tools.client.quorum_options": "tools/kraftctl/test_command_config.py",
     "tools.kraftctl.run.start": "controller/server/test_start.py",
     "tools.kraftctl.run.stock_brokers": "interop/test_up.py",
