@@ -14,7 +14,7 @@ CHECKERS := .cache/checkers
 
 setup: $(READY)
 
-$(READY): requirements/dev.txt pyproject.toml setup.py
+$(READY): requirements/dev.txt pyproject.toml setup.py tools/registry.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
@@ -120,6 +120,7 @@ dist: setup $(CHECKERS)/.ready
 # The pages that are made from the code's own tables; a test says when they are not current.
 docs: setup
 	$(BIN)/python -m controller.config.reference
+	$(BIN)/python -m tools.reference
 
 # The bill of materials of the image, from the lock that the Dockerfile installs: CycloneDX, the same bytes each time.
 sbom: $(CHECKERS)/.ready

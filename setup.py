@@ -81,6 +81,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))  # a build front end may run this file without it
     sys.dont_write_bytecode = True  # what is beside the sources may get into the wheel
     from records.release import project_urls
+    from tools.registry import entry_points
 
     try:
         urls = project_urls()
@@ -92,6 +93,7 @@ if __name__ == "__main__":
         package_dir={installed_name(name): name for name in MOVED},
         cmdclass={"build_py": BuildInstalledNames},
         project_urls=urls,
+        entry_points={"console_scripts": entry_points()},
         # An editable installation puts this directory on the path, and so has the names of the repository.
         options={"editable_wheel": {"mode": "compat"}},
     )

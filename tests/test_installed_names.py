@@ -16,21 +16,14 @@ from typing import NamedTuple
 import pytest
 
 from tests.controller.server.processes import CLUSTER_ID, free_port, free_ports_in_a_row, write_properties
+from tools.registry import TOOLS
 
 ROOT = Path(__file__).parents[1]
 FOREIGN = ("records", "raft", "controller", "tools", "pipeline", "simulations")
 OURS = ("kraft_quorum", "pyspark_kraft")
 # Files of the tree, committed or not, without those that git ignores.
 LISTED = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
-SCRIPTS = (
-    "kraftctl", "kraft-pipeline", "kafka-storage", "kafka-storage.sh", "kafka-dump-log", "kafka-dump-log.sh",
-    "kafka-metadata-shell", "kafka-metadata-shell.sh", "kafka-metadata-quorum", "kafka-metadata-quorum.sh",
-    "kafka-features", "kafka-features.sh", "kafka-cluster", "kafka-cluster.sh", "kafka-leader-election",
-    "kafka-leader-election.sh", "kafka-acls", "kafka-acls.sh", "kafka-topics", "kafka-topics.sh",
-    "kafka-configs", "kafka-configs.sh", "kafka-delegation-tokens", "kafka-delegation-tokens.sh",
-    "kafka-reassign-partitions", "kafka-reassign-partitions.sh", "kafka-broker-api-versions",
-    "kafka-broker-api-versions.sh",
-)  # fmt: skip
+SCRIPTS = tuple(script for tool in TOOLS for script in tool.scripts)
 # The user's program: every name is the foreign module, beside the client.
 PROGRAM = f"""
 import {", ".join(FOREIGN)}, sys

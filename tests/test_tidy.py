@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import LONGEST
+from tools.registry import KAFKA_TOOLS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,15 +32,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "simulations": ("records", "raft", "controller", "tools", "simulations"),
     # The one place that builds a Spark session is the pipeline's.
     "simulations.fleet": ("records", "raft", "controller", "tools", "simulations", "pipeline.session"),
-    "pipeline": ("records", "raft.network", "pipeline", "simulations"),
+    "pipeline": ("records", "pipeline", "simulations"),
     # The names of files, and which configs are secrets, stand in one place.
     "pipeline.source": (
         "records",
-        "raft.config",
-        "raft.network",
         "raft.storage.names",
         "raft.storage.meta_properties",
         "controller.config",
+        "tools.client",
         "pipeline",
     ),
     "pipeline.source.watched": ("records", "kraft_quorum.client", "pipeline"),
@@ -85,8 +85,9 @@ LEVELS = (
 )
 # The same of `tools`. `kraftctl` imports the module of a verb by a computed name.
 TOOL_LEVELS = (
-    ("rng", "offline"),
+    ("rng", "registry", "offline"),
     ("command_line",),
+    ("reference",),
     ("client",),
     ("kafka",),
     ("kafka.acls", "kafka.configs", "kafka.dump_log", "kafka.shell"),
@@ -371,19 +372,7 @@ def test_no_file_names_a_path_of_one_machine_or_the_address_of_a_registry() -> N
 
 @pytest.mark.parametrize(
     "tool",
-    [
-        "tools.kafka.storage",
-        "tools.kafka.dump_log.dump_log",
-        "tools.kafka.shell.metadata_shell",
-        "tools.kafka.acls.acls",
-        "tools.kafka.broker_api_versions",
-        "tools.kafka.cluster",
-        "tools.kafka.delegation_tokens",
-        "tools.kafka.features",
-        "tools.kafka.leader_election",
-        "tools.kafka.metadata_quorum",
-        "tools.kafka.reassign.reassign_partitions",
-    ],
+    [tool.module for tool in KAFKA_TOOLS],
 )
 def test_the_tools_import_no_module_that_is_slow_to_import(tool: str) -> None:
     code = f"import sys, {tool}; print(' '.join(sorted(sys.modules)))"

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.session import NoSpark
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 WAREHOUSE = "warehouse"
 _LINE = 100
+# Exceptions of a task whose text is one line for the user.
+REASONS = ("NoLeader", "Refused", "NotAnswered", "OptionError")
 
 
 def add_source(parser: ArgumentParser) -> None:
@@ -27,6 +30,10 @@ def add_source(parser: ArgumentParser) -> None:
         help="a node's directory, a folder of the nodes of one cluster, a copy of either, or a glob of these",
     )  # fmt: skip
     parser.add_argument("--quorum", metavar="HOST:PORT,…", help="read a live quorum instead, as an observer")
+    parser.add_argument(
+        "--command-config", metavar="FILE",
+        help="with --quorum: properties of the client, as for Kafka's tools: security.protocol, ssl.…, sasl.…",
+    )  # fmt: skip
     parser.add_argument(
         "--watch", metavar="HOST:PORT,…", help="read a live quorum through its watch services (docs/watch.md)"
     )
@@ -47,7 +54,7 @@ def add_spark(parser: ArgumentParser) -> None:
 
 def wants_source(arguments: Namespace) -> bool:
     """Whether a source was named."""
-    return bool(arguments.source or arguments.quorum or arguments.watch)
+    return bool(arguments.source or arguments.quorum or arguments.watch or arguments.command_config)
 
 
 def source_options(arguments: Namespace) -> dict[str, str]:
@@ -59,6 +66,8 @@ def source_options(arguments: Namespace) -> dict[str, str]:
         found["path"] = ",".join(arguments.source)
     if arguments.quorum:
         found["quorum"] = arguments.quorum
+    if arguments.command_config:
+        found["commandConfig"] = str(Path(arguments.command_config).absolute())
     if arguments.watch:
         found["watch"] = arguments.watch
         names = ("watchCa", "watchChain", "watchKey")
@@ -111,7 +120,7 @@ def failure(error: BaseException) -> str:
     """One line for an error: for errors of Spark, the cause."""
     text = str(error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    reasons = [line for line in lines if ".Unreachable:" in line or ".OptionError:" in line]
+    reasons = [line for line in lines if any(f".{name}: " in line for name in REASONS)]
     if reasons:
         return reasons[-1].split(": ", 1)[-1]
     return lines[0] if lines else type(error).__name__

@@ -59,15 +59,17 @@ def logs_of(options: Mapping[str, str]) -> Logs:
     range_bytes = number_of(given, "rangebytes", RANGE_BYTES)
     if len({"path", "quorum", "watch"} & set(given)) > 1:
         raise OptionError("give only one of: a path, quorum, watch")
+    if "commandconfig" in given and "quorum" not in given:
+        raise OptionError("commandConfig (--command-config) goes with quorum")
     if "watch" in given:
         # grpc is loaded only if it is used.
         from pipeline.source.watched import Watch, targets_of, tls_of
 
         return Watch(targets_of(given["watch"]), tls_of(given))
     if "quorum" in given:
-        from pipeline.source.quorum import Quorum, endpoints_of
+        from pipeline.source.quorum import quorum_of
 
-        return Quorum(endpoints_of(given["quorum"]), given.get("client", "kraft-pipeline"), range_bytes)
+        return quorum_of(given)
     patterns = tuple(part.strip() for part in given.get("path", "").split(",") if part.strip())
     if not patterns:
         raise OptionError("nothing to read: give load(path), or the option quorum or watch")

@@ -13,6 +13,7 @@ OPTIONS = {
     "path": "node directories, folders of them, directories of the partition, globs of these; separated by commas",
     "cluster": "the id of the one cluster to read",
     "quorum": "host:port of nodes of a live quorum, separated by commas",
+    "commandconfig": "file with the properties of the client for a live quorum, as of Kafka's tools",
     "watch": "host:port of the watch services of a live quorum, separated by commas",
     "watchca": "PEM file of the CA of the watch services; without it: no TLS",
     "watchchain": "PEM file of the client certificate",

@@ -24,12 +24,9 @@ from raft.storage.snapshot_file import SnapshotBytes
 from tests.benchmarks.state import cluster
 from tests.controller.server.processes import format_directory, free_port, write_properties
 from tests.interop.stock import TOOLS, Stock
+from tools.registry import KAFKA_TOOLS
 
 BIN = Path(sys.executable).parent
-NAMES = (
-    "storage", "dump-log", "metadata-shell", "metadata-quorum", "features", "cluster", "leader-election",
-    "acls", "topics", "configs", "delegation-tokens", "reassign-partitions", "broker-api-versions",
-)  # fmt: skip
 OURS_RUNS, STOCK_RUNS = 10, 3
 PARTITIONS, TOPICS = 1_000_000, 10_000
 EPOCH, TIME_MS = 1, 1_700_000_000_000
@@ -90,12 +87,13 @@ def least(command: list[str], runs: int) -> Cost:
 def starts(stock: Stock | None) -> None:
     """The table of starts."""
     print("| tool | ours: time, CPU time, memory | stock 4.3.1 |\n|---|---|---|")
-    for name in NAMES:
-        ours = started(least([str(BIN / f"kafka-{name}"), "--help"], OURS_RUNS))
+    for tool in KAFKA_TOOLS:
+        name = tool.name.removeprefix("kafka-")
+        ours = started(least([str(BIN / tool.name), "--help"], OURS_RUNS))
         theirs = "not measured"
         if stock is not None and name in TOOLS:
             theirs = started(least(stock.tool_command(name, "--help"), STOCK_RUNS))
-        print(f"| `kafka-{name}` | {ours} | {theirs} |", flush=True)
+        print(f"| `{tool.name}` | {ours} | {theirs} |", flush=True)
 
 
 def started(found: Cost) -> str:

@@ -18,6 +18,7 @@ from records.schema import schema_of
 from records.wire import DecodeError, EncodeError
 from tools.client.connection import Connection, NotAuthenticated
 from tools.client.exceptions import PACKAGE, KafkaError, executed, timeout
+from tools.client.retries import Retries
 from tools.command_line.java_texts import Uncaught
 
 TYPE_CHECKING = False
@@ -81,8 +82,13 @@ class Admin:
 
         Raises Uncaught with the exception of Java.
         """
-        end = time.monotonic() + (self.settings.api_timeout if seconds is None else seconds)
-        tries = 0
+        retries = Retries(
+            self.settings.api_timeout if seconds is None else seconds,
+            self.settings.retry_backoff,
+            self.settings.retry_backoff_max,
+            self.settings.retries,
+        )
+        end = retries.end
         while True:
             address = self._assigned(call, end)
             try:
@@ -97,12 +103,8 @@ class Admin:
                 text = f"Cancelled {call.name} request due to node {self._id_of(address)} being disconnected: {error}"
                 failure = Uncaught(f"{PACKAGE}.DisconnectException", text)
                 self._forget(address)
-            tries += 1
-            if tries > self.settings.retries or time.monotonic() >= end:
-                raise self._timed_out(call, tries, end, failure)
-            self._pause(
-                min(self.settings.retry_backoff * 2 ** min(tries - 1, 16), self.settings.retry_backoff_max), end
-            )
+            if not retries.pause():
+                raise self._timed_out(call, retries, failure)
 
     def result(self, call: Call, seconds: float | None = None) -> Any:
         """The outcome of a call, as a Java future has it. Raises Uncaught, wrapped as by the future."""
@@ -124,14 +126,15 @@ class Admin:
         self.asked_of(address, ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1"))
         return self._connections[address].versions
 
-    def _timed_out(self, call: Call, tries: int, end: float, cause: Uncaught) -> Uncaught:
-        now = int(time.time() * 1000)
-        deadline = now + round((end - time.monotonic()) * 1000)
+    def _timed_out(self, call: Call, retries: Retries, cause: Uncaught) -> Uncaught:
+        now, tries = int(time.time() * 1000), retries.failures
+        deadline = now + round((retries.end - time.monotonic()) * 1000)
         text = f"Call(callName={call.name}, deadlineMs={deadline}, tries={tries}, nextAllowedTryMs={now})"
         return timeout(f"{text} timed out at {now} after {tries} attempt(s)", cause)
 
     def _assigned(self, call: Call, end: float) -> Address:
         """The address of the node for a call; the metadata is asked for until it names one. Raises Uncaught."""
+        retries = Retries(end - time.monotonic(), self.settings.retry_backoff)
         while True:
             if self.nodes:
                 wanted = self._wanted(call.where)
@@ -140,7 +143,7 @@ class Admin:
             if time.monotonic() >= end:
                 raise timeout(f"Timed out waiting for a node assignment. Call: {call.name}")
             if not self._update(end) or self._wanted(call.where) is None:
-                self._pause(self.settings.retry_backoff, end)
+                retries.pause()
 
     def _wanted(self, where: Where) -> Address | None:
         if isinstance(where, int):
@@ -225,9 +228,6 @@ class Admin:
     def _timeout_ms(self, end: float) -> int:
         """The time that a request gives its node."""
         return max(0, int(min(self.settings.request_timeout, end - time.monotonic()) * 1000))
-
-    def _pause(self, seconds: float, end: float) -> None:
-        time.sleep(max(0.0, min(seconds, end - time.monotonic())))
 
 
 def _check_versions(connection: Connection, request: Any) -> None:

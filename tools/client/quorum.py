@@ -1,39 +1,35 @@
-"""The state of a quorum, as its leader describes it: the leader, and the offset of each replica (KIP-595)."""
+"""The search for the leader of a quorum, and the quorum as its leader describes it (KIP-595, KIP-919)."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import NamedTuple
 
-from controller.config.file import read_config
-from controller.config.values.addresses import parse_address
-from controller.config.values.definition import ConfigError
-from controller.config.values.listeners import host_and_port
 from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.metadata_log import METADATA_TOPIC
 from records.uuids import uuid_text
-from records.wire import DecodeError
+from records.wire import DecodeError, EncodeError
 from tools.client.connection import Connection, NotAuthenticated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Iterable
     from typing import Any
 
-    from controller.config.node import NodeConfig
     from raft.network.security import ClientSecurity
 
 Address = tuple[str, int]
 
+# What a request raises that a node does not answer, or not in a form that can be read.
+FAILURES = (OSError, ApiError, DecodeError, EncodeError)
+DENIALS = (Error.CLUSTER_AUTHORIZATION_FAILED, Error.TOPIC_AUTHORIZATION_FAILED)
 CONTROLLERS = 2
 ASK_S = 3.0
-# A quorum has few controllers; of a longer list that a node returns, no more than this is asked.
+# A quorum has a handful of controllers; a node that names more must not make the list grow without bound.
 ADDRESSES_MAX = 32
 NO_DIRECTORY = bytes(16)
-DENIED = error_name(Error.CLUSTER_AUTHORIZATION_FAILED)
 
 
 class Member(NamedTuple):
@@ -75,112 +71,133 @@ class View(NamedTuple):
         return None if member.end_offset < 0 else max(0, self.end_offset - member.end_offset)
 
 
-class NoQuorum(Exception):
-    """No leader was found; the text has the answer of each node."""
+class NoLeader(OSError):
+    """No leader of the quorum was found; the text is one line with the answer of each node."""
 
 
-class Refused(NoQuorum):
+class Refused(NoLeader):
     """No leader was found, and a node does not accept this client, or the client does not accept the node."""
 
 
-def add_quorum_options(parser: argparse.ArgumentParser) -> None:
-    """The two ways to name a quorum, and the security of the connections to it."""
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="one or more controllers")
-    where.add_argument("-c", "--config", metavar="FILE", help="a controller.properties that names the controllers")
-    parser.add_argument(
-        "--command-config", metavar="FILE",
-        help="properties of the client, as for Kafka's tools: security.protocol, ssl.…, sasl.… (default: those that "
-        "--config has for connections between controllers)",
-    )  # fmt: skip
+class NotAnswered(ConnectionError):
+    """The node does not lead, or does not have what was asked for; the text is the reason."""
 
 
-def security_of(options: argparse.Namespace) -> ClientSecurity | None:
-    """The security of the connections, from the options; None for PLAINTEXT. Raises ConfigError, OSError."""
-    if options.command_config is None:
-        return None if options.config is None else node_security(read_config(options.config))
-    from tools.client.client_config import read_client_config
+class Controllers:
+    """The controllers of a quorum that a client knows: those that it was given, and those that they name.
 
-    return read_client_config(options.command_config).security
-
-
-def node_security(config: NodeConfig) -> ClientSecurity | None:
-    """That of a node's own connections to the controllers; None for PLAINTEXT. Raises ConfigError."""
-    if config.security_protocols[config.controller_listener_names[0].upper()] == "PLAINTEXT":
-        return None  # and nothing of TLS and SASL is imported
-    from controller.security.clients import client_of_node
-
-    return client_of_node(config)
-
-
-def addresses_of(options: argparse.Namespace) -> list[Address]:
-    """The addresses of the controllers, from the options. Raises ConfigError, OSError."""
-    if options.bootstrap_controller is not None:
-        given = options.bootstrap_controller
-        found = [host_and_port(part.strip()) for part in given.split(",")]
-        if None in found:
-            raise ConfigError(f"--bootstrap-controller {given}: HOST:PORT,… is expected")
-        return [address for address in found if address is not None]
-    config = read_config(options.config)
-    return [*config.voters.values()] or list(config.bootstrap_servers)
-
-
-class Known(NamedTuple):
-    """What a configuration file says of a node: its id, and where its HTTP port may be."""
-
-    node_id: int
-    http: Address | None
-
-
-def known_nodes(options: argparse.Namespace) -> dict[Address, Known]:
-    """Address -> what the configuration says of the voter there; empty without one. Raises ConfigError, OSError.
-
-    The file has the HTTP port of its own node; a voter on another host probably uses the same port.
+    cluster_id: no other cluster is accepted; empty for any. for_log: whether the leader's log will be read, for which a
+    broker will not do. security: None for PLAINTEXT. seconds: for each answer.
+    addresses: in the order in which they are asked; the last leader is the first.
+    said: `HOST:PORT` -> why that node is not taken for the leader; empty once a leader is found.
     """
-    if options.config is None:
-        return {}
-    config = read_config(options.config)
-    http = parse_address(config.text("kraft.http.listener") or "")
-    own = config.voters.get(config.node_id)
-    found = {}
-    for node_id, address in config.voters.items():
-        is_other_host = own is not None and address[0] != own[0]
-        here = http if node_id == config.node_id else (address[0], http[1]) if http and is_other_host else None
-        found[address] = Known(node_id, here)
-    return found
+
+    def __init__(
+        self, addresses: list[Address], client_id: str, security: ClientSecurity | None = None, *,
+        seconds: float = ASK_S, cluster_id: str = "", for_log: bool = False,
+    ) -> None:  # fmt: skip
+        self.addresses = list(addresses)
+        self.client_id = client_id
+        self.security = security
+        self.cluster_id = cluster_id
+        self.said: dict[str, str] = {}
+        self._seconds = seconds
+        self._for_log = for_log
+
+    def connect(self) -> tuple[Connection, View]:
+        """A connection to the leader, and the quorum as it describes it; each node is asked once. Raises NoLeader."""
+        asked: set[Address] = set()
+        is_refused = False
+        while True:
+            address = next((each for each in self.addresses if each not in asked), None)
+            if address is None or len(asked) == ADDRESSES_MAX:
+                raise (Refused if is_refused else NoLeader)(self.answers())
+            asked.add(address)
+            connection = None
+            try:
+                connection = Connection(*address, self.client_id, self._seconds, self.security)
+                view = self._ask(connection)._replace(address=address, taken_ms=int(time.time() * 1000))
+            except FAILURES as error:
+                if connection is not None:
+                    connection.socket.close()
+                self.note(address, str(error) or type(error).__name__)
+                is_refused = is_refused or isinstance(error, NotAuthenticated)
+                continue
+            self.said.clear()
+            self.cluster_id = view.cluster_id or self.cluster_id
+            self.addresses.remove(address)
+            self.addresses.insert(0, address)
+            return connection, view
+
+    def note(self, address: Address, text: str) -> None:
+        """Note why a node is not taken for the leader."""
+        self.said[f"{address[0]}:{address[1]}"] = text
+
+    def answers(self) -> str:
+        """What each node said, in one line."""
+        return "; ".join(f"{where}: {text}" for where, text in self.said.items())
+
+    def _ask(self, connection: Connection) -> View:
+        """The quorum as a node describes it that leads. Raises one of FAILURES."""
+        cluster_id = self._learn(connection)
+        answer = connection.ask(describe_request())
+        partitions = answer.topics[0].partitions if answer.topics else ()
+        codes = [answer.error_code, *(partition.error_code for partition in partitions)]
+        for denial in DENIALS:
+            if denial in codes:
+                text = log_denial("DescribeQuorum", denial) if self._for_log else error_name(denial)
+                raise NotAuthenticated(text, denial, text)
+        if answer.error_code:
+            raise NotAnswered(error_name(answer.error_code))
+        if not partitions:
+            raise NotAnswered("an answer without the metadata partition")
+        found = partitions[0]
+        if found.error_code:
+            raise NotAnswered(f"{error_name(found.error_code)}, not the leader")
+        view = _view(cluster_id, found, answer.nodes)
+        # A controller that has not registered yet is missing in DescribeCluster.
+        self._add(address for listeners in view.listeners.values() for address in listeners.values())
+        return view
+
+    def _learn(self, connection: Connection) -> str:
+        """Learn the other controllers of a node, the active one first; the cluster id, empty where it is unknown."""
+        try:
+            cluster = connection.ask(describe_cluster_request())
+        except (ApiError, EncodeError):
+            if self._for_log:
+                raise NotAnswered("it is no controller of Kafka 3.7 or later") from None
+            return ""
+        if self._for_log and cluster.error_code in (
+            Error.MISMATCHED_ENDPOINT_TYPE, Error.UNSUPPORTED_ENDPOINT_TYPE
+        ):  # fmt: skip
+            raise NotAnswered("it is a broker, not a controller")
+        # Controllers cannot be described before they register, but their quorum can.
+        found = str(cluster.cluster_id or "")
+        if self.cluster_id and found and found != self.cluster_id:
+            raise NotAnswered(f"its cluster id is {found}, not {self.cluster_id}")
+        nodes = sorted(cluster.brokers, key=lambda node: node.broker_id != cluster.controller_id)
+        self._add((node.host, node.port) for node in nodes)
+        return found
+
+    def _add(self, addresses: Iterable[Address]) -> None:
+        for address in addresses:
+            if address not in self.addresses and len(self.addresses) < ADDRESSES_MAX:
+                self.addresses.append(address)
 
 
 def look(
     addresses: list[Address], client_id: str, seconds: float = ASK_S, security: ClientSecurity | None = None
 ) -> View:
-    """Find the leader and ask it. seconds: for the answer of each node. Raises NoQuorum."""
-    said: dict[Address, str] = {}
-    is_refused = False
-    waiting = list(addresses)
-    while waiting and len(said) < ADDRESSES_MAX:
-        address = waiting.pop(0)
-        if address in said:
-            continue
-        try:
-            with Connection(*address, client_id, seconds=seconds, security=security) as connection:
-                found, cluster_id, others = _ask(connection)
-        except (OSError, ApiError, DecodeError) as error:
-            said[address] = str(error) or type(error).__name__
-            is_refused = is_refused or isinstance(error, NotAuthenticated)
-            continue
-        if isinstance(found, View):
-            return found._replace(cluster_id=cluster_id, address=address, taken_ms=int(time.time() * 1000))
-        said[address] = found
-        is_refused = is_refused or found.startswith(DENIED)
-        waiting += others[:ADDRESSES_MAX]
-    texts = "; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items())
-    raise (Refused if is_refused else NoQuorum)(texts)
+    """Find the leader and ask it. seconds: for the answer of each node. Raises NoLeader."""
+    connection, view = Controllers(addresses, client_id, security, seconds=seconds).connect()
+    connection.socket.close()
+    return view
 
 
 def look_in_parallel(
     addresses: list[Address], client_id: str, seconds: float, security: ClientSecurity | None = None
 ) -> View:
-    """As `look`, with all addresses asked at the same time. Raises NoQuorum."""
+    """As `look`, with all addresses asked at the same time. Raises NoLeader."""
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
     said = []
@@ -190,32 +207,20 @@ def look_in_parallel(
         for future in as_completed(asked):
             try:
                 return future.result()
-            except NoQuorum as error:
+            except NoLeader as error:
                 said.append(str(error))
                 is_refused = is_refused or isinstance(error, Refused)
-    raise (Refused if is_refused else NoQuorum)("; ".join(sorted(said)))
+    raise (Refused if is_refused else NoLeader)("; ".join(sorted(said)))
 
 
-def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:
-    """The leader's view, or why this node has none; the cluster id; the addresses of the other controllers."""
-    cluster_id, others = "", []
-    with contextlib.suppress(ApiError):
-        cluster = connection.ask(
-            DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
-        )
-        cluster_id = cluster.cluster_id
-        # The active controller first.
-        known = sorted(cluster.brokers, key=lambda node: node.broker_id != cluster.controller_id)
-        others = [(node.host, node.port) for node in known]
-    answer = connection.ask(describe_request())
-    if answer.error_code:
-        return error_name(answer.error_code), cluster_id, others
-    if not answer.topics or not answer.topics[0].partitions:
-        return "an answer without the metadata partition", cluster_id, others
-    found = answer.topics[0].partitions[0]
-    if found.error_code:
-        return f"{error_name(found.error_code)}, not the leader", cluster_id, others
-    return _view(found, answer.nodes), cluster_id, others
+def log_denial(api: str, code: int) -> str:
+    """Why the log is not read, where a node refuses this principal."""
+    return f"{api}: {error_name(code)}: its principal needs ClusterAction and Describe on Cluster"
+
+
+def describe_cluster_request() -> DescribeClusterRequest:
+    """A DescribeCluster request for the controllers (KIP-919)."""
+    return DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
 
 
 def describe_request() -> DescribeQuorumRequest:
@@ -225,10 +230,10 @@ def describe_request() -> DescribeQuorumRequest:
     return DescribeQuorumRequest(topics=(topic,))
 
 
-def _view(found: Any, nodes: Any) -> View:
+def _view(cluster_id: str, found: Any, nodes: Any) -> View:
     observers = tuple(_member(state) for state in found.observers)
     return View(
-        "",
+        cluster_id,
         found.leader_id,
         found.leader_epoch,
         found.high_watermark,
@@ -236,7 +241,7 @@ def _view(found: Any, nodes: Any) -> View:
         {each.id: each for each in sorted(observers, key=lambda member: member.last_fetch_ms)},
         ("", 0),
         observers,
-        {node.node_id: {each.name: (each.host, each.port) for each in node.listeners} for node in nodes},
+        {node.node_id: {each.name: (each.host, each.port) for each in node.listeners} for node in nodes or ()},
     )
 
 

@@ -36,7 +36,9 @@ LIVE_SHELL = (
 _OWN = {
     "kafka-broker-api-versions": (_CONTROLLERS,),
     "kafka-cluster": (_VERSION,),
-    "kafka-delegation-tokens": (_CONTROLLERS,),
+    "kafka-delegation-tokens": (
+        _CONTROLLERS._replace(help=f"{_CONTROLLERS.help} Not with --describe, which brokers alone serve."),
+    ),
     "kafka-dump-log": (OwnOption(("--json",), "", "One JSON object a line: each batch, each record, each finding."),),
     "kafka-features": (_VERSION,),
     "kafka-leader-election": (_CONTROLLERS,),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tools.command_line.options import FLAG
 from tools.command_line.own_options import own_options
 from tools.kraftctl.main import VERBS
+from tools.registry import KAFKA_TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,24 +20,7 @@ if TYPE_CHECKING:
 
     from tools.command_line.arguments import Parser
     from tools.command_line.options import Option
-
-# By tool: its module, relative to `tools.kafka`. It has a function `parser`, or the tuple `OPTIONS`.
-TOOLS = {
-    "kafka-acls": ".acls.acl_arguments",
-    "kafka-broker-api-versions": ".broker_api_versions",
-    "kafka-cluster": ".cluster",
-    "kafka-configs": ".configs.configs",
-    "kafka-delegation-tokens": ".delegation_tokens",
-    "kafka-dump-log": ".dump_log.dump_log",
-    "kafka-features": ".features",
-    "kafka-leader-election": ".leader_election",
-    "kafka-metadata-quorum": ".metadata_quorum",
-    "kafka-metadata-shell": ".shell.metadata_shell",
-    "kafka-reassign-partitions": ".reassign.reassign_partitions",
-    "kafka-storage": ".storage",
-    "kafka-topics": ".topics.topics",
-}
-_KRAFTCTL, _KAFKA = __package__, __package__.rpartition(".")[0] + ".kafka"
+    from tools.registry import Tool
 
 
 class Flag(NamedTuple):
@@ -68,7 +52,7 @@ class Command(NamedTuple):
 def trees() -> list[Command]:
     """All commands, `kraftctl` first. Imports the modules of all of them."""
     found = pipeline()
-    return [kraftctl(), *(tool(name) for name in TOOLS), *(() if found is None else (found,))]
+    return [kraftctl(), *(command_of(tool) for tool in KAFKA_TOOLS), *(() if found is None else (found,))]
 
 
 def kraftctl() -> Command:
@@ -78,19 +62,19 @@ def kraftctl() -> Command:
 
 
 def _verb(module: str) -> argparse.ArgumentParser:
-    found: argparse.ArgumentParser = import_module(module, _KRAFTCTL).arguments_parser()
+    found: argparse.ArgumentParser = import_module(module, __package__).arguments_parser()
     return found
 
 
-def tool(name: str) -> Command:
+def command_of(tool: Tool) -> Command:
     """One of Kafka's tools."""
-    module = import_module(TOOLS[name], _KAFKA)
+    module = tool.load()
     if hasattr(module, "OPTIONS"):
-        found = of_options(name, module.DESCRIPTION, module.OPTIONS)
+        found = of_options(tool.name, module.DESCRIPTION, module.OPTIONS)
     else:
-        found = of_parser(name, module.parser())
-    below = tuple(each._replace(flags=each.flags + _own_flags(name, each.name)) for each in found.commands)
-    return found._replace(flags=found.flags + _own_flags(name, ""), commands=below)
+        found = of_parser(tool.name, module.parser())
+    below = tuple(each._replace(flags=each.flags + _own_flags(tool.name, each.name)) for each in found.commands)
+    return found._replace(flags=found.flags + _own_flags(tool.name, ""), commands=below)
 
 
 def _own_flags(tool_name: str, command: str) -> tuple[Flag, ...]:

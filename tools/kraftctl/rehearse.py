@@ -52,13 +52,13 @@ def run(arguments: list[str]) -> int:
         print(f"kraftctl rehearse: {what}", file=sys.stderr)
         return 1
     from controller.config.values.definition import ConfigError
-    from tools.client.quorum import NoQuorum
+    from tools.client.quorum import NoLeader
 
     try:
         return _rehearse(entry, options, arguments)
     except KeyboardInterrupt:
         return 130
-    except NoQuorum as error:
+    except NoLeader as error:
         print(f"kraftctl rehearse: no leader, so the voters are unknown: {plain_text(error)}", file=sys.stderr)
     except (ConfigError, OSError, entry.BadLayout, entry.BadMetadata) as error:
         print(f"kraftctl rehearse: {plain_text(error)}", file=sys.stderr)
@@ -149,7 +149,7 @@ def _rehearse(entry: Any, options: argparse.Namespace, arguments: list[str]) -> 
 def _known(options: argparse.Namespace) -> tuple[set[int], int | None, dict[str, str]]:
     """The voters, kraft.version and timeouts of a configuration or a live quorum: none, None and none without them.
 
-    Raises ConfigError, NoQuorum, OSError.
+    Raises ConfigError, NoLeader, OSError.
     """
     if options.config is not None:
         from controller.config.file import read_config, read_properties
@@ -171,7 +171,8 @@ def _live(options: argparse.Namespace) -> tuple[set[int], int, dict[str, str]]:
     """The same of a live quorum, which does not tell its timeouts."""
     from records.messages.versions import ApiVersionsRequest
     from tools.client.connection import Connection
-    from tools.client.quorum import ASK_S, addresses_of, look_in_parallel, security_of
+    from tools.client.quorum import ASK_S, look_in_parallel
+    from tools.client.quorum_options import addresses_of, security_of
 
     security = security_of(options)
     view = look_in_parallel(addresses_of(options), CLIENT_ID, ASK_S, security)

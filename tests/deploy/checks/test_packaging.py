@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from records.release import project_urls
+from tools.registry import TOOLS
 
 ROOT = Path(__file__).parents[3]
 # Directory of the repository -> where its files are in the wheel.
@@ -151,7 +152,7 @@ def test_the_source_distribution_holds_the_files_for_a_deployment_and_the_tests(
 
 
 def commands_answer(directory: Path) -> None:
-    for name in PROJECT["scripts"]:
+    for name in (script for tool in TOOLS for script in tool.scripts):
         if name == "kraft-pipeline":
             continue  # needs its extra
         done = subprocess.run(

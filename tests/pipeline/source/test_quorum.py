@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import time
+from argparse import ArgumentParser
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
+from pipeline.commands.options import add_source, exit_code, failure, source_options
+from pipeline.source import quorum
 from pipeline.source.logs import logs_of
-from pipeline.source.quorum import Unreachable
 from pipeline.source.reading import Wanted
 from pipeline.source.rows import NO_OP
 from pipeline.source.watched import WatchEnded
 from records.messages.configs import IncrementalAlterConfigsRequest
 from tests.controller.server.processes import free_port, free_ports_in_a_row, running
 from tests.pipeline.logs import NAMES, fetched, read
+from tests.raft.network.certificates import needs_openssl
 from tests.tools.kraftctl.run.test_up import output_until_a_leader, up
+from tests.tools.kraftctl.test_command_config import _sasl, ann
 from tools.client.connection import Connection
+from tools.client.observer import Observer
+from tools.client.quorum import NoLeader, NotAnswered, Refused
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+__all__ = ["_sasl"]  # the fixture `sasl`
 
 NO_CHANGES = (NO_OP, 23, 24, 25)  # the last three begin and end metadata transactions
 
@@ -89,27 +98,55 @@ def set_config(port: int, name: str, value: str) -> None:
         time.sleep(0.1)
 
 
-def test_a_quorum_without_a_reachable_node_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.source.quorum.ATTEMPT_S_MAX", 0.0)
+def test_a_quorum_without_a_reachable_node_is_reported_in_one_line(tmp_path: Path) -> None:
+    port, config = free_port(), tmp_path / "client.properties"
+    config.write_text("default.api.timeout.ms=100\n")
 
-    with pytest.raises(Unreachable, match="no leader of the quorum found"):
-        logs_of({"quorum": f"127.0.0.1:{free_port()}"}).plans({}, is_live=True)
+    with pytest.raises(NoLeader) as error:
+        logs_of({"quorum": f"127.0.0.1:{port}", "commandConfig": str(config)}).plans({}, is_live=True)
+
+    text = f"no leader of the quorum answered within 0.1 s: 127.0.0.1:{port}: [Errno 111] Connection refused"
+    assert str(error.value) == text
+    assert failure(Exception(f"Job aborted\n  tools.client.quorum.NoLeader: {text}\n  at Task")) == text
 
 
 def test_a_leader_that_repeats_old_batches_ends_the_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    from types import SimpleNamespace
-
-    from pipeline.source import quorum
-
     answers = iter(range(9))
-    monkeypatch.setattr(quorum, "leader_of", lambda *_: object())
-    monkeypatch.setattr(quorum, "_fetch", lambda *_: SimpleNamespace(records=bytes([next(answers)])))
+    monkeypatch.setattr(Observer, "fetch", lambda *_: SimpleNamespace(records=bytes([next(answers)])))
     monkeypatch.setattr(quorum, "_whole", lambda data, _offset: (data, 4))
     monkeypatch.setattr(quorum, "decode", lambda *_: iter(()))
-    client = SimpleNamespace(client=None, endpoints=())
-    asked = quorum.QuorumRange(client, "c", 5, 9)
+    asked = quorum.QuorumRange(quorum.Quorum(()), "c", 5, 9)
 
-    with pytest.raises(Unreachable, match="no records at offset 5, expected up to 9"):
+    with pytest.raises(NotAnswered, match="no records at offset 5, expected up to 9"):
         list(asked.read(None, Wanted()))
 
     assert next(answers) == 1
+
+
+@needs_openssl
+def test_a_quorum_with_tls_and_sasl_is_read_by_the_command_config(
+    sasl: tuple[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = sasl
+    options = {"quorum": f"localhost:{port}", "commandConfig": ann(root)}
+
+    rows, end = fetched(options, {}, Wanted())
+
+    assert rows["offset"].to_pylist()[-1] == end - 1
+    assert rows["name"].to_pylist().count("LEADER_CHANGE") >= 1
+    stored = read(root / "data", names=NAMES)
+    stored = stored.filter(pa.compute.less(stored["offset"], end))
+    assert rows.to_pylist() == stored.filter(pa.compute.equal(stored["origin"], "log")).to_pylist()
+
+    with pytest.raises(Refused, match="authentication with SASL mechanism PLAIN is refused"):
+        fetched({**options, "commandConfig": ann(root, "wrong")}, {}, Wanted())
+
+    # The command hands the file to the source.
+    parser = ArgumentParser()
+    add_source(parser)
+    given = parser.parse_args(["--quorum", options["quorum"], "--command-config", options["commandConfig"]])
+    assert source_options(given) == options
+    (root / "bad.properties").write_text("security.protocol=NOPE\n")
+    given = parser.parse_args(["--quorum", options["quorum"], "--command-config", str(root / "bad.properties")])
+    assert exit_code(lambda: source_options(given)) == 1
+    assert capsys.readouterr().err.startswith(f"kraft-pipeline: commandConfig: {root}/bad.properties: ")

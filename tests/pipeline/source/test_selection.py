@@ -9,11 +9,10 @@ import pytest
 from pipeline.source.directories import find
 from pipeline.source.logs import logs_of
 from pipeline.source.options import OptionError, progress_of
-from pipeline.source.quorum import endpoints_of
+from pipeline.source.quorum import addresses_of
 from pipeline.source.ranges import plan
 from pipeline.source.reading import Wanted
 from pipeline.source.selection import Selection
-from raft.config import Endpoint
 from tests.pipeline.logs import BEGIN_MS, node_directory, read
 from tests.pipeline.source.test_ranges import batches, offsets
 
@@ -58,6 +57,8 @@ def test_an_invalid_option_is_refused_in_one_line_that_names_it() -> None:
         ({"path": "x", "rangebytes": "-1"}, "rangebytes"),
         ({"quorum": "h:99999"}, "h:99999"),
         ({"quorum": ","}, "no host:port"),
+        ({"quorum": "h:1", "commandConfig": "/nowhere"}, "commandConfig: .*/nowhere"),
+        ({"path": "x", "commandConfig": "/nowhere"}, "goes with quorum"),
         ({"watch": "h"}, "'h' is not host:port"),
         ({"watch": "h:1", "watchkey": "k"}, "need watchca"),
     ]
@@ -67,4 +68,4 @@ def test_an_invalid_option_is_refused_in_one_line_that_names_it() -> None:
     for text in ("[]", "{", '{"a": -1}', '{"a": "x"}', "3"):
         with pytest.raises(OptionError, match="from must be JSON"):
             progress_of(text)
-    assert endpoints_of("[::1]:9093, b:1") == (Endpoint("CONTROLLER", "::1", 9093), Endpoint("CONTROLLER", "b", 1))
+    assert addresses_of("[::1]:9093, b:1") == (("::1", 9093), ("b", 1))

@@ -23,10 +23,14 @@ from pipeline.tables.warehouse import Warehouse
 from records.uuids import uuid_text
 from tests.pipeline.logs import GOLDEN, read
 from tests.pipeline.tables.runner import Runner, ordered
+from tests.raft.network.certificates import needs_openssl
+from tests.tools.kraftctl.test_command_config import _sasl, ann
 from tools.offline.load import load_image
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+__all__ = ["_sasl"]  # the fixture `sasl`
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -216,3 +220,21 @@ def test_the_command_reports_an_error_in_one_line(capsys: pytest.CaptureFixture[
     assert "--interval is 'soon'" in err
     assert "Traceback" not in err
     assert set(BY_NAME) == {table.name for table in TABLES}
+
+
+@needs_openssl
+def test_the_command_reads_a_quorum_over_sasl_ssl(
+    spark: Any, sasl: tuple[int, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, root = sasl
+    at = ["ingest", "--quorum", f"localhost:{port}", "--warehouse", str(tmp_path / "warehouse"), "--command-config"]
+
+    refused = main([*at, ann(root, "wrong")])
+    said = capsys.readouterr().err.splitlines()[-1]
+    code = main([*at, ann(root)])
+
+    assert (refused, code) == (1, 0)
+    assert "authentication with SASL mechanism PLAIN is refused" in said
+    warehouse = Warehouse(tmp_path / "warehouse")
+    table = running.frame_of(spark, warehouse, warehouse.manifest(), "records")
+    assert table.where("name = 'LEADER_CHANGE'").count() >= 1

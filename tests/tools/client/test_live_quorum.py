@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tools.client.live_quorum import LiveQuorum, NoLeader, Position
+from tools.client.live_quorum import LiveQuorum, Position
+from tools.client.quorum import NoLeader
 
 
 class Circling(LiveQuorum):

@@ -10,8 +10,11 @@ import pytest
 from records.release import version_text
 from tests.tools.kafka.test_start import ROOT
 from tools.command_line.own_options import HELP_OWN, own_answer, own_options
-from tools.kraftctl.command_trees import TOOLS, Command, trees
+from tools.kraftctl.command_trees import Command, trees
 from tools.kraftctl.manual import pages
+from tools.registry import KAFKA_TOOLS
+
+TOOLS = [tool.name for tool in KAFKA_TOOLS]
 
 
 def called(tool: str, *arguments: str) -> tuple[int, str]:

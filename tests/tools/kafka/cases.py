@@ -13,13 +13,12 @@ import re
 import stat
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from records.batch import batches, records_of
-from tools.kraftctl.command_trees import TOOLS
+from tools.registry import tool_of
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 STOCK = DATA / "stock-tools"
@@ -134,7 +133,7 @@ class _Clock:
 
 def ours(tool: str, args: list[str]) -> Case:
     """The output of our tool, called in this process."""
-    module = import_module(TOOLS[f"kafka-{tool}"].replace("acl_arguments", "acls"), "tools.kafka")
+    module = tool_of(f"kafka-{tool}").load()
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = out, error = [
         io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="") for _ in range(2)

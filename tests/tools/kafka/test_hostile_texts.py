@@ -11,7 +11,6 @@ import os
 import pty
 import subprocess
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -20,7 +19,7 @@ import pytest
 from tests.tools.kafka.hostile import HOSTILE, SHOWN, hostile_directory, hostile_node, obeyed
 from tests.tools.offline.stock_directories import SEGMENT
 from tools.command_line.standard_streams import running
-from tools.kraftctl.command_trees import TOOLS
+from tools.registry import KAFKA_TOOLS, tool_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +79,7 @@ class Terminal(io.TextIOWrapper):
 
 def told(tool: str, arguments: list[str], kind: type[io.TextIOWrapper]) -> str:
     """What a tool writes to both streams. kind: of the streams."""
-    module = import_module(TOOLS[tool].replace("acl_arguments", "acls"), "tools.kafka")
+    module = tool_of(tool).load()
     data = [io.BytesIO(), io.BytesIO()]
     out, error = (kind(each, encoding="utf-8", newline="") for each in data)
     with (
@@ -145,7 +144,7 @@ def test_no_name_in_a_log_or_a_file_moves_the_terminal(tool: str, arguments: str
 
 
 def test_each_tool_is_among_these_cases() -> None:
-    assert {tool for tool, *_ in (*ASKING, *READING)} == set(TOOLS)
+    assert {tool for tool, *_ in (*ASKING, *READING)} == {tool.name for tool in KAFKA_TOOLS}
 
 
 def test_a_process_whose_output_is_a_terminal_escapes_names(directory: Path) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools.kraftctl.command_trees import TOOLS, tool
+from tools.kraftctl.command_trees import command_of
 from tools.kraftctl.completion import run
 from tools.kraftctl.main import VERBS
+from tools.registry import KAFKA_TOOLS, tool_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,12 +97,12 @@ def test_an_option_with_few_values_offers_them(
 def test_each_tool_is_completed(script: Callable[[str], Path]) -> None:
     path = script("bash")
 
-    for name in TOOLS:
-        assert "--help" in in_bash(path, f"{name} --"), name
+    for tool in KAFKA_TOOLS:
+        assert "--help" in in_bash(path, f"{tool.name} --"), tool.name
 
 
 def test_the_shell_completes_its_own_options_too() -> None:
     """Stock's help does not have them, so the help of our shell does not either."""
-    names = {name for flag in tool("kafka-metadata-shell").flags for name in flag.names}
+    names = {name for flag in command_of(tool_of("kafka-metadata-shell")).flags for name in flag.names}
 
     assert {"--snapshot", "--controllers", "--config", "--directory"} <= names

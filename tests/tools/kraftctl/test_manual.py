@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools.kraftctl.command_trees import TOOLS, kraftctl
+from tools.kraftctl.command_trees import kraftctl
 from tools.kraftctl.main import VERBS
 from tools.kraftctl.manual import run
+from tools.registry import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ def test_the_options_of_each_example_are_those_of_the_verb() -> None:
 def test_there_is_a_page_for_each_command_with_its_options(tmp_path: Path) -> None:
     assert run([str(tmp_path / "man1")]) == 0
 
-    names = {"kraftctl", *(f"kraftctl-{verb}" for verb in VERBS), *TOOLS, "kraft-pipeline"}
+    names = {*(f"kraftctl-{verb}" for verb in VERBS), *(tool.name for tool in TOOLS)}
     assert {path.stem for path in (tmp_path / "man1").iterdir()} == names
     text = (tmp_path / "man1" / "kraftctl-backup.1").read_text()
     for part in (".SH NAME", "kraftctl backup save", "\\-\\-directory", "kraftctl backup verify"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from tools.command_line.java_texts import Uncaught, uncaught
+from tools.kafka.acls.acl_arguments import DESCRIPTION, OPTIONS, given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from tools.command_line.options import Options
     from tools.kafka.acls.acl_calls import Entry, Pattern
 
+__all__ = ["DESCRIPTION", "OPTIONS", "main"]  # the completion and the manual read the arguments here
 
 FAILED = "Error while executing ACL command: "
 
@@ -26,7 +28,6 @@ def main() -> int:
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code."""
     from tools.command_line.option_tools import Exit
-    from tools.kafka.acls.acl_arguments import given
     from tools.kafka.running import run_reporting
 
     try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import NamedTuple
 
 from records.errors import Error
 from records.java_order import integer_order, partition_order
 from tools.client.exceptions import executed
+from tools.client.retries import Retries
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.option_tools import Exit
 from tools.command_line.standard_streams import one_line
@@ -149,7 +149,7 @@ def _move(admin: Admin, wanted: Mapping[Replica, str], timeout_ms: int) -> None:
 
     Raises Exit, Uncaught.
     """
-    end = time.monotonic() + timeout_ms / 1000
+    retries = Retries(timeout_ms / 1000, AGAIN_S)
     left = dict(wanted)
     while left:
         outcomes = alter_directories(admin, left)
@@ -162,11 +162,9 @@ def _move(admin: Admin, wanted: Mapping[Replica, str], timeout_ms: int) -> None:
                 f"Successfully started moving log directory to {left.pop(replica)} for replica "
                 f"{replica.topic}-{replica.partition} with broker {replica.broker} \n"
             )
-        if left:
-            if time.monotonic() >= end:
-                listed = ",".join(map(str, sorted(left, key=lambda each: each.place)))
-                raise _ended(f"Timed out before log directory move{_s(left)} could be started for: {listed}")
-            time.sleep(AGAIN_S)
+        if left and not retries.pause():
+            listed = ",".join(map(str, sorted(left, key=lambda each: each.place)))
+            raise _ended(f"Timed out before log directory move{_s(left)} could be started for: {listed}")
 
 
 def _ended(text: str) -> Exit:

@@ -49,7 +49,8 @@ def run(arguments: list[str]) -> int:
     """Run the shell with these arguments; returns the exit code, 1 with one line on stderr if nothing can be shown."""
     from controller.config.values.definition import ConfigError
     from tools.client.client_config import ClientConfig, read_client_config
-    from tools.client.live_quorum import LiveQuorum, NoLeader
+    from tools.client.live_quorum import LiveQuorum
+    from tools.client.quorum import NoLeader
     from tools.kafka.shell.paths import MissingChild
     from tools.offline.live_directory import LiveDirectory, NoMetadata
     from tools.offline.log_file import DamagedLog
@@ -136,7 +137,7 @@ def _show(source: Source, command: list[str], where: Callable[[], str]) -> int:
 
     def renew(shell: Shell) -> bool:
         nonlocal shown
-        from tools.client.live_quorum import NoLeader
+        from tools.client.quorum import NoLeader
         from tools.offline.live_directory import NoMetadata
         from tools.offline.log_file import DamagedLog
 

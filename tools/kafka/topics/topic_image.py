@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tools.client.exceptions import timeout
-from tools.client.live_quorum import LiveQuorum, NoLeader
+from tools.client.live_quorum import LiveQuorum
+from tools.client.quorum import NoLeader
 from tools.kafka.topics.topic_reader import (
     DEFAULT_LIMIT,
     INTERNAL,

@@ -36,7 +36,7 @@ def run(arguments: list[str]) -> int:
     options = arguments_parser().parse_args(arguments)
     from controller.config.values.definition import ConfigError
     from raft.storage.errors import StorageError
-    from tools.client.live_quorum import NoLeader
+    from tools.client.quorum import NoLeader
     from tools.offline.backups import BadBackup
     from tools.offline.examined import NotALog
     from tools.offline.live_directory import NoMetadata
@@ -149,7 +149,7 @@ def _save(options: argparse.Namespace) -> int:
 
 def _save_into(options: argparse.Namespace) -> None:
     """One round of the service: save, then remove the oldest. A failed round is reported, and removes nothing."""
-    from tools.client.live_quorum import NoLeader
+    from tools.client.quorum import NoLeader
     from tools.offline.backups import BadBackup
     from tools.offline.saved_copy import CopyExists
 
@@ -224,7 +224,8 @@ def _made(options: argparse.Namespace, target: str) -> Manifest | None:
             with unused(partition_of(options.directory)[0]):
                 found = examine(options.directory)
                 return None if options.dry_run else save_directory(found, target, now_ms)
-        from tools.client.quorum import addresses_of, look, security_of
+        from tools.client.quorum import look
+        from tools.client.quorum_options import addresses_of, security_of
         from tools.kraftctl.backup.live_copy import save_live
 
         addresses, security = addresses_of(options), security_of(options)

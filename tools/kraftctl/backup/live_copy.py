@@ -13,7 +13,7 @@ from tools.offline.saved_copy import write_file
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from raft.network.security import ClientSecurity
-    from tools.client.live_quorum import Address
+    from tools.client.quorum import Address
 
 
 class Saving(LiveQuorum):

@@ -8,10 +8,10 @@ import sys
 
 from controller.config.values.definition import ConfigError
 from records.errors import ApiError
-from records.messages.cluster import DescribeClusterRequest
 from records.plain_text import plain_text
-from records.wire import DecodeError, EncodeError
-from tools.client.quorum import NoQuorum, add_quorum_options, addresses_of, look, security_of
+from records.wire import DecodeError
+from tools.client.quorum import FAILURES, describe_cluster_request, look
+from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
 from tools.kraftctl.terminal import GREEN, YELLOW, Progress, coloured, parser, say
 
 TYPE_CHECKING = False
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tools.kraftctl.bench.bench_measures import Target
     from tools.kraftctl.bench.bench_scratch import Scratch
 
-CONTROLLERS = 2
 TRIPS = 50
 SECONDS_MAX, CONNECTIONS_MAX, ROUNDS_MAX = 50.0, 32, 200
 # The parts of the time; what a scratch topic takes comes on top.
@@ -41,7 +40,7 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("kraftctl bench: interrupted", file=sys.stderr)
         return 130
-    except (NotMeasured, NoQuorum, ConfigError, ApiError, DecodeError, EncodeError, OSError) as error:
+    except (NotMeasured, ConfigError, *FAILURES) as error:
         print(f"kraftctl bench: {plain_text(error)}", file=sys.stderr)
         return 1
 
@@ -164,8 +163,7 @@ def _addresses(leader: Target, view: View) -> dict[int, tuple[str, int]]:
     """The addresses of the voters, by id, as the leader has them; its own is the one at which it was found."""
     found = {view.leader_id: view.address}
     with leader.connect() as connection, contextlib.suppress(ApiError):
-        request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
-        for node in connection.ask(request).brokers:
+        for node in connection.ask(describe_cluster_request()).brokers:
             if node.broker_id in view.voters:
                 found.setdefault(node.broker_id, (node.host, node.port))
     return dict(sorted(found.items()))

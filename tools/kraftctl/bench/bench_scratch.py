@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 from records.errors import ApiError, Error, error_name
 from records.messages.topics import DeleteTopicsRequest
+from tools.client.retries import Retries
 from tools.kraftctl.bench.bench_measures import OVERLOAD_SAMPLES, NotMeasured, check_served, create_topic, timed
 
 TYPE_CHECKING = False
@@ -98,7 +100,8 @@ class Scratch:
     def delete(self, targets: Sequence[Target], tries: int = 20) -> None:
         """Delete the topic if it may exist, on whichever node is active now. Raises NotMeasured if it is left."""
         said = ""
-        for attempt in range(tries):
+        retries = Retries(inf, RETRY_S, count_max=tries - 1)
+        while True:
             for target in targets:
                 if not self.exists:
                     return
@@ -107,7 +110,7 @@ class Scratch:
                         self._delete(connection)
                 except (NotMeasured, ApiError, OSError, ValueError) as error:
                     said = str(error) or type(error).__name__
-            if self.exists and attempt + 1 < tries:
-                time.sleep(RETRY_S)
-        if self.exists:
-            raise NotMeasured(f"topic {self.name} may be left: delete it with kafka-topics --delete ({said})")
+            if not self.exists:
+                return
+            if not retries.pause():
+                raise NotMeasured(f"topic {self.name} may be left: delete it with kafka-topics --delete ({said})")

@@ -12,7 +12,7 @@ from controller.features.record_versions import CONTROLLER_UNREGISTRATION
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.plain_text import plain_text
-from tools.client.quorum import add_quorum_options, addresses_of, security_of
+from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
 from tools.kraftctl.cluster.features import MS_NEVER, is_registration, registered_text, registration_times
 from tools.kraftctl.cluster.quorum_calls import Quorum, refusal
 from tools.kraftctl.points.entries import CONTROLLER

@@ -6,11 +6,10 @@ import time
 from typing import NamedTuple
 
 from records.errors import ApiError, Error, error_name
-from records.messages.cluster import DescribeClusterRequest
 from records.messages.versions import ApiVersionsRequest
 from records.wire import DecodeError, EncodeError
 from tools.client.connection import Connection
-from tools.client.quorum import CONTROLLERS, NoQuorum, look
+from tools.client.quorum import NoLeader, describe_cluster_request, look
 from tools.kraftctl.cluster.status import leader_now_ms
 
 TYPE_CHECKING = False
@@ -52,10 +51,10 @@ class Quorum:
         self._security = security
 
     def look(self) -> View:
-        """The leader's view. Raises OSError if no leader answers."""
+        """The leader's view. Raises NoLeader."""
         try:
             view = look(self._addresses, self._client_id, security=self._security)
-        except NoQuorum as error:
+        except NoLeader as error:
             raise NoLeader(f"no leader: {error}") from None
         # A later look begins at the leader; the others stay known.
         self._addresses = list(dict.fromkeys([view.address, *self._addresses]))
@@ -79,8 +78,7 @@ class Quorum:
 
     def controllers(self, view: View) -> dict[int, Address]:
         """The registered controllers, and where they listen. Raises OSError."""
-        request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
-        answer = self.ask(view.address, request)
+        answer = self.ask(view.address, describe_cluster_request())
         if answer.error_code:
             raise OSError(refusal("DescribeCluster", answer))
         return {node.broker_id: (node.host, node.port) for node in answer.brokers}
@@ -94,10 +92,6 @@ class Quorum:
             {each.name: each.max_version_level for each in answer.finalized_features},
             {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys},
         )
-
-
-class NoLeader(OSError):
-    """No node answers as leader."""
 
 
 def refusal(api: str, answer: Any) -> str:

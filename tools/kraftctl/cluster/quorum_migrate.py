@@ -12,7 +12,7 @@ from controller.config.values.definition import ConfigError
 from records.errors import Error, error_name
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
-from tools.client.quorum import addresses_of, security_of
+from tools.client.quorum_options import addresses_of, security_of
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, refusal
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
 from tools.kraftctl.running import running

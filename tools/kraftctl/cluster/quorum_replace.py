@@ -15,8 +15,10 @@ from records.errors import Error
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 from records.plain_text import plain_text
 from records.uuids import parse_uuid
-from tools.client.quorum import addresses_of, security_of
-from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, NoLeader, Quorum, may_pass, observe, refusal
+from tools.client.quorum import NoLeader
+from tools.client.quorum_options import addresses_of, security_of
+from tools.client.retries import Retries
+from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, may_pass, observe, refusal
 from tools.kraftctl.running import running
 from tools.kraftctl.terminal import GREEN, Progress, coloured, is_confirmed, say
 
@@ -278,13 +280,13 @@ class Replacing:
 
     def _look(self) -> Seen:
         """Observe again; without a leader, as during an election, until the end."""
+        retries = Retries(self._end - time.monotonic(), _POLL_S)
         while True:
             try:
                 return observe(self._quorum.look)
             except NoLeader:
-                if time.monotonic() >= self._end:
+                if not retries.pause():
                     raise
-                time.sleep(_POLL_S)
 
     def _take(self, step: Step, view: View, seconds: float) -> str:
         """Send one change to the leader; why it has to be tried again, empty if it is made. Raises OSError."""

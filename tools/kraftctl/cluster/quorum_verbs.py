@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from tools.client.quorum import add_quorum_options
+from tools.client.quorum_options import add_quorum_options
 from tools.kraftctl.cluster.status import DESCRIPTION, add_status_options
 from tools.kraftctl.terminal import add_verb, add_writing_options, parser
 

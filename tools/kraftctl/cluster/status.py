@@ -9,15 +9,8 @@ import sys
 from controller.config.file import read_config
 from controller.config.values.definition import ConfigError
 from records.plain_text import plain_text
-from tools.client.quorum import (
-    NoQuorum,
-    Refused,
-    add_quorum_options,
-    addresses_of,
-    known_nodes,
-    look_in_parallel,
-    security_of,
-)
+from tools.client.quorum import NoLeader, Refused, look_in_parallel
+from tools.client.quorum_options import add_quorum_options, addresses_of, known_nodes, security_of
 from tools.kraftctl.nodes.http_page import add_caller_options, caller_of
 from tools.kraftctl.nodes.node_status import ASK_S, ask_all
 from tools.kraftctl.terminal import say
@@ -59,19 +52,19 @@ def show(options: argparse.Namespace, verb: str) -> int:
             caller = caller.or_of(read_config(options.config))
         security = security_of(options)
         view = look_in_parallel(addresses, "kraftctl-status", ASK_S, security)
-    except (ConfigError, OSError) as error:
-        print(f"kraftctl {verb}: {plain_text(error)}", file=sys.stderr)
-        return 1
     except Refused as error:
         reason = f"a node does not accept this client, or the client does not accept the node: {error}"
         print(f"kraftctl {verb}: {plain_text(reason)}", file=sys.stderr)
         return 1
-    except NoQuorum as error:
+    except NoLeader as error:
         if options.field:
             print(f"kraftctl {verb}: no leader: {plain_text(error)}", file=sys.stderr)
         else:
             _show_nodes(ask_all(addresses, known, caller, security), as_json=options.json)
         return 2
+    except (ConfigError, OSError) as error:
+        print(f"kraftctl {verb}: {plain_text(error)}", file=sys.stderr)
+        return 1
     said = as_json(view)
     counts = None
     if not options.field:

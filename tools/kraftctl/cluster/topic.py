@@ -6,17 +6,19 @@ import argparse
 import json
 import sys
 import time
+from math import inf
 
 from controller.config.values.definition import ConfigError
-from records.errors import ApiError, Error, error_name
+from records.errors import Error, error_name
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest
 from records.plain_text import plain_text
-from records.wire import DecodeError, EncodeError
 from tools.client.connection import Connection
-from tools.client.live_quorum import LiveQuorum, NoLeader
-from tools.client.quorum import add_quorum_options, addresses_of, security_of
+from tools.client.live_quorum import LiveQuorum
+from tools.client.quorum import FAILURES, NoLeader
+from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
+from tools.client.retries import Retries
 from tools.kraftctl.cluster.topic_plan import Alteration, CannotAlter, Plan, plan
 from tools.kraftctl.terminal import Parser, add_verb, say
 from tools.offline.log_file import DamagedLog
@@ -46,7 +48,7 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("kraftctl topic alter: interrupted; what has begun goes on in the cluster", file=sys.stderr)
         return 130
-    except (CannotAlter, ConfigError, NoLeader, ApiError, DecodeError, EncodeError, DamagedLog, OSError) as error:
+    except (CannotAlter, ConfigError, DamagedLog, *FAILURES) as error:
         print(f"kraftctl topic alter: {plain_text(error)}", file=sys.stderr)
         return 1
 
@@ -256,6 +258,8 @@ def _add_partitions(quorum: LiveQuorum, found: Plan) -> None:
     """Add the partitions. If the connection fails before the response, the request may have added them already."""
     try:
         _check(_create(quorum, found, validate_only=False), found.topic, "partitions")
+    except NoLeader:
+        raise
     except (CannotAlter, OSError):
         image = quorum.update()
         topic_id = image.topic_ids.get(found.topic)
@@ -292,19 +296,19 @@ def _text(result: Any) -> str:
 
 def _ask(quorum: LiveQuorum, request: Any) -> Any:
     """The response of the active controller; if another has become active, the request is sent once more, to it."""
-    for attempt in range(2):
+    retries = Retries(inf, 0.0, count_max=1)
+    while True:
         host, _, port = quorum.leader.rpartition(":")
         try:
             with Connection(host, int(port), CLIENT_ID, ASK_MS / 1000, quorum.security) as connection:
                 answer = connection.ask(request)
         except OSError:
-            if attempt:
+            if not retries.pause():
                 raise
         else:
-            if attempt or not _is_of_another(answer):
+            if not _is_of_another(answer) or not retries.pause():
                 return answer
         quorum.update()
-    raise AssertionError("the second attempt returns or raises")
 
 
 def _is_of_another(answer: Any) -> bool:

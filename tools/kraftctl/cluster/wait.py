@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from controller.config.values.definition import ConfigError
 from records.plain_text import plain_text
-from tools.client.quorum import NoQuorum, Refused, add_quorum_options, addresses_of, look, security_of
+from tools.client.quorum import NoLeader, Refused, look
+from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
+from tools.client.retries import Retries
 from tools.kraftctl.terminal import parser
 
 TYPE_CHECKING = False
@@ -27,30 +28,29 @@ REFUSED_S = 2.0
 def run(arguments: list[str]) -> int:
     """Exit code 0 when the voters have caught up; 1 with one line on stderr at the timeout, or if refused before."""
     options = arguments_parser().parse_args(arguments)
-    end = time.monotonic() + options.timeout
+    retries = Retries(options.timeout, POLL_S)
     try:
         addresses, security = addresses_of(options), security_of(options)
         waiting = Waiting(options.node, options.past, with_observers=options.observers)
-        refused_since: float | None = None
+        refused: Retries | None = None
         while True:
             try:
                 missing = waiting.take(look(addresses, "kraftctl-wait", security=security))
-                refused_since = None
+                refused = None
             except Refused as error:
                 missing = f"refused: {error}"
-                refused_since = refused_since or time.monotonic()
-                if time.monotonic() >= refused_since + REFUSED_S:
+                refused = refused or Retries(REFUSED_S, POLL_S)
+                if not refused.left_s:
                     print(f"kraftctl wait: {plain_text(missing)}", file=sys.stderr)
                     return 1
-            except NoQuorum as error:
+            except NoLeader as error:
                 missing = f"no leader: {error}"
-                refused_since = None
+                refused = None
             if not missing:
                 return 0
-            if time.monotonic() >= end:
+            if not retries.pause():
                 print(f"kraftctl wait: timed out after {options.timeout:g} s: {plain_text(missing)}", file=sys.stderr)
                 return 1
-            time.sleep(POLL_S)
     except (ConfigError, OSError) as error:
         print(f"kraftctl wait: {plain_text(error)}", file=sys.stderr)
         return 1

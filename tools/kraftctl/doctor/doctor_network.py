@@ -12,13 +12,12 @@ from controller.config.edges import EDGES, HTTP
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from raft.storage.meta_properties import META_PROPERTIES
-from records.errors import ApiError, Error
-from records.messages.cluster import DescribeClusterRequest
+from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.uuids import uuid_text
-from records.wire import DecodeError, EncodeError
 from tools.client.connection import Connection
-from tools.client.quorum import CONTROLLERS, NoQuorum, look_in_parallel, node_security
+from tools.client.quorum import FAILURES, NoLeader, describe_cluster_request, look_in_parallel
+from tools.client.quorum_options import node_security
 from tools.kraftctl.doctor.doctor_directories import CLOCK_MS
 from tools.kraftctl.doctor.doctor_way_out import Around
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
@@ -77,7 +76,7 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
         return findings, around
     try:
         view = look_in_parallel(reached, CLIENT_ID, timeout_s, security)
-    except NoQuorum as error:
+    except NoLeader as error:
         findings.append(
             Finding(ERROR, "quorum", f"no leader: {error}", "start a majority of the voters; `kraftctl status`")
         )
@@ -144,11 +143,10 @@ def ask_all(
 
 
 def _ask(address: Address, security: ClientSecurity | None, timeout_s: float, cluster_id: str | None) -> Peer:
-    request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
     try:
         try:
             with Connection(*address, CLIENT_ID, timeout_s, security) as connection:
-                answer = connection.ask(request)
+                answer = connection.ask(describe_cluster_request())
         except TimeoutError:
             # One of ours answers when it knows a leader; whether it has our cluster id it says at once.
             answer = None
@@ -156,7 +154,7 @@ def _ask(address: Address, security: ClientSecurity | None, timeout_s: float, cl
             with Connection(*address, CLIENT_ID, timeout_s, security) as connection:
                 # No leader yet: the quorum says why.
                 return Peer(address, is_of_ours=_accepts(connection, cluster_id) if cluster_id else None)
-    except (OSError, ApiError, DecodeError, EncodeError) as error:
+    except FAILURES as error:
         return Peer(address, error=str(error) or type(error).__name__)
     return Peer(address, answer.cluster_id, tuple(node.broker_id for node in answer.brokers))
 

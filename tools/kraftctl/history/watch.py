@@ -7,7 +7,7 @@ import sys
 import time
 
 from records.plain_text import plain_text
-from tools.client.live_quorum import NoLeader, Refused
+from tools.client.quorum import NoLeader, Refused
 from tools.kraftctl.history.audit_files import Following, json_of, line_of
 from tools.kraftctl.points.changes import Committed, committed_json, committed_line, compare
 from tools.kraftctl.points.filters import add_filter_options, wanted_of
@@ -99,7 +99,7 @@ def _request_of(change: Committed, following: Following) -> Asked | None:
 
 def _of_log(options: argparse.Namespace) -> Iterator[Committed]:
     """The changes of the leader's log, without end. Raises NoPoint if there is no leader at the start."""
-    from tools.client.quorum import addresses_of, security_of
+    from tools.client.quorum_options import addresses_of, security_of
 
     addresses, security, wanted = addresses_of(options), security_of(options), wanted_of(options)
     since = None if options.begin is None else Point(offset=options.begin)

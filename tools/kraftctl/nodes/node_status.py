@@ -9,17 +9,17 @@ from controller.config.edges import is_loopback_host
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from records.errors import ApiError, error_name
-from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest
 from records.wire import DecodeError
 from tools.client.connection import Connection
-from tools.client.quorum import CONTROLLERS, describe_request
+from tools.client.quorum import describe_cluster_request, describe_request
 from tools.kraftctl.nodes.http_page import ANYWHERE, HttpPage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from raft.network.security import ClientSecurity
-    from tools.client.quorum import Address, Known
+    from tools.client.quorum import Address
+    from tools.client.quorum_options import Known
     from tools.kraftctl.nodes.http_page import Caller, Counts
 
 BROKER = 4
@@ -110,9 +110,8 @@ def _with_refusal(status: NodeStatus, connection: Connection) -> NodeStatus:
 
 
 def _node_id(connection: Connection, address: Address) -> int | None:
-    request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
     with contextlib.suppress(ApiError):
-        for node in connection.ask(request).brokers:
+        for node in connection.ask(describe_cluster_request()).brokers:
             if (node.host, node.port) == address:
                 return int(node.broker_id)
     return None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from tools.client.live_quorum import LiveQuorum, NoLeader
+from tools.client.live_quorum import LiveQuorum
+from tools.client.quorum import NoLeader
 from tools.kraftctl.points.points import NoPoint
 from tools.offline.take_in import last_log_time_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from raft.network.security import ClientSecurity
-    from tools.client.live_quorum import Address
+    from tools.client.quorum import Address
     from tools.kraftctl.points.noting_image import NotingImage
     from tools.kraftctl.points.points import Reading
     from tools.offline.log_file import StoredBatch

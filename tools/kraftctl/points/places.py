@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
     from raft.network.security import ClientSecurity
-    from tools.client.live_quorum import Address
+    from tools.client.quorum import Address
     from tools.kraftctl.points.noting_image import NotingImage
     from tools.kraftctl.points.points import Reading
 
@@ -56,7 +56,7 @@ def place_of(options: argparse.Namespace) -> Place | None:
         return Place(file=options.file)
     if options.bootstrap_controller is None and options.config is None:
         return None
-    from tools.client.quorum import addresses_of, security_of
+    from tools.client.quorum_options import addresses_of, security_of
 
     return Place(addresses=tuple(addresses_of(options)), security=security_of(options))
 

@@ -14,7 +14,7 @@ from controller.config.values.definition import ConfigError
 from records.plain_text import plain_text
 from records.wire import DecodeError
 from tools.client.connection import Connection
-from tools.client.quorum import node_security
+from tools.client.quorum_options import node_security
 from tools.kraftctl.nodes.http_page import ANYWHERE, OK, HttpPage, add_caller_options, caller_of
 from tools.kraftctl.run.container import MOUNTED, mounted_properties
 from tools.kraftctl.terminal import parser, say

@@ -17,7 +17,8 @@ from records.messages.configs import IncrementalAlterConfigsRequest
 from simulations.chaos.quorum import Quorum
 from tests.controller.server.processes import CLUSTER_ID, free_port, running
 from tools.client.connection import Connection
-from tools.client.live_quorum import LiveQuorum, NoLeader
+from tools.client.live_quorum import LiveQuorum
+from tools.client.quorum import NoLeader
 from tools.kafka.shell.live_shell import addresses_in, split
 from tools.kafka.shell.metadata_shell import run
 from tools.offline.live_directory import LiveDirectory, NoMetadata

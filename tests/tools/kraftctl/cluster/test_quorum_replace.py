@@ -11,7 +11,8 @@ from controller.config.values.definition import ConfigError
 from records.errors import Error
 from records.messages.voters import RemoveRaftVoterResponse
 from tests.tools.kraftctl.cluster.test_quorum_calls import member, view
-from tools.kraftctl.cluster.quorum_calls import NoLeader, Quorum, Seen
+from tools.client.quorum import NoLeader
+from tools.kraftctl.cluster.quorum_calls import Quorum, Seen
 from tools.kraftctl.cluster.quorum_replace import (
     ADD,
     DONE,
