@@ -75,7 +75,7 @@ MUTANTS = (
     ),
     row(
         "Q79", "refused items are missing in the answer", "configs", "KIP-339", ("C22",),
-        Edit("controller.handlers.configs", "    for resource, error in answers:\n", "    for resource, error in answers:\n        if error is not None:\n            continue\n"),
+        Edit("controller.handlers.configs", "    for resource, error in env.slices.spread(answers):\n", "    for resource, error in answers:\n        if error is not None:\n            continue\n"),
     ),
     row(
         "Q80", "waiting requests get no answer when leadership ends", "answers", "KAFKA-10677", ("L05",),
