@@ -194,6 +194,15 @@ MUTANTS = (
         ),
     ),
     row(
+        "Q93", "a standby answers a read from a part of a batch", "slices", "own", ("C01", "C05", "C16"),
+        Edit("controller.core.controller", "self.loading is not None or self.replay is not None", "self.loading is not None"),
+    ),
+    row(
+        "Q94", "a standby shows a batch before all of it is replayed", "slices", "own", ("ASSERT", "S01", "C05"),
+        Edit("controller.node.feed", "if replay is not None and replay.is_at_end:", "if replay is not None:"),
+        Edit("controller.state.partitions.bulk_batches", '        assert self.is_at_end, "records are left"\n', "        pass\n"),
+    ),
+    row(
         "Q92", "inputs that waited for a long step are lost", "slices", "own", ("L05", "C06", "L08"),
         Edit("controller.core.serving", "            controller.effects.append(Requeue(held))", "            pass"),
     ),

@@ -52,7 +52,7 @@ class Long:
         context = RequestContext(
             self.source, schema.api_key, schema.served[1], "CONTROLLER", rig.now_ms, principal=principal, is_long=True
         )
-        self._event = Requested(context, request)
+        self.event = Requested(context, request)
         self._job = greenlet(self._run)
         rig.controller.long.switch = self._switch
 
@@ -78,7 +78,7 @@ class Long:
         return self.rig.now_ms
 
     def _run(self) -> None:
-        self.effects = step(self.rig.controller, self._event, self.rig.now_ms)
+        self.effects = step(self.rig.controller, self.event, self.rig.now_ms)
 
 
 def active(**options: Any) -> Rig:
