@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from records.batch import RECORD_BYTES_MIN, CorruptBatch, read_records, uncompressed
+from records.batch import RECORD_BYTES_MIN, CorruptBatch, read_records, some_records, uncompressed
 from records.bulk_segments import Group, Single, segments
 from records.bulk_shapes import FRAME_BYTES, Columns, Shape, TopicShape, rows_equal, shape_of, topic_shape_of
 from records.wire import read_uvarint, zigzag
@@ -28,21 +28,27 @@ if TYPE_CHECKING:
 ROWS_MIN = 16
 # The limit on shapes of a batch, more than any log has; records of further shapes are read one by one.
 SHAPES_MAX = 256
+# The records that are read at a time where they are asked for one by one.
+LAZY_RECORDS = 100
 # An offset delta is a signed varint: of one byte below the first bound, of two below the second, and so on.
 DELTA_BOUNDS = (1 << 6, 1 << 13, 1 << 20, 1 << 27)
 
 
-def scan(data: bytes, batch: Batch, *, rows_min: int = ROWS_MIN) -> Iterator[Columns | Single]:
+def scan(data: bytes, batch: Batch, *, rows_min: int = ROWS_MIN, is_lazy: bool = False) -> Iterator[Columns | Single]:
     """The records of a data batch as columns if at least `rows_min` have one shape, else one by one.
 
-    Applying them in this order has the same result as applying them in the order of the log. Raises CorruptBatch as
-    `batch.records_of` does, before anything is yielded, and for a record without a value.
+    Applying them in this order has the same result as applying them in the order of the log. is_lazy: read a batch
+    without shapes as it is asked for, so that the first record does not wait for the last. Raises CorruptBatch as
+    `batch.records_of` does, before anything is yielded unless it is lazy, and for a record without a value.
     """
     body, position, end = uncompressed(data, batch)
     if batch.record_count < rows_min or (heads := _heads(body, position, end, batch.record_count)) is None:
         yield from _one_by_one(body, position, end, batch)
         return
     groups = _grouped(body, heads, batch, rows_min)
+    if is_lazy and not groups:
+        yield from _in_turn(body, position, end, batch)
+        return
     taken = np.zeros(batch.record_count, bool)
     for group in groups:
         taken[group.indices] = True
@@ -56,6 +62,19 @@ def scan(data: bytes, batch: Batch, *, rows_min: int = ROWS_MIN) -> Iterator[Col
 def _one_by_one(body: bytes, position: int, end: int, batch: Batch) -> list[Single]:
     found = read_records(body, position, end, batch, batch.record_count)
     return [Single(record.offset, _value(batch, record.offset, record.value)) for record in found]
+
+
+def _in_turn(body: bytes, position: int, end: int, batch: Batch) -> Iterator[Single]:
+    """The same, read as they are asked for."""
+    left = batch.record_count
+    while left:
+        some = min(left, LAZY_RECORDS)
+        records, position = some_records(body, position, end, batch, some)
+        left -= some
+        for record in records:
+            yield Single(record.offset, _value(batch, record.offset, record.value))
+    if position != end:
+        raise CorruptBatch(batch.base_offset, batch.position, f"{end - position} bytes are left after the records")
 
 
 def _value(batch: Batch, offset: int, value: bytes | None) -> bytes:

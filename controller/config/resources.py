@@ -30,6 +30,8 @@ DEFINITIONS: dict[ResourceType, Definition] = {
     ResourceType.CLIENT_METRICS: client_metrics.KEYS,
 }
 
+_TYPES = {int(kind): kind for kind in ResourceType}
+
 # The values of a node whose file sets none of these keys.
 STOCK_VALUES: dict[str, Value] = {key.name: key.default for key in server.KEYS if not isinstance(key.default, Required)}
 
@@ -40,7 +42,7 @@ _ERRORS = {INVALID_REQUEST: Error.INVALID_REQUEST, INVALID_CONFIGURATION: Error.
 
 def resource_type(code: int) -> ResourceType:
     """The type of this code; UNKNOWN if there is none."""
-    return ResourceType(code) if code in ResourceType._value2member_map_ else ResourceType.UNKNOWN
+    return _TYPES.get(code, ResourceType.UNKNOWN)
 
 
 def knows_config(code: int, key: str) -> bool:

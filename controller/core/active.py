@@ -50,6 +50,7 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     A controller that is active already keeps its state: it has every record that it wrote before.
     """
     state, env = controller.state, controller.env
+    assert not controller.is_partial, "all that is committed was replayed"
     if controller.is_active:
         # What a long step has applied so far is not in the log.
         controller.long.abandon()

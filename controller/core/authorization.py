@@ -36,7 +36,7 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
             api.check_level(controller.state)
         except ApiError as too_low:
             error = too_low
-    return refused(request, error, context.version)
+    return refused(request, error, context.version, controller.env.slices.spread)
 
 
 def denied_text(context: RequestContext, needs: AclOperation) -> str:

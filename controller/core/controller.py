@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from controller.interface.effects import Effect
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext, ReserveOffsets
+    from controller.state.partitions.bulk_batches import BatchReplay
     from controller.state.state import State
     from raft.config import SnapshotId
 
@@ -36,14 +37,15 @@ class Controller:
     bootstrap: the records, with their versions, that the first leader writes to an empty log. registration: of this
     node; None where the node does not register. waiting: answers that wait for a commit or for confirmed leadership.
     parked: requests to a standby whose state is not stable. tasks: the periodic tasks; None on a standby. loading: the
-    snapshot that is being loaded. reservation: the offsets that the quorum asked for before this node became active,
+    snapshot that is being loaded. replay: of a large batch, some of whose records are in the state; None for none.
+    reservation: the offsets that the quorum asked for before this node became active,
     None for none. is_catching_up: whether a standby answers no reads until `CaughtUp`. effects: of the
     step under way. long: the long step, of which at most one is under way beside it.
     """
 
     __slots__ = (
         "bootstrap", "effects", "env", "is_catching_up", "is_shut_down", "loading", "long", "metrics", "parked",
-        "registration", "reservation", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
+        "registration", "replay", "reservation", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +66,7 @@ class Controller:
         self.snapshots = SnapshotSchedule(env.settings, env.now_ms)
         self.tasks: Tasks | None = None
         self.loading: SnapshotId | None = None
+        self.replay: BatchReplay | None = None
         self.reservation: ReserveOffsets | None = None
         self.parked: list[tuple[RequestContext, Any]] = []
         self.wall_offset_ms = 0
@@ -87,11 +90,17 @@ class Controller:
 
     def must_park(self, api: Api) -> bool:
         """Whether a standby cannot answer from its state now: a metadata transaction is open, which may yet be aborted,
-        or the state is older than the state that this node answered from before it was restarted.
+        a part of a batch is in the state, or the state is older than the state that this node answered from before it
+        was restarted.
         """
         if self.is_active or api.kind is not Kind.READ:
             return False
-        return self.is_catching_up or self.loading is not None or self.state.transaction_start >= 0
+        return self.is_catching_up or self.is_partial or self.state.transaction_start >= 0
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the state of this standby is between two offsets: in a snapshot, or in a large batch."""
+        return self.loading is not None or self.replay is not None
 
     def answer(self, context: RequestContext, response: Any) -> None:
         """Send the answer of one request with the effects of this step."""

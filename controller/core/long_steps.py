@@ -14,19 +14,24 @@ the step is abandoned: what it applied is reverted, and nothing was appended, be
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
 from controller.core.apis import ALL_APIS, Kind
 from controller.interface import inputs
 from controller.interface.slices import Slices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from controller.core.apis import Api
     from controller.interface.inputs import Input, RequestContext
 
+T = TypeVar("T")
+
 BROKER_HEARTBEAT = 63
+# The entries between two pauses where each of them takes a microsecond or two.
+SPREAD = 50
 
 
 class Abandoned(Exception):
@@ -84,6 +89,14 @@ class LongSteps(Slices):
         self._set_time(now_ms)
         if step.is_abandoned or self._must_park(ALL_APIS[step.context.api_key]):
             raise Abandoned
+
+    def spread(self, entries: Iterable[T]) -> Iterable[T]:
+        return entries if self.present is None else self._with_pauses(iter(entries))
+
+    def _with_pauses(self, entries: Iterator[T]) -> Iterator[T]:
+        while some := tuple(islice(entries, SPREAD)):
+            self.pause()
+            yield from some
 
     def hold(self) -> None:
         self._enter(Phase.HELD)

@@ -59,7 +59,7 @@ def refuse_or_repeat(controller: Controller, context: RequestContext, request: A
         serve_again(controller, context, request)
     else:
         error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
-        controller.answer(context, refused(request, error, context.version))
+        controller.answer(context, refused(request, error, context.version, controller.env.slices.spread))
 
 
 def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
@@ -87,7 +87,7 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
         try:
             api.allowed(context, controller.env)
         except ApiError as error:
-            controller.answer(context, refused(request, error, context.version))
+            controller.answer(context, refused(request, error, context.version, controller.env.slices.spread))
             return
     try:
         check_role(controller, api, context, request)
@@ -95,12 +95,14 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     except ApiError as error:
         # A request that leaves nothing to do is answered by any controller, and however late it is.
         idle = idle_answer(controller, api, context, request)
-        controller.answer(context, refused(request, error, context.version) if idle is None else idle)
+        controller.answer(
+            context, refused(request, error, context.version, controller.env.slices.spread) if idle is None else idle
+        )
         return
     try:
         result = api.handler(controller.state, context, request, controller.env)
     except ApiError as error:
-        result = refusal(context, request, error)
+        result = refusal(controller, context, request, error)
     if context.api_key == BROKER_HEARTBEAT and result.records and controller.long.holds_writes:
         controller.long.held.append(Requested(context, request))
         return
@@ -129,7 +131,7 @@ def idle_answer(controller: Controller, api: Api, context: RequestContext, reque
     try:
         return api.idle(controller.state, context, request, controller.env)
     except ApiError as error:
-        return refused(request, error, context.version)
+        return refused(request, error, context.version, controller.env.slices.spread)
 
 
 def check_role(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
@@ -161,11 +163,11 @@ def check_deadline(controller: Controller, api: Api, context: RequestContext, re
     raise ApiError(Error.REQUEST_TIMED_OUT)
 
 
-def refusal(context: RequestContext, request: Any, error: ApiError) -> Result:
+def refusal(controller: Controller, context: RequestContext, request: Any, error: ApiError) -> Result:
     """The response to a request that failed as a whole. It waits for the commit of what the error rests on, as any
     response.
     """
-    return Result(refused(request, error, context.version), rests_on=ALL_PENDING)
+    return Result(refused(request, error, context.version, controller.env.slices.spread), rests_on=ALL_PENDING)
 
 
 def carry_out(controller: Controller, api: Api, context: RequestContext, request: Any, result: Result) -> None:
@@ -174,7 +176,7 @@ def carry_out(controller: Controller, api: Api, context: RequestContext, request
     try:
         last_offset = write_result(controller, result)
     except ApiError as error:
-        result = refusal(context, request, error)
+        result = refusal(controller, context, request, error)
         last_offset = write_result(controller, result)
     waiting = controller.waiting
     if result.records:

@@ -22,7 +22,7 @@ def take_snapshot_if_due(controller: Controller) -> None:
 
 def on_stopping(controller: Controller, _event: Stopping) -> None:
     """The node is about to stop: ask for a snapshot if a restart would have much to replay."""
-    if controller.is_shut_down or controller.is_catching_up or controller.loading is not None:
+    if controller.is_shut_down or controller.is_catching_up or controller.is_partial:
         return
     id_ = controller.snapshots.due_at_stop(controller.state.stable_end_offset)
     if id_ is not None:

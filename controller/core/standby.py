@@ -9,7 +9,7 @@ from controller.core.serving import serve_parked
 from controller.core.snapshot_schedule import Appended
 from controller.core.snapshots import take_snapshot_if_due
 from controller.interface.effects import Noted
-from controller.state.partitions.bulk_batches import load_batch, replay_batch
+from controller.state.partitions.bulk_batches import BatchReplay, load_batch, replay_batch
 from records.batch import batches
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from controller.interface.inputs import (
         CaughtUp,
         Committed,
+        CommittedPart,
         KraftVersion,
         KraftVersionSupport,
         SnapshotClosed,
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
         SnapshotPart,
     )
     from controller.state.state import State
+    from records.batch import Batch
 
 
 def on_committed(controller: Controller, event: Committed) -> None:
     """Replay committed batches; the first one begins where the state ends."""
     assert not controller.is_active, "the active controller has replayed what it wrote"
     metrics = controller.metrics
-    for batch in replay_batches(controller.state, event.data):
+    for batch in end_replay(controller) or replay_batches(controller.state, event.data):
         controller.snapshots.replayed(batch)
         metrics.last_applied_timestamp_ms = max(metrics.last_applied_timestamp_ms, batch.timestamp_ms)
     controller.env.next_offset = controller.state.end_offset
@@ -39,29 +41,54 @@ def on_committed(controller: Controller, event: Committed) -> None:
     take_snapshot_if_due(controller)
 
 
+def on_committed_part(controller: Controller, event: CommittedPart) -> None:
+    """Replay some records of a large batch. Until its end, no request is answered from the state, no snapshot is taken,
+    and the ACLs are those of before, so nobody sees a part of it.
+    """
+    assert not controller.is_active, "the active controller has replayed what it wrote"
+    state = controller.state
+    if controller.replay is None:
+        (batch,) = batches(event.data, check=False)
+        assert batch.base_offset == state.end_offset, (batch.base_offset, state.end_offset)
+        if controller.env.access is not None:
+            state.acls.freeze()
+        controller.replay = BatchReplay(state, event.data, batch)
+    controller.replay.go_on(event.records)
+
+
+def end_replay(controller: Controller) -> list[Appended]:
+    """Show the batch that was replayed in parts; returns it, and nothing where there is none."""
+    replay, controller.replay = controller.replay, None
+    if replay is None:
+        return []
+    replay.end()
+    controller.state.acls.thaw()
+    return [appended(replay.batch)]
+
+
 def replay_batches(state: State, data: bytes) -> list[Appended]:
-    """Replay committed batches. Control batches only move the end offset.
+    """Replay committed batches.
 
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
     found = []
     for batch in batches(data, check=False):
         assert batch.base_offset == state.end_offset, (batch.base_offset, state.end_offset)
-        end_offset = batch.last_offset + 1
-        if batch.is_control:
-            state.end_offset = end_offset
-            state.commit(end_offset)
-        else:
-            replay_batch(state, data, batch)
-        size = 0 if batch.is_control else batch.size
-        found.append(Appended(end_offset, batch.leader_epoch, batch.max_timestamp, size))
+        replay_batch(state, data, batch)
+        found.append(appended(batch))
     return found
+
+
+def appended(batch: Batch) -> Appended:
+    size = 0 if batch.is_control else batch.size
+    return Appended(batch.last_offset + 1, batch.leader_epoch, batch.max_timestamp, size)
 
 
 def on_snapshot_opened(controller: Controller, event: SnapshotOpened) -> None:
     """Replace the state by a snapshot, whose parts follow."""
     assert not controller.is_active, "the active controller has everything"
     controller.loading = event.id
+    controller.replay = None
     controller.state.begin_load(event.id.end_offset)
 
 

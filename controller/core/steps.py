@@ -58,6 +58,7 @@ STEPS: dict[type[Input], Callable[[Controller, Any], None]] = {
     inputs.LeadershipConfirmed: active.on_leadership_confirmed,
     inputs.ShutDown: active.on_shut_down,
     inputs.Committed: standby.on_committed,
+    inputs.CommittedPart: standby.on_committed_part,
     inputs.SnapshotOpened: standby.on_snapshot_opened,
     inputs.SnapshotPart: standby.on_snapshot_part,
     inputs.SnapshotClosed: standby.on_snapshot_closed,

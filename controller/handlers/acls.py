@@ -57,7 +57,7 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
     if env.access is None:
         raise ApiError(Error.SECURITY_DISABLED, "No Authorizer is configured.")
     pause = env.slices.pause
-    if any(is_for_filters(creation) for creation in request.creations):
+    if any(map(is_for_filters, env.slices.spread(request.creations))):
         # Java makes no ACL of these, so stock fails the whole request.
         raise ApiError(Error.UNKNOWN_SERVER_ERROR)
     new: dict[Acl, None] = {}
@@ -230,23 +230,17 @@ def describe_acls(state: State, _context: RequestContext, request: DescribeAclsR
         raise ApiError(Error.SECURITY_DISABLED, "No Authorizer is configured on the broker")
     wanted = filter_of(request)
     found: dict[tuple[int, str, int], dict[Acl, None]] = {}
-    for acl in list(state.acls.values()):  # they may change in a pause
-        env.slices.pause()
+    for acl in env.slices.spread(list(state.acls.values())):  # they may change in a pause
         if wanted.matches(acl):
             found.setdefault((acl.resource_type, acl.resource_name, acl.pattern_type), {})[acl] = None
     resources = []
     for (resource_type, name, pattern_type), acls in found.items():
-        described = []
-        for acl in acls:
-            env.slices.pause()
-            described.append(
-                Described.AclDescription(
-                    principal=acl.principal,
-                    host=acl.host,
-                    operation=acl.operation,
-                    permission_type=acl.permission_type,
-                )
+        described = [
+            Described.AclDescription(
+                principal=acl.principal, host=acl.host, operation=acl.operation, permission_type=acl.permission_type
             )
+            for acl in env.slices.spread(acls)
+        ]
         resources.append(
             Described(resource_type=resource_type, resource_name=name, pattern_type=pattern_type, acls=tuple(described))
         )
@@ -267,8 +261,7 @@ def delete_acls(state: State, _context: RequestContext, request: DeleteAclsReque
     results = []
     by_name: dict[str, list[tuple[bytes, Acl]]] = {}
     if len(request.filters) > 1:
-        for id_, acl in state.acls.items():
-            env.slices.pause()
+        for id_, acl in env.slices.spread(state.acls.items()):
             by_name.setdefault(acl.resource_name, []).append((id_, acl))
     for asked in request.filters:
         wanted = filter_of(asked)
@@ -280,17 +273,20 @@ def delete_acls(state: State, _context: RequestContext, request: DeleteAclsReque
         matching = []
         name = wanted.resource_name
         is_exact = name is not None and wanted.pattern_type is not PatternType.MATCH and len(request.filters) > 1
-        for id_, acl in by_name.get(name or "", ()) if is_exact else state.acls.items():
-            env.slices.pause()
+        for id_, acl in env.slices.spread(by_name.get(name or "", ()) if is_exact else state.acls.items()):
             if wanted.matches(acl):
                 if len(ids) >= USER_RECORDS_MAX:
                     raise invalid(f"Cannot remove more than {USER_RECORDS_MAX} acls in a single delete operation.")
                 ids[id_] = None
                 matching.append(acl)
         results.append(
-            FilterResult(error_code=Error.NONE, error_message=None, matching_acls=tuple(map(deleted, matching)))
+            FilterResult(
+                error_code=Error.NONE,
+                error_message=None,
+                matching_acls=tuple(map(deleted, env.slices.spread(matching))),
+            )
         )
-    records = [(RemoveAccessControlEntryRecord(id=id_), 0) for id_ in ids]
+    records = [(RemoveAccessControlEntryRecord(id=id_), 0) for id_ in env.slices.spread(ids)]
     response = DeleteAclsResponse(throttle_time_ms=0, filter_results=tuple(results))
     return Result(response, records, state.acls.last_change())
 

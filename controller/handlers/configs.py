@@ -98,13 +98,11 @@ def sifted(
     """
     is_incremental = isinstance(request, IncrementalAlterConfigsRequest)
     counts: dict[tuple[int, str], int] = {}
-    for resource in request.resources:
-        env.slices.pause()
+    for resource in env.slices.spread(request.resources):
         key = resource.resource_type, resource.resource_name
         counts[key] = counts.get(key, 0) + 1
     named: dict[AclResourceType, set[str]] = {type_: set() for type_, _ in _NEEDS.values()}
-    for number, name in counts:
-        env.slices.pause()
+    for number, name in env.slices.spread(counts):
         if number in _NEEDS:
             type_, _ = _NEEDS[ResourceType(number)]
             named[type_].add(CLUSTER_NAME if type_ is AclResourceType.CLUSTER else name)
@@ -115,8 +113,7 @@ def sifted(
     wanted: list[tuple[ResourceType, Any]] = []
     refused: list[tuple[Any, ApiError]] = []
     unexpected: list[tuple[Any, ApiError]] = []
-    for resource in request.resources:
-        env.slices.pause()
+    for resource in env.slices.spread(request.resources):
         kind = resource_type(resource.resource_type)
         key = resource.resource_type, resource.resource_name
         if kind is ResourceType.BROKER_LOGGER and is_incremental:
@@ -169,10 +166,10 @@ def _levelled(
 ) -> tuple[list[Effect], list[tuple[Any, ApiError | None]]]:
     effects: list[Effect] = []
     answers: list[tuple[Any, ApiError | None]] = []
-    for resource in request.resources:
-        env.slices.pause()
+    for resource in env.slices.spread(request.resources):
         if resource_type(resource.resource_type) is not ResourceType.BROKER_LOGGER:
             continue
+        env.slices.pause()
         try:
             if not allows(state, context, env, AclOperation.CLUSTER_ACTION, AclResourceType.CLUSTER, CLUSTER_NAME):
                 raise ApiError(Error.CLUSTER_AUTHORIZATION_FAILED)
@@ -186,8 +183,7 @@ def _levelled(
 
 def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]], env: Env) -> tuple[Any, ...]:
     found = []
-    for resource, error in answers:
-        env.slices.pause()
+    for resource, error in env.slices.spread(answers):
         found.append(
             item(
                 error_code=Error.NONE if error is None else error.code,
@@ -222,8 +218,7 @@ def _result(
 def _rests_on(state: State, env: Env, wanted: Sequence[tuple[ResourceType, Any]]) -> int:
     """The offset of the last change that refusals, and an answer without changes, depend on."""
     changes = [NOTHING_PENDING]
-    for kind, resource in wanted:
-        env.slices.pause()
+    for kind, resource in env.slices.spread(wanted):
         changes.append(state.configs.changed_at((kind, resource.resource_name)))
         changes.append(state.features.last_change())
         if kind is ResourceType.TOPIC:

@@ -28,13 +28,16 @@ from records.errors import ApiError, Error, error_text
 from records.messages.configs import DescribeConfigsResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from controller.config.values.definition import Value
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
     from controller.state.state import State
     from records.messages.configs import DescribeConfigsRequest
+
+    # The type and the name of the resource on which a description needs DESCRIBE_CONFIGS, and the error without it.
+    Need = tuple[AclResourceType, str, Error]
 
 DescribedResource = DescribeConfigsResponse.DescribeConfigsResult
 Entry = DescribedResource.DescribeConfigsResourceResult
@@ -60,44 +63,44 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
     Raises ApiError: INVALID_REQUEST for an unknown type of resource; POLICY_VIOLATION if the response would be too
     large.
     """
-    for resource in request.resources:
-        env.slices.pause()
-        if resource_type(resource.resource_type) is ResourceType.UNKNOWN:
+    asked = []
+    for resource in env.slices.spread(request.resources):
+        kind = resource_type(resource.resource_type)
+        if kind is ResourceType.UNKNOWN:
             raise ApiError(
                 Error.INVALID_REQUEST, f"Unexpected resource type UNKNOWN for resource {resource.resource_name}"
             )
+        asked.append((resource, needed(kind, resource.resource_name)))
     describer = Describer(
         state, env, with_synonyms=request.include_synonyms, with_documentation=request.include_documentation
     )
     results: list[DescribedResource] = []
     count = 0
+    allowed = []
     denied = []
-    may_describe = permissions(state, context, request, env)
-    for resource in request.resources:
-        env.slices.pause()
-        denial = denied_resource(resource, may_describe)
-        if denial is not None:
-            denied.append(denial)
+    may_describe = permissions(state, context, asked, env)
+    for resource, (type_, name, code) in env.slices.spread(asked):
+        if not may_describe[type_](name):
+            denied.append(denied_resource(resource, code))
             continue
+        allowed.append(resource)
+        env.slices.pause()
         results.append(describer.answer(resource))
         count += 1 + len(results[-1].configs)  # a small request can ask for a large response
-
         if count > ENTRIES_MAX:
             text = f"The response would have more than {ENTRIES_MAX} entries; describe fewer resources at a time."
             raise ApiError(Error.POLICY_VIOLATION, text)
     results += denied
     response = DescribeConfigsResponse(throttle_time_ms=0, results=tuple(results))
-    return Result(response, rests_on=rests_on(state, request, env))
+    return Result(response, rests_on=rests_on(state, allowed, env))
 
 
 def permissions(
-    state: State, context: RequestContext, request: DescribeConfigsRequest, env: Env
+    state: State, context: RequestContext, asked: Iterable[tuple[Any, Need]], env: Env
 ) -> dict[AclResourceType, Callable[[str], bool]]:
-    """Which resources of each type the sender of a request may describe."""
+    """Which resources of each type the sender of a request may describe. asked: the resources, with what each needs."""
     named: dict[AclResourceType, set[str]] = {type_: set() for type_, _ in (*_NEEDS.values(), _OF_CLUSTER)}
-    for resource in request.resources:
-        env.slices.pause()
-        type_, name, _ = needed(resource)
+    for _, (type_, name, _) in env.slices.spread(asked):
         named[type_].add(name)
     return {
         type_: permission_on(state, context, env, AclOperation.DESCRIBE_CONFIGS, type_, names)
@@ -105,19 +108,14 @@ def permissions(
     }
 
 
-def needed(resource: Any) -> tuple[AclResourceType, str, Error]:
-    """The type and the name of the resource that a description needs DESCRIBE_CONFIGS on, and the error without it."""
-    type_, code = _NEEDS.get(resource_type(resource.resource_type), _OF_CLUSTER)
-    return type_, CLUSTER_NAME if type_ is AclResourceType.CLUSTER else resource.resource_name, code
+def needed(kind: ResourceType, name: str) -> Need:
+    """What the description of a resource needs."""
+    type_, code = _NEEDS.get(kind, _OF_CLUSTER)
+    return type_, CLUSTER_NAME if type_ is AclResourceType.CLUSTER else name, code
 
 
-def denied_resource(
-    resource: Any, may_describe: Mapping[AclResourceType, Callable[[str], bool]]
-) -> DescribedResource | None:
-    """The result of a resource that the sender may not describe; None for one that it may."""
-    type_, name, code = needed(resource)
-    if may_describe[type_](name):
-        return None
+def denied_resource(resource: Any, code: Error) -> DescribedResource:
+    """The result of a resource that the sender may not describe."""
     return DescribedResource(
         error_code=code,
         error_message=error_text(code),
@@ -149,13 +147,12 @@ def described(describer: Describer, resource: Any) -> DescribedResource:
     )
 
 
-def rests_on(state: State, request: DescribeConfigsRequest, env: Env) -> int:
-    """The offset of the last uncommitted change that the results depend on."""
-    if not request.resources:
+def rests_on(state: State, described: Sequence[Any], env: Env) -> int:
+    """The offset of the last uncommitted change that the results depend on. described: the resources that were."""
+    if not described:
         return NOTHING_PENDING
     found = state.configs.last_change()
-    for resource in request.resources:
-        env.slices.pause()
+    for resource in env.slices.spread(described):
         if resource_type(resource.resource_type) is ResourceType.TOPIC:
             found = max(found, state.topic_ids.changed_at(resource.resource_name))
     return found

@@ -46,20 +46,19 @@ def sifted(
     state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env
 ) -> tuple[list[Any], list[TopicResult]]:
     """The topics that are named once and may be altered, in Kafka's order, and the results for the others."""
-    pause = env.slices.pause
+    spread = env.slices.spread
     counts: dict[str, int] = {}
-    for topic in request.topics:
+    for topic in spread(request.topics):
         counts[topic.name] = counts.get(topic.name, 0) + 1
     refused = [
         TopicResult(name=name, error_code=Error.INVALID_REQUEST, error_message="Duplicate topic name.")
         for name, count in counts.items()
         if count > 1
     ]
-    once = {topic.name: topic for topic in request.topics if counts[topic.name] == 1}
+    once = {topic.name: topic for topic in spread(request.topics) if counts[topic.name] == 1}
     may_alter = permission_on(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, once)
     wanted = []
-    for name in hash_order(counts, pause=pause):
-        pause()
+    for name in spread(hash_order(counts, pause=env.slices.pause)):
         if name not in once:
             continue
         if may_alter(name):

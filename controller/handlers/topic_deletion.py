@@ -49,11 +49,9 @@ def sifted(request: DeleteTopicsRequest, env: Env) -> tuple[list[str], list[byte
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
     refused = []
-    for name in request.topic_names:
-        env.slices.pause()
+    for name in env.slices.spread(request.topic_names):
         names[name] = names.get(name, 0) + 1
-    for topic in request.topics:
-        env.slices.pause()
+    for topic in env.slices.spread(request.topics):
         if topic.name is None and topic.topic_id == ZERO_UUID:
             refused.append(invalid(None, ZERO_UUID, "Neither topic name nor id were specified."))
         elif topic.name is not None and topic.topic_id != ZERO_UUID:
@@ -63,13 +61,11 @@ def sifted(request: DeleteTopicsRequest, env: Env) -> tuple[list[str], list[byte
             names[topic.name] = names.get(topic.name, 0) + 1
         else:
             ids[topic.topic_id] = ids.get(topic.topic_id, 0) + 1
-    for name, count in names.items():
+    for name, count in env.slices.spread(names.items()):
         if count > 1:
-            env.slices.pause()
             refused.append(invalid(name, ZERO_UUID, "Duplicate topic name."))
-    for id_, count in ids.items():
+    for id_, count in env.slices.spread(ids.items()):
         if count > 1:
-            env.slices.pause()
             refused.append(invalid(None, id_, "Duplicate topic id."))
     repeated = {id_ for id_, count in ids.items() if count > 1}
     return [n for n, count in names.items() if count == 1], [i for i in ids if i not in repeated], repeated, refused
@@ -118,8 +114,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
     rights.look_at(names)
     visible = []
-    for name in names:
-        env.slices.pause()
+    for name in env.slices.spread(names):
         if rights.may_describe(name):
             visible.append(name)
         else:
@@ -128,10 +123,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
     if not visible and not ids:
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=shuffled(results, env)))
     env.slices.hold()
-    changes = []
-    for name in visible:
-        env.slices.pause()
-        changes.append(state.topic_ids.changed_at(name))
+    changes = [state.topic_ids.changed_at(name) for name in env.slices.spread(visible)]
     found: dict[bytes, str] = {}
     for topic_id in ids:
         env.slices.pause()
@@ -179,8 +171,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
 def shuffled(results: list[TopicResult], env: Env) -> tuple[TopicResult, ...]:
     """The results; with an authorizer in random order, which does not show whether a topic is absent or hidden."""
     if env.access is not None:
-        for last in range(len(results) - 1, 0, -1):
-            env.slices.pause()
+        for last in env.slices.spread(range(len(results) - 1, 0, -1)):
             other = int(env.random.random() * (last + 1))
             results[last], results[other] = results[other], results[last]
     return tuple(results)

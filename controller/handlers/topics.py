@@ -59,31 +59,29 @@ def sifted(
 
     A sender that may CREATE on the cluster may create every topic.
     """
-    pause = env.slices.pause
+    spread = env.slices.spread
     counts: dict[str, int] = {}
-    for topic in request.topics:
+    for topic in spread(request.topics):
         counts[topic.name] = counts.get(topic.name, 0) + 1
     may_create = rights(state, context, env, counts)
-    denied = ApiError(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
-    errors: dict[str, ApiError] = {}
-    for name, count in counts.items():
-        pause()
+    denied = Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed."
+    errors: dict[str, tuple[Error, str]] = {}
+    for name, count in spread(counts.items()):
         if count > 1:
-            errors[name] = ApiError(Error.INVALID_REQUEST, "Duplicate topic name.")
+            errors[name] = Error.INVALID_REQUEST, "Duplicate topic name."
         elif name == METADATA_TOPIC:
-            text = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
-            errors[name] = ApiError(Error.INVALID_REQUEST, text)
+            errors[name] = Error.INVALID_REQUEST, f"Creation of internal topic {METADATA_TOPIC} is prohibited."
         elif not may_create(name):
             errors[name] = denied
     # Results stand in the order of Kafka's sets of names: those that are given twice, and then the others.
-    ordered = hash_order(counts, pause=pause)
+    ordered = hash_order(counts, pause=env.slices.pause)
+    twice = [name for name in ordered if counts[name] > 1]
+    once = [name for name in spread(ordered) if counts[name] == 1 and name in errors]
     refused = []
-    for names in ([name for name in ordered if counts[name] > 1], [name for name in ordered if counts[name] == 1]):
-        for name in names:
-            if name in errors:
-                pause()
-                refused.append(failed(name, errors[name]))
-    return [topic for topic in request.topics if topic.name not in errors], refused
+    for name in spread((*twice, *once)):
+        code, text = errors[name]
+        refused.append(TopicResult(name=name, error_code=code, error_message=text))
+    return [topic for topic in spread(request.topics) if topic.name not in errors], refused
 
 
 def rights(state: State, context: RequestContext, env: Env, names: Collection[str]) -> Callable[[str], bool]:
@@ -123,8 +121,7 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
 def rests_on(state: State, wanted: Sequence[Any], env: Env) -> int:
     """The offset that refusals, and the results of a dry run, depend on."""
     changes = [state.brokers.last_change(), state.configs.last_change(), state.features.last_change()]
-    for topic in wanted:
-        env.slices.pause()
+    for topic in env.slices.spread(wanted):
         changes.append(state.topic_ids.changed_at(topic.name))
         changes.append(state.similar_names.changed_at(similar_name(topic.name)))
     return max(changes)

@@ -123,6 +123,16 @@ class Committed:
 
 
 @dataclass(slots=True)
+class CommittedPart:
+    """For a standby: it may replay some records of a large batch, which is given whole each time. When all of them are
+    replayed, `Committed` with this batch follows. records: how many.
+    """
+
+    data: bytes
+    records: int
+
+
+@dataclass(slots=True)
 class HighWatermark:
     """For the active controller: all records below this offset are committed."""
 
@@ -229,8 +239,8 @@ class ShutDown:
 
 
 Input = (
-    Ticked | WallClock | Requested | Disconnected | LeaderChanged | Committed | HighWatermark | AppendRefused
-    | SnapshotOpened | SnapshotPart | SnapshotClosed | SnapshotWritten | SnapshotGivenUp
+    Ticked | WallClock | Requested | Disconnected | LeaderChanged | Committed | CommittedPart | HighWatermark
+    | AppendRefused | SnapshotOpened | SnapshotPart | SnapshotClosed | SnapshotWritten | SnapshotGivenUp
     | CaughtUp | LeadershipConfirmed | SendAnswered | KraftVersion | KraftVersionSupport | ReserveOffsets | Stopping
     | ShutDown
 )  # fmt: skip

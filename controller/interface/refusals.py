@@ -13,22 +13,23 @@ from records.registry import response_class
 from records.schema import default_of, replace, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from controller.interface.inputs import RequestContext
 
-    Refuse = Callable[[Any, Any, ApiError], Any]
+    Spread = Callable[[Iterable[Any]], Iterable[Any]]
+    Refuse = Callable[[Any, Any, ApiError, Spread], Any]
 
 FETCH, CREATE_DELEGATION_TOKEN, ELECT_LEADERS = 1, 38, 43
 # The first version of Fetch whose error responses name no partitions, and of CreateDelegationToken with the requester.
 FETCH_WITHOUT_PARTITIONS, TOKEN_WITH_REQUESTER = 13, 3
 
 
-def refused(request: Any, error: ApiError, version: int) -> Any:
-    """The response to a request, decoded at `version`, that failed as a whole."""
+def refused(request: Any, error: ApiError, version: int, spread: Spread = lambda entries: entries) -> Any:
+    """The response to a request, decoded at `version`, that failed as a whole. spread: `Slices.spread` of the node."""
     api_key = schema_of(type(request)).api_key
     assert api_key is not None
-    response = _FORMS.get(api_key, _code_and_text)(request, response_class(api_key), error)
+    response = _FORMS.get(api_key, _code_and_text)(request, response_class(api_key), error, spread)
     # An ElectLeaders of version 0 has no code for the whole; its partitions say it.
     if api_key == ELECT_LEADERS and version == 0:
         return replace(response, error_code=Error.NONE)
@@ -49,47 +50,51 @@ def alternatives(response: Any, context: RequestContext | None) -> Iterator[Any]
         yield refused(context.request, ApiError(Error.UNKNOWN_SERVER_ERROR), context.version)
 
 
-def _code(_: Any, response: Any, error: ApiError) -> Any:
+def _code(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     return replace(default_of(response), error_code=error.code)
 
 
-def _code_and_text(_: Any, response: Any, error: ApiError) -> Any:
+def _code_and_text(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     return replace(default_of(response), error_code=error.code, error_message=raised_text(error))
 
 
-def _code_and_whole_text(_: Any, response: Any, error: ApiError) -> Any:
+def _code_and_whole_text(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     return replace(default_of(response), error_code=error.code, error_message=error.text)
 
 
-def _code_and_stock_text(_: Any, response: Any, error: ApiError) -> Any:
+def _code_and_stock_text(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     return replace(default_of(response), error_code=error.code, error_message=error_text(error.code))
 
 
-def _created_topics(request: Any, response: Any, error: ApiError) -> Any:
+def _created_topics(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     item = response.CreatableTopicResult
     text = raised_text(error)
     return replace(
         default_of(response),
-        topics=tuple(item(name=topic.name, error_code=error.code, error_message=text) for topic in request.topics),
+        topics=tuple(
+            item(name=topic.name, error_code=error.code, error_message=text) for topic in spread(request.topics)
+        ),
     )
 
 
-def _deleted_topics(request: Any, response: Any, error: ApiError) -> Any:
+def _deleted_topics(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     # Kafka gives no message here, in no version.
     item = response.DeletableTopicResult
-    named = tuple(item(name=name, error_code=error.code) for name in request.topic_names)
-    listed = tuple(item(name=t.name, topic_id=t.topic_id, error_code=error.code) for t in request.topics)
+    named = tuple(item(name=name, error_code=error.code) for name in spread(request.topic_names))
+    listed = tuple(item(name=t.name, topic_id=t.topic_id, error_code=error.code) for t in spread(request.topics))
     return replace(default_of(response), responses=named + listed)
 
 
-def _created_partitions(request: Any, response: Any, error: ApiError) -> Any:
+def _created_partitions(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     item = response.CreatePartitionsTopicResult
     text = raised_text(error)
-    results = tuple(item(name=topic.name, error_code=error.code, error_message=text) for topic in request.topics)
+    results = tuple(
+        item(name=topic.name, error_code=error.code, error_message=text) for topic in spread(request.topics)
+    )
     return replace(default_of(response), results=results)
 
 
-def _elected_leaders(request: Any, response: Any, error: ApiError) -> Any:
+def _elected_leaders(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     topic_item = response.ReplicaElectionResult
     text = raised_text(error)
     results = tuple(
@@ -97,15 +102,15 @@ def _elected_leaders(request: Any, response: Any, error: ApiError) -> Any:
             topic=topic.topic,
             partition_result=tuple(
                 topic_item.PartitionResult(partition_id=id_, error_code=error.code, error_message=text)
-                for id_ in topic.partitions
+                for id_ in spread(topic.partitions)
             ),
         )
-        for topic in request.topic_partitions or ()
+        for topic in spread(request.topic_partitions or ())
     )
     return replace(default_of(response), error_code=error.code, replica_election_results=results)
 
 
-def _altered_reassignments(request: Any, response: Any, error: ApiError) -> Any:
+def _altered_reassignments(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     topic_item = response.ReassignableTopicResponse
     text = raised_text(error)
     responses = tuple(
@@ -115,15 +120,15 @@ def _altered_reassignments(request: Any, response: Any, error: ApiError) -> Any:
                 topic_item.ReassignablePartitionResponse(
                     partition_index=partition.partition_index, error_code=error.code, error_message=text
                 )
-                for partition in topic.partitions
+                for partition in spread(topic.partitions)
             ),
         )
-        for topic in request.topics
+        for topic in spread(request.topics)
     )
     return replace(default_of(response), error_code=error.code, error_message=text, responses=responses)
 
 
-def _listed_reassignments(request: Any, response: Any, error: ApiError) -> Any:
+def _listed_reassignments(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     topic_item = response.OngoingTopicReassignment
     partition_item = topic_item.OngoingPartitionReassignment
     topics = tuple(
@@ -131,15 +136,15 @@ def _listed_reassignments(request: Any, response: Any, error: ApiError) -> Any:
             name=topic.name,
             partitions=tuple(
                 partition_item(partition_index=index, replicas=(), adding_replicas=(), removing_replicas=())
-                for index in topic.partition_indexes
+                for index in spread(topic.partition_indexes)
             ),
         )
-        for topic in request.topics or ()
+        for topic in spread(request.topics or ())
     )
     return replace(default_of(response), error_code=error.code, error_message=raised_text(error), topics=topics)
 
 
-def _altered_configs(request: Any, response: Any, error: ApiError) -> Any:
+def _altered_configs(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     item = response.AlterConfigsResourceResponse
     text = raised_text(error)
     responses = tuple(
@@ -149,12 +154,12 @@ def _altered_configs(request: Any, response: Any, error: ApiError) -> Any:
             resource_type=resource.resource_type,
             resource_name=resource.resource_name,
         )
-        for resource in request.resources
+        for resource in spread(request.resources)
     )
     return replace(default_of(response), responses=responses)
 
 
-def _described_configs(request: Any, response: Any, error: ApiError) -> Any:
+def _described_configs(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     item = response.DescribeConfigsResult
     text = error_text(error.code)
     results = tuple(
@@ -165,12 +170,12 @@ def _described_configs(request: Any, response: Any, error: ApiError) -> Any:
             resource_name=resource.resource_name,
             configs=(),
         )
-        for resource in request.resources
+        for resource in spread(request.resources)
     )
     return replace(default_of(response), results=results)
 
 
-def _fetched(request: Any, response: Any, error: ApiError) -> Any:
+def _fetched(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     topic_item = response.FetchableTopicResponse
     topics = tuple(
         topic_item(
@@ -184,26 +189,26 @@ def _fetched(request: Any, response: Any, error: ApiError) -> Any:
                     high_watermark=-1,
                     records=b"",
                 )
-                for partition in topic.partitions
+                for partition in spread(topic.partitions)
             ),
         )
-        for topic in request.topics
+        for topic in spread(request.topics)
     )
     return replace(default_of(response), error_code=error.code, session_id=request.session_id, responses=topics)
 
 
-def _created_acls(request: Any, response: Any, error: ApiError) -> Any:
+def _created_acls(request: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     result = response.AclCreationResult(error_code=error.code, error_message=raised_text(error))
     return replace(default_of(response), results=(result,) * len(request.creations))
 
 
-def _deleted_acls(request: Any, response: Any, error: ApiError) -> Any:
+def _deleted_acls(request: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     item = response.DeleteAclsFilterResult
     result = item(error_code=error.code, error_message=raised_text(error), matching_acls=())
     return replace(default_of(response), filter_results=(result,) * len(request.filters))
 
 
-def _created_token(_: Any, response: Any, error: ApiError) -> Any:
+def _created_token(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     return replace(
         default_of(response),
         error_code=error.code,
@@ -217,7 +222,7 @@ def _created_token(_: Any, response: Any, error: ApiError) -> Any:
     )
 
 
-def _altered_quotas(request: Any, response: Any, error: ApiError) -> Any:
+def _altered_quotas(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     item = response.EntryData
     entries = tuple(
         item(
@@ -227,12 +232,12 @@ def _altered_quotas(request: Any, response: Any, error: ApiError) -> Any:
                 item.EntityData(entity_type=part.entity_type, entity_name=part.entity_name) for part in entry.entity
             ),
         )
-        for entry in request.entries
+        for entry in spread(request.entries)
     )
     return replace(default_of(response), entries=entries)
 
 
-def _described_credentials(request: Any, response: Any, error: ApiError) -> Any:
+def _described_credentials(request: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     item = response.DescribeUserScramCredentialsResult
     text = raised_text(error)
     result = item(user="", error_code=error.code, error_message=text, credential_infos=())
@@ -240,11 +245,11 @@ def _described_credentials(request: Any, response: Any, error: ApiError) -> Any:
     return replace(default_of(response), error_code=error.code, error_message=text, results=results)
 
 
-def _altered_credentials(request: Any, response: Any, error: ApiError) -> Any:
+def _altered_credentials(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     item = response.AlterUserScramCredentialsResult
     text = raised_text(error)
     users = sorted({entry.name for entry in (*request.deletions, *request.upsertions)})
-    results = tuple(item(user=user, error_code=error.code, error_message=text) for user in users)
+    results = tuple(item(user=user, error_code=error.code, error_message=text) for user in spread(users))
     return replace(default_of(response), results=results)
 
 

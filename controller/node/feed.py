@@ -1,4 +1,6 @@
-"""Passes committed records from the quorum to the controller: in order, and in pieces of some 8 KiB."""
+"""Passes committed records from the quorum to the controller: in order, and in pieces of some 8 KiB; larger batches in
+parts.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 # The bytes that are read and replayed in one iteration of the loop, in 1 to 3 ms: a vote waits no longer than that.
 PIECE_BYTES = 8 << 10
+# A larger batch is replayed in parts of so many records, some 10 µs each at most.
+PART_RECORDS = 200
 # The pause between two pieces while this node knows no leader: replay must not delay the election.
 ELECTION_PAUSE_S = 0.005
 # The pause before this node looks again whether its leader has answered.
@@ -48,6 +52,10 @@ class StateFeed:
         self._high_watermark = 0
         self._claim: inputs.LeaderChanged | None = None
         self._snapshot: SnapshotId | None = None
+        self.piece_bytes = self.whole_bytes_max = PIECE_BYTES
+        self.part_records = PART_RECORDS
+        # The batch that is being replayed in parts.
+        self._large: bytes | None = None
         self._batches: Iterator[tuple[bytes, Batch]] | None = None
         self._is_going = False
         self._awaits_answer = False
@@ -55,7 +63,9 @@ class StateFeed:
     @property
     def is_level(self) -> bool:
         """Whether the state has all records that are known to be committed."""
-        return self._batches is None and self._controller.state.end_offset >= self._high_watermark
+        return (
+            self._batches is None and self._large is None and self._controller.state.end_offset >= self._high_watermark
+        )
 
     def high_watermark(self, offset: int) -> None:
         """All records below `offset` are committed."""
@@ -69,7 +79,7 @@ class StateFeed:
         """Replace the state by a snapshot: the log no longer has the records that the state lacks."""
         self._high_watermark = max(self._high_watermark, snapshot.end_offset)
         self._snapshot = snapshot
-        self._batches = None
+        self._batches = self._large = None
         self._go()
 
     def leader_changed(self, effect: LeaderChanged) -> None:
@@ -104,10 +114,16 @@ class StateFeed:
 
     def _feed_log(self) -> bool:
         """Feed committed batches, then a `LeaderChanged` for this node if there is one; whether there may be more."""
+        if self._large is not None:
+            self._feed_part(self._large)
+            return True
         end_offset = self._controller.state.end_offset
         claim = self._claim
         if not self._controller.is_active and end_offset < self._high_watermark:
-            data = self._storage.read(end_offset, self._high_watermark, PIECE_BYTES)
+            data = self._storage.read(end_offset, self._high_watermark, self.piece_bytes)
+            if len(data) > self.whole_bytes_max:  # it is a single batch
+                self._large = data
+                return True
             if data:
                 self._step(inputs.Committed(data))
                 return True
@@ -117,6 +133,14 @@ class StateFeed:
         elif self._controller.is_catching_up and self.is_level:
             self._take_leader_end()
         return False
+
+    def _feed_part(self, data: bytes) -> None:
+        """Feed a part of a large batch, and the batch itself when no record of it is left."""
+        self._step(inputs.CommittedPart(data, self.part_records))
+        replay = self._controller.replay
+        if replay is not None and replay.is_at_end:
+            self._large = None
+            self._step(inputs.Committed(data))
 
     def _take_leader_end(self) -> None:
         """Notify a standby that has all records which the leader had committed at its last answer.

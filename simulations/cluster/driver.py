@@ -78,7 +78,8 @@ class ControllerWatch(Watch, Protocol):
 
 class ControllerProcess(Process):
     """A running controller. driver: the product's; machine: the view of its state that the checks read. begins_with:
-    the records that the formatter wrote, with their versions. sliced: the share of requests served in slices.
+    the records that the formatter wrote, with their versions. sliced: the share of requests served in slices; if it is
+    not 0, batches are replayed in parts.
     """
 
     watch: ControllerWatch
@@ -133,6 +134,9 @@ class ControllerProcess(Process):
             long_executor=SimLongThread(self.loop, node.stream("long thread", node.life)),
         )
         driver.long.queue.rest_from_s = 0.0  # those of a world are short
+        if self.sliced:
+            # Each batch in parts of a record, as the product does with large ones.
+            driver.feed.piece_bytes, driver.feed.whole_bytes_max, driver.feed.part_records = 1, 0, 1
         self.is_listening = True
         driver.start()
 

@@ -117,8 +117,8 @@ MUTANTS = (
         "Q79", "refused items are missing in the answer", "configs", "KIP-339", ("C22",),
         Edit(
             "controller.handlers.configs", "_responses",
-            "env.slices.pause()", "if error is not None:\n    continue\nenv.slices.pause()",
-            names="error is None",
+            "for resource, error in env.slices.spread(answers):\n    ...",
+            "for resource, error in answers:\n    if error is not None:\n        continue\n    ...",
         ),
     ),
     row(

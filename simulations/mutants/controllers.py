@@ -242,6 +242,18 @@ MUTANTS = (
         ),
     ),
     row(
+        "Q93", "a standby answers a read from a part of a batch", "slices", "own", ("C01", "C05", "C16"),
+        Edit(
+            "controller.core.controller", "Controller.is_partial",
+            "self.loading is not None or self.replay is not None", "self.loading is not None",
+        ),
+    ),
+    row(
+        "Q94", "a standby shows a batch before all of it is replayed", "slices", "own", ("ASSERT", "S01", "C05"),
+        Edit("controller.node.feed", "StateFeed._feed_part", "replay is not None and replay.is_at_end", "replay is not None"),
+        Edit("controller.state.partitions.bulk_batches", "BatchReplay.end", 'assert self.is_at_end, "records are left"', ""),
+    ),
+    row(
         "Q92", "inputs that waited for a long step are lost", "slices", "own", ("L05", "C06", "L08"),
         Edit("controller.core.serving", "serve_in_slices", "controller.effects.append(Requeue(held))", "pass"),
     ),

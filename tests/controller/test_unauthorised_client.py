@@ -237,8 +237,8 @@ MUTANTS = {
     ),
     "topics are described to everyone": (
         "controller.handlers.describe_configs",
-        "if may_describe[type_](name):",
-        "if name is not None:",
+        "if not may_describe[type_](name):",
+        "if name is None:",
     ),
     "an ACL of one topic covers all": (
         "controller.state.tables.acl_index", "found = literal.get((resource_type, name))",

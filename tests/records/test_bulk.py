@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from records.batch import CorruptBatch, batches, build_batch, records_of, seal
 from records.bulk import Columns, Rows, Single, batch_body, body_size, partition_changes, partitions, scan
+from records.bulk_scan import LAZY_RECORDS
 from records.crc import crc32c
 from records.frame import decode_record, encode_record
 from records.metadata.configs import ConfigRecord
@@ -408,6 +409,27 @@ def test_a_broken_batch_is_refused_before_anything_is_yielded(change: str, messa
 
     with pytest.raises(CorruptBatch, match=message):
         next(found)
+
+
+@pytest.mark.parametrize("change", ["length", "delta", "left", "null"])
+def test_a_broken_batch_is_refused_by_a_lazy_scan(change: str) -> None:
+    data = broken(change)
+
+    with pytest.raises(CorruptBatch):
+        list(scan(data, next(batches(data)), is_lazy=True))
+
+
+def test_a_lazy_scan_reads_records_without_shapes_as_they_are_asked_for() -> None:
+    values = [encode_record(RemoveTopicRecord(topic_id=bytes([i % 200]) * 16), 0) for i in range(2 * LAZY_RECORDS + 5)]
+    data = build_batch(values, base_offset=7, leader_epoch=1, timestamp_ms=5)
+    cut = data[:-1] + b"\1"  # the last record says that a header follows
+    whole = scan(data, next(batches(data)), is_lazy=True)
+    damaged = scan(cut, next(batches(cut, check=False)), is_lazy=True)
+
+    assert list(whole) == [Single(7 + i, value) for i, value in enumerate(values)]
+    assert [as_records(next(damaged))[0][0] for _ in range(2 * LAZY_RECORDS)] == list(range(7, 7 + 2 * LAZY_RECORDS))
+    with pytest.raises(CorruptBatch):
+        next(damaged)
 
 
 def test_a_batch_with_gaps_is_read_one_by_one() -> None:

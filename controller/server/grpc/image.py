@@ -53,7 +53,7 @@ class Images:
         if loop.time() < self._next_s:
             return None
         async with self._slices.slice():
-            if not state.stable_end_offset or state.loading:
+            if not state.stable_end_offset or self._node.controller.is_partial:
                 return None
             begin_s = loop.time()
             view = stable_view(state)

@@ -21,27 +21,73 @@ if TYPE_CHECKING:
     from controller.state.state import State
     from records.batch import Batch
 
+# So many records by columns take the time of one that is replayed by itself.
+ROWS_OF_RECORD = 10
+
 _PARTITION_FIELDS = (*FIELDS, "leader_epoch", "partition_epoch")
 
 
 def replay_batch(state: State, data: bytes, batch: Batch) -> None:
-    """Replay a committed data batch, the next one in the log.
+    """Replay a committed batch, the next one in the log.
 
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
-    # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open.
-    state.commit(batch.last_offset + 1)
+    replay = BatchReplay(state, data, batch)
+    replay.go_on(None)
+    replay.end()
+
+
+class BatchReplay:
+    """The replay of a committed batch, the next one in the log, in parts.
+
+    Between two parts the state has some of the batch's records, not even the first of them, and must not be shown; its
+    end offset is that of before. is_at_end: whether nothing but `end` is left. Each method raises ReplayError,
+    DecodeError or CorruptBatch; the state must not be used after that.
+    """
+
+    __slots__ = ("_records", "_state", "batch", "is_at_end")
+
+    def __init__(self, state: State, data: bytes, batch: Batch) -> None:
+        self.batch = batch
+        self.is_at_end = False
+        self._state = state
+        # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open.
+        state.commit(batch.last_offset + 1)
+        self._records = _replay_records(state, data, batch)
+
+    def go_on(self, count: int | None) -> None:
+        """Replay so many records, or about as many by columns in the time of these; None for all that are left."""
+        left = self.batch.record_count if count is None else count
+        for cost in self._records:
+            left -= cost
+            if left <= 0 and count is not None:
+                break
+        else:
+            self.is_at_end = True
+        self._state.end_offset = self.batch.base_offset
+
+    def end(self) -> None:
+        """Show the batch, of which all records are replayed."""
+        assert self.is_at_end, "records are left"
+        self._state.end_offset = self.batch.last_offset + 1
+        self._state.commit(self._state.end_offset)
+
+
+def _replay_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
+    """Replay the records of a batch; yields how many that were, by the time they took, after each or several."""
+    if batch.is_control:
+        return  # it only moves the end offset
     if state.transaction:
         for offset, _, _, value, _ in records_of(data, batch):
             state.replay(decode_record(value or b"")[0], offset)
-    else:
-        for found in scan(data, batch):
-            if isinstance(found, Columns):
-                replay_columns(state, found)
-            else:
-                state.replay(decode_record(found.value)[0], found.offset)
-    state.end_offset = batch.last_offset + 1
-    state.commit(state.end_offset)
+            yield 1
+        return
+    for found in scan(data, batch, is_lazy=True):
+        if isinstance(found, Columns):
+            yield from replay_columns(state, found)
+        else:
+            state.replay(decode_record(found.value)[0], found.offset)
+            yield 1
 
 
 def load_batch(state: State, data: bytes, batch: Batch) -> None:
@@ -53,17 +99,24 @@ def load_batch(state: State, data: bytes, batch: Batch) -> None:
     for found in scan(data, batch):
         if isinstance(found, Columns):
             found.offsets = np.full(len(found), offset, np.int64)
-            replay_columns(state, found)
+            for _ in replay_columns(state, found):
+                pass
         else:
             state.replay(decode_record(found.value)[0], offset)
 
 
-def replay_columns(state: State, found: Columns) -> None:
-    """Replay committed records of one shape. Raises ReplayError."""
+def replay_columns(state: State, found: Columns) -> Iterator[int]:
+    """Replay committed records of one shape, by columns or one by one; yields as `_replay_records`.
+
+    Raises ReplayError.
+    """
     # A transaction may have begun in this very batch.
     if found.record is TopicRecord or state.transaction or not _by_columns(state, found):
         for message, offset in zip(messages(found), found.offsets.tolist(), strict=True):
             state.replay(message, offset)
+            yield 1
+    else:
+        yield 1 + len(found) // ROWS_OF_RECORD
 
 
 def _by_columns(state: State, found: Columns) -> bool:

@@ -284,9 +284,8 @@ class Partitions(Undoable):
 
     def hide(self, topic: Topic) -> None:
         """Remove a topic's partitions."""
-        rows = rows_of(topic)
-        self.columns.topic[rows] = NO_TOPIC
-        self.count -= len(rows)
+        self.columns.topic[_indexer(topic)] = NO_TOPIC
+        self.count -= topic.partition_count()
         self.version += 1
         self._bury(topic)
 
@@ -304,7 +303,7 @@ class Partitions(Undoable):
         stable = list(takewhile(lambda grave: grave[1] < below, self._graves.items()))
         for gone, _ in stable:
             del self._graves[gone]
-            self._release(gone)
+        self._release([gone for gone, _ in stable])
         if not self.bulk.uncommitted:
             self.columns.clear_out()
 
@@ -312,20 +311,28 @@ class Partitions(Undoable):
         if self.undo.recording:
             self._graves[gone] = self.undo.offset
         else:
-            self._release(gone)
+            self._release([gone])
 
-    def _release(self, gone: Topic | int) -> None:
-        uncommon = self.columns.uncommon
-        if isinstance(gone, int):
-            uncommon[gone] = COMMON
-            self._free_rows.append(gone)
-            return
-        rows = rows_of(gone)
-        uncommon[rows] = COMMON
-        # The last row first, so that they are taken again in ascending order.
-        self._free_rows.extend(rows[::-1].tolist())
-        self.topics[gone.index] = None
-        self._free_topics.append(gone.index)
+    def _release(self, removed: list[Topic | int]) -> None:
+        free = array("i")
+        for gone in removed:
+            if isinstance(gone, int):
+                free.append(gone)
+                continue
+            # The last row first, so that they are taken again in ascending order.
+            rows = gone.rows
+            free.extend(rows[::-1] if isinstance(rows, range) else rows_of(gone)[::-1].tolist())
+            self.topics[gone.index] = None
+            self._free_topics.append(gone.index)
+        if free:
+            self.columns.uncommon[np.frombuffer(free, np.int32)] = COMMON
+            self._free_rows.extend(free)
+
+
+def _indexer(topic: Topic) -> slice | Rows:
+    """What selects the rows of a topic's partitions in a column."""
+    rows = topic.rows
+    return slice(rows.start, rows.stop) if isinstance(rows, range) else rows_of(topic)
 
 
 def rows_of(topic: Topic) -> Rows:

@@ -75,6 +75,14 @@ class Acls(Table[bytes, Acl]):
         self._is_loading = True
         self._pending.clear()
 
+    def freeze(self) -> None:
+        """Keep the index as it is until `thaw`: records of a batch are replayed, but not all of them yet."""
+        self.index()
+        self._is_loading = True
+
+    def thaw(self) -> None:
+        self._is_loading = False
+
     def settle(self) -> None:
         """The snapshot was loaded whole."""
         self._is_loading = False

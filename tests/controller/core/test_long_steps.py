@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from greenlet import getcurrent, greenlet
 
 from controller.config.node import NodeConfig
@@ -14,15 +16,20 @@ from controller.interface.inputs import Principal, RequestContext, Requested, Ti
 from controller.rules.authorizer import StandardAuthorizer
 from raft.inputs import Source
 from records.errors import Error
+from records.messages.acls import CreateAclsRequest
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
-from records.messages.configs import DescribeConfigsRequest
-from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
+from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.quotas import AlterClientQuotasRequest
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.metadata.transactions import BeginTransactionRecord
 from records.schema import default_of, replace, schema_of
 from records.uuids import ZERO_UUID
 from tests.controller.handlers.cluster_of_configs import NODE
 from tests.controller.rig import Rig, new_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ANN, ROOT = Principal("User", "ann"), Principal("User", "root")
 DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2, include_cluster_authorized_operations=False)
@@ -45,7 +52,7 @@ class Long:
         context = RequestContext(
             self.source, schema.api_key, schema.served[1], "CONTROLLER", rig.now_ms, principal=principal, is_long=True
         )
-        self._event = Requested(context, request)
+        self.event = Requested(context, request)
         self._job = greenlet(self._run)
         rig.controller.long.switch = self._switch
 
@@ -71,7 +78,7 @@ class Long:
         return self.rig.now_ms
 
     def _run(self) -> None:
-        self.effects = step(self.rig.controller, self._event, self.rig.now_ms)
+        self.effects = step(self.rig.controller, self.event, self.rig.now_ms)
 
 
 def active(**options: Any) -> Rig:
@@ -261,3 +268,106 @@ def test_a_refused_deletion_never_holds_the_writes() -> None:
 
     assert phases == {"FREE"}
     assert {result.error_code for result in effects[0].response.responses} == {Error.TOPIC_AUTHORIZATION_FAILED}
+
+
+def created(names: list[str]) -> CreateTopicsRequest:
+    return topics(*names)
+
+
+def deleted(names: list[str]) -> DeleteTopicsRequest:
+    state = DeleteTopicsRequest.DeleteTopicState
+    return DeleteTopicsRequest(topics=tuple(state(name=name, topic_id=ZERO_UUID) for name in names), timeout_ms=60_000)
+
+
+def grown(names: list[str]) -> CreatePartitionsRequest:
+    topic = CreatePartitionsRequest.CreatePartitionsTopic
+    asked = tuple(topic(name=name, count=2, assignments=None) for name in names)
+    return CreatePartitionsRequest(topics=asked, timeout_ms=60_000, validate_only=False)
+
+
+def altered(names: list[str], kind: int = 2, key: str = "retention.ms") -> IncrementalAlterConfigsRequest:
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    change = resource.AlterableConfig(name=key, config_operation=0, value="50000")
+    resources = tuple(resource(resource_type=kind, resource_name=name, configs=(change,)) for name in names)
+    return IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+
+
+def altered_groups(names: list[str]) -> IncrementalAlterConfigsRequest:
+    return altered(names, 32, "consumer.session.timeout.ms")
+
+
+def described(names: list[str]) -> DescribeConfigsRequest:
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    resources = tuple(resource(resource_type=2, resource_name=name, configuration_keys=None) for name in names)
+    return replace(default_of(DescribeConfigsRequest), resources=resources)
+
+
+def limited(names: list[str]) -> AlterClientQuotasRequest:
+    entry = AlterClientQuotasRequest.EntryData
+    op = entry.OpData(key="producer_byte_rate", value=1000.0, remove=False)
+    entries = tuple(
+        entry(entity=(entry.EntityData(entity_type="user", entity_name=name),), ops=(op,)) for name in names
+    )
+    return AlterClientQuotasRequest(entries=entries, validate_only=False)
+
+
+def allowing(names: list[str]) -> CreateAclsRequest:
+    acl = CreateAclsRequest.AclCreation
+    return CreateAclsRequest(
+        creations=tuple(
+            acl(
+                resource_type=2, resource_name=name, resource_pattern_type=3, principal="User:x", host="*", operation=3,
+                permission_type=3,
+            )
+            for name in names
+        )
+    )  # fmt: skip
+
+
+class Stretches:
+    """The most calls of functions between two pauses of a long step: what it does there, without a clock."""
+
+    def __init__(self, request: Any, principal: Principal) -> None:
+        rig = secured()
+        rig.controller.env.config = NodeConfig(NODE)
+        self.longest = self._calls = 0
+        schema = schema_of(type(request))
+        assert schema.api_key is not None
+        assert schema.served is not None
+        context = RequestContext(
+            Source(99, 1), schema.api_key, schema.served[1], "CONTROLLER", rig.now_ms, principal=principal, is_long=True
+        )
+        rig.controller.long.switch = self._switch
+        sys.setprofile(self._count)
+        try:
+            step(rig.controller, Requested(context, request), rig.now_ms)
+        finally:
+            sys.setprofile(None)
+        self._switch()
+
+    def _count(self, _frame: Any, event: str, _argument: Any) -> None:
+        if event in {"call", "c_call"}:
+            self._calls += 1
+
+    def _switch(self) -> None:
+        self.longest = max(self.longest, self._calls)
+        self._calls = 0
+
+
+@pytest.mark.parametrize(
+    ("ask", "principal"),
+    [
+        *((ask, ANN) for ask in (created, deleted, grown, altered, described, allowing, limited)),
+        *((ask, ROOT) for ask in (created, deleted, grown, altered, altered_groups, described, allowing, limited)),
+    ],
+)
+def test_what_is_done_between_two_pauses_does_not_grow_with_the_request(
+    ask: Callable[[list[str]], Any], principal: Principal
+) -> None:
+    small, large = ([f"name-{index}" for index in range(size)] for size in (1100, 3300))
+    Stretches(ask(small[:300]), principal)  # what is made at the first use of anything
+
+    longest = [Stretches(ask(names), principal).longest for names in (small, large)]
+
+    assert longest[1] < longest[0] + 300
+    assert longest[1] < 2500

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from controller.interface.inputs import CaughtUp, Committed, SnapshotClosed, SnapshotOpened
+from controller.interface.inputs import CaughtUp, Committed, CommittedPart, SnapshotClosed, SnapshotOpened
 from controller.interface.inputs import LeaderChanged as NewLeader
 from controller.node.feed import StateFeed
 from raft.config import SnapshotId
@@ -30,13 +31,19 @@ class Standby:
         self.end = 0  # of the log
         self.role: Any = Follower(1, 2, (), None, FollowerState(0))
         self.taken: list[Any] = []
+        self.whole = 2  # the bytes that are read at a time
+        self.replay: Any = None
         self.leaders: list[tuple[int, int | None, int]] = []  # epoch, leader, and the state's end offset
 
     def step(self, event: Any) -> None:
         self.taken.append(type(event))
         if isinstance(event, SnapshotOpened):
             self.end_offset = event.id.end_offset
+        elif isinstance(event, CommittedPart):
+            left = len(event.data) if self.replay is None else self.replay.left
+            self.replay = SimpleNamespace(left=left - 1, is_at_end=left == 1)
         elif isinstance(event, Committed):
+            self.replay = None
             self.end_offset += len(event.data)
         elif isinstance(event, CaughtUp):
             self.is_catching_up = False
@@ -45,7 +52,7 @@ class Standby:
             self.is_active = event.leader_id == self.env.node_id
 
     def read(self, offset: int, end_offset: int, _bytes_max: int) -> bytes:
-        return b"x" * min(end_offset - offset, 2)
+        return b"x" * min(end_offset - offset, self.whole)
 
     def snapshot_batches(self, _id: SnapshotId) -> Iterator[Any]:
         return iter(())
@@ -185,3 +192,53 @@ def test_a_claim_that_waits_for_records_is_replaced_by_that_of_a_later_epoch() -
     iterations.run()
 
     assert standby.leaders == [(5, 2, 0), (6, 1, 6)]
+
+
+def fed_with_large(size: int = 3) -> tuple[Standby, StateFeed, Iterations]:
+    """A feed to which a batch of more than two bytes is large; a part is one byte."""
+    standby, feed, iterations = fed()
+    standby.whole = size
+    feed.whole_bytes_max = 2
+    return standby, feed, iterations
+
+
+def test_a_large_batch_is_fed_in_parts_with_other_work_between_and_then_whole() -> None:
+    standby, feed, iterations = fed_with_large()
+
+    feed.high_watermark(standby.fetched(3, 3))
+    taken = []
+    while iterations.waiting:
+        iterations.waiting.pop(0)()
+        taken.append(len(standby.taken))
+
+    assert standby.taken == [CommittedPart, CommittedPart, CommittedPart, Committed, CaughtUp]
+    assert max(after - before for before, after in pairwise([0, *taken])) <= 2
+    assert standby.end_offset == 3
+
+
+def test_a_claim_waits_for_the_end_of_a_large_batch() -> None:
+    standby, feed, iterations = fed_with_large()
+    feed.high_watermark(standby.fetched(3, 3))
+    for _ in range(2):
+        iterations.waiting.pop(0)()
+    standby.end_offset = 3  # whatever the state says of a batch under way
+
+    feed.leader_changed(LeaderChanged(4, 1, 3))
+    is_level = feed.is_level
+    standby.end_offset = 0
+    iterations.run()
+
+    assert not is_level
+    assert standby.leaders == [(4, 1, 3)]
+
+
+def test_a_snapshot_drops_a_large_batch() -> None:
+    standby, feed, iterations = fed_with_large()
+    feed.high_watermark(standby.fetched(3, 3))
+    for _ in range(2):
+        iterations.waiting.pop(0)()
+
+    feed.load(SnapshotId(3, 1))
+    iterations.run()
+
+    assert standby.taken == [CommittedPart, SnapshotOpened, SnapshotClosed, CaughtUp]
