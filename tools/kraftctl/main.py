@@ -22,6 +22,7 @@ VERBS = {
     "watch": (".history.watch", "print changes of the metadata as they commit"),
     "bench": (".bench.bench", "measure latency and rate of a quorum, beside what to expect"),
     "doctor": (".doctor.doctor", "examine a node, running or not: what is wrong, and the remedy"),
+    "debug": (".debug.debug", "collect what a ticket needs in one archive, without secrets"),
     "rehearse": (".rehearse", "play the loss of nodes, sites and links, in simulated time"),
     "features": (".cluster.features", "check which nodes block a feature level"),
     "completion": (".completion", "print a script that completes commands in bash, zsh or fish"),
