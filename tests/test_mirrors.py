@@ -68,6 +68,7 @@ TESTED_BY = {
     "tools.kraftctl.bench.bench_measures": "tools/kraftctl/bench/test_bench.py",
     "tools.kraftctl.bench.bench_scratch": "tools/kraftctl/bench/test_bench.py",
     "tools.kraftctl.points.changes": "tools/kraftctl/history/test_history.py",
+    "tools.kraftctl.cluster.replica_logs": "tools/kraftctl/cluster/test_quorum_hash.py",
     "tools.kraftctl.debug.debug": "tools/kraftctl/debug/test_bundle.py",
     "tools.kraftctl.debug.disk_parts": "tools/kraftctl/debug/test_bundle.py",
     "tools.kraftctl.debug.node_parts": "tools/kraftctl/debug/test_bundle.py",

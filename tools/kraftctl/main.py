@@ -9,7 +9,10 @@ VERBS = {
     "start": (".run.start", "run one node from a controller.properties"),
     "container": (".run.container", "run one node in a container, configured by its environment"),
     "status": (".cluster.status", "show the leader and each voter; without a leader, each node's own view"),
-    "quorum": (".cluster.quorum_verbs", "show the voters, replace one that lost its disk, make static voters dynamic"),
+    "quorum": (
+        ".cluster.quorum_verbs",
+        "show the voters, compare their logs, replace one, make static voters dynamic",
+    ),
     "controllers": (".cluster.controllers", "remove the registrations of controllers that are gone"),
     "wait": (".cluster.wait", "wait until a quorum has a leader and its voters have caught up"),
     "topic": (".cluster.topic", "alter partitions, replicas and configs of a topic"),

@@ -39,6 +39,7 @@ ASKING = [
     f"status {AT}",
     f"status {AT} --field cluster_id",
     f"quorum status {AT}",
+    f"quorum hash {AT}",
     f"quorum migrate --to dynamic {AT} --dry-run",
     f"quorum replace --id 1 {AT} --dry-run",
     f"wait {AT} --timeout 0",
