@@ -96,7 +96,7 @@ TOOL_LEVELS = (
     ("kraftctl.points", "kraftctl.nodes"),
     ("kraftctl",),
     ("kraftctl.cluster", "kraftctl.run", "kraftctl.history", "kraftctl.backup", "kraftctl.doctor", "kraftctl.repair"),
-    ("kraftctl.bench",),
+    ("kraftctl.bench", "kraftctl.debug"),
 )
 FILES_MAX = 25
 # The one circle of types: the state is made of these tables, and the functions of a table take the state, or the whole

@@ -33,6 +33,7 @@ from controller.security.listeners import Security
 from controller.server.identity import Identity
 from controller.server.self_checks import Certificate, SelfChecks
 from controller.server.service_manager import ServiceManager
+from controller.server.stack_dumps import StackDumps
 from controller.state.state import State
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.network.channels import Channels
@@ -309,6 +310,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         backlog=share.backlog,
     )  # fmt: skip
     executor = FlushThread()
+    stacks = StackDumps(loop)
     http = grpc = None
     for key, reason in unprotected_edges(config):
         log("edge_open", listener=key, reason=reason)
@@ -332,6 +334,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
             http.close()
         if grpc is not None:
             await grpc.close()
+        stacks.close()
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
     node.start()
@@ -371,6 +374,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     if grpc is not None:
         await grpc.close()
     security.close()
+    stacks.close()
     identity.lock.release()
     log("node_stopped")
     return 1 if node.failure is not None else 0

@@ -12,7 +12,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
-from controller.config.edges import HTTP
+from controller.config.edges import HTTP, is_loopback_host
 from controller.config.values.addresses import parse_address
 from controller.security.edges import EdgeSecurity, names_of_session
 from controller.security.files import FileError
@@ -21,6 +21,7 @@ from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
 from controller.server.http.events import READERS_MAX, Events
 from controller.server.http.hosts import KEY, Hosts
+from controller.server.http.log_checksums import PREFIX, log_checksums, parse_offset
 from controller.server.http.metrics import Metrics
 from controller.server.http.page import page_answer
 from controller.server.http.page_problems import page_problems
@@ -215,9 +216,9 @@ class HttpPort:
             return text(405, f"{asked.method} is not supported; use GET or HEAD", ("Allow", "GET, HEAD"))
         if asked.path == "/events":
             return text(503, f"{READERS_MAX} readers of events are connected, the limit", ("Retry-After", "10"))
-        answer = self._paths.get(asked.path)
+        answer = self._log_checksums if asked.path.startswith(PREFIX) else self._paths.get(asked.path)
         if answer is None:
-            return text(404, f"unknown path; known paths: {' '.join(self._paths)} /events")
+            return text(404, f"unknown path; known paths: {' '.join(self._paths)} /events {PREFIX}OFFSET")
         if self._node is None and asked.path not in NEED_NO_NODE:
             return as_json(503, {"status": "starting", "checks": []})
         found = answer(asked)
@@ -238,6 +239,10 @@ class HttpPort:
         if not is_trusted and not self._hosts.has(asked.host):
             self._note("http_refused", HTTP.listener, connection.peer, f"the request is for a host not in {KEY}")
             return text(421, f"this is not {asked.host[:256]}: use the node's address, or add the name to {KEY}")
+        peer_host = connection.peer.rpartition(":")[0].strip("[]")
+        is_known = self._security.has_token or connection.names or is_loopback_host(peer_host)
+        if asked.path.startswith(PREFIX) and not is_known:
+            return text(403, f"{PREFIX} is for this machine, or for clients of {HTTP.token} or {HTTP.client_ca}")
         if asked.path in PROBES or has_sent_token:
             return None
         self._note("http_refused", HTTP.listener, connection.peer, f"it sends no token of {HTTP.token}")
@@ -262,6 +267,13 @@ class HttpPort:
     def _quorum(self, _asked: Asked) -> Answer:
         view = quorum_view(self._read(), self._problems())
         return as_json(200, {**view, "config": config_view(self._config)})
+
+    def _log_checksums(self, asked: Asked) -> Answer:
+        assert self._node is not None
+        offset = parse_offset(asked.path)
+        if offset is None:
+            return text(404, f"{PREFIX} is followed by an offset")
+        return as_json(200, log_checksums(self._node, offset))
 
     def _problems(self) -> list[Shown]:
         assert self._node is not None

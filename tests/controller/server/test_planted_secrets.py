@@ -10,6 +10,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tarfile
 import time
 import urllib.error
 import urllib.request
@@ -181,6 +182,9 @@ def test_no_planted_secret_is_in_any_output(tmp_path: Path, monkeypatch: pytest.
             assert bob.log_in("OAUTHBEARER", BearerClient(lambda: "a.b.c", {})) == 58
         answers += [http(port + 1, path, secret) for path in ("/quorum", "/metrics", "/", "/no-such", "/readyz")]
         answers.append(Path(f"/proc/{process.pid}/cmdline").read_text())
+        bundles = [
+            bundle(tmp_path, *options) for options in (("-c", str(properties)), ("--directory", str(tmp_path / "data")))
+        ]
     log = (tmp_path / "node.log").read_text()
     audit = (tmp_path / "audit.log").read_text()
 
@@ -207,11 +211,28 @@ def test_no_planted_secret_is_in_any_output(tmp_path: Path, monkeypatch: pytest.
         "ExpireDelegationToken",
     ):
         assert f'"api":"{api}"' in audit, api
-    for text in (log, "".join(answers), formatted, tree, audit):
+    assert sorted(bundles[0])[:2] == ["config.json", "directory/files.json"]
+    assert "listener.name.external.ssl.key.password" in bundles[1]["records.jsonl"]
+    assert '"UserScramCredentialRecord"' in bundles[1]["records.jsonl"]
+    assert "authentication_failed" in bundles[0]["logs/0.log"]
+    assert "AlterUserScramCredentials" in bundles[0]["logs/1-audit.log"]
+    in_bundles = [text for files in bundles for text in files.values()]
+    for text in (log, "".join(answers), formatted, tree, audit, *in_bundles):
         assert secret.found_in(text) == []
         assert "PRIVATE KEY" not in text
     # As stock's, the dump has the values of configs as they are in the log, of sensitive keys too.
     assert secret.found_in(dump) == ["config"]
+
+
+def bundle(root: Path, *options: str) -> dict[str, str]:
+    """The files of an archive of `kraftctl debug bundle`, by their names in it."""
+    target = root / f"bundle{options[0]}.tar.gz"
+    more = ("--log", str(root / "node.log"), "--out", str(target), "--seconds", "0.2", "--every", "0.1")
+    command = [sys.executable, "-m", "tools.kraftctl.main", "debug", "bundle", *options, *more]
+    assert subprocess.run(command, check=False, timeout=60).returncode in (0, 2)
+    with tarfile.open(target) as archive:
+        entries = {entry.name.partition("/")[2]: archive.extractfile(entry) for entry in archive.getmembers()}
+        return {name: file.read().decode() for name, file in entries.items() if file is not None}
 
 
 def change_everything(admin: Client, secret: Planted) -> None:

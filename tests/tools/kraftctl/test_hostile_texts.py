@@ -33,11 +33,13 @@ READING = [
     "features preflight 4.3 --directory DIR",
     "recover measure DIR",
     "doctor -c CONFIG",
+    "debug bundle -c CONFIG --no-probe --seconds 0 --out OUT --log DIR",
 ]
 ASKING = [
     f"status {AT}",
     f"status {AT} --field cluster_id",
     f"quorum status {AT}",
+    f"quorum hash {AT}",
     f"quorum migrate --to dynamic {AT} --dry-run",
     f"quorum replace --id 1 {AT} --dry-run",
     f"wait {AT} --timeout 0",
@@ -68,7 +70,7 @@ def _directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def given(arguments: str, directory: Path, port: int = 0) -> list[str]:
     names = {
         "AT": f"127.0.0.1:{port}", "BACKUP": str(directory.parent / "backup"),
-        "CONFIG": str(directory / "controller.properties"),
+        "CONFIG": str(directory / "controller.properties"), "OUT": str(directory.parent / f"{HOSTILE}.tar.gz"),
     }  # fmt: skip
     return [names.get(each, str(directory) if each == "DIR" else each) for each in arguments.split()]
 

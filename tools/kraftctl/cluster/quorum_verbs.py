@@ -1,4 +1,4 @@
-"""`kraftctl quorum status | replace | migrate`: the arguments of the three; each verb's module does the work."""
+"""`kraftctl quorum status | hash | replace | migrate`: the arguments; each verb's module does the work."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib import import_module
 
 from tools.client.quorum_options import add_quorum_options
 from tools.kraftctl.cluster.status import DESCRIPTION, add_status_options
+from tools.kraftctl.nodes.http_page import add_caller_options
 from tools.kraftctl.terminal import add_verb, add_writing_options, parser
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
     top = parser(
         "kraftctl quorum",
-        "Show the voters of the quorum, replace one that lost its disk, make static voters dynamic.",
+        "Show the voters, compare their logs, replace one that lost its disk, make static voters dynamic.",
         "kraftctl quorum status --bootstrap-controller c1:9093,c2:9093,c3:9093",
         "kraftctl quorum replace --id 2 --bootstrap-controller c1:9093,c3:9093 --dry-run",
     )
@@ -43,9 +44,35 @@ def arguments_parser() -> argparse.ArgumentParser:
         "kraftctl quorum status -c /etc/kafka/controller.properties --json",
     )  # fmt: skip
     add_status_options(status)
+    _add_hash(verbs)
     _add_replace(verbs)
     _add_migrate(verbs)
     return top
+
+
+def _add_hash(verbs: argparse._SubParsersAction[Parser]) -> None:
+    compared = add_verb(
+        verbs, "hash", "compare the logs and states of all replicas at one offset",
+        "Compare the replicas of a running quorum with its leader, below the highest offset that all of them have:\n"
+        "the leader as an observer reads it, each other controller of ours by its HTTP port (/log/OFFSET), and each\n"
+        "--directory, of a controller or broker, ours or stock's, running or not. The logs are compared batch by\n"
+        "batch; of the leader and the directories the state too, from a checkpoint where the log begins with one.\n"
+        "The first difference is named, in a directory the first record. A stock follower serves no records: run this\n"
+        "on its machine with --directory.\n"
+        "Exit code 0: all voters are equal; 1: one could not be compared; 2: there is a difference.",
+        "kraftctl quorum hash --bootstrap-controller c1:9093,c2:9093,c3:9093",
+        "kraftctl quorum hash -c /etc/kafka/controller.properties --directory /var/lib/kafka/broker --json",
+    )  # fmt: skip
+    add_quorum_options(compared)
+    add_caller_options(compared, "the HTTP port")
+    compared.add_argument(
+        "--directory", action="append", default=[], metavar="DIR",
+        help="a log directory of a replica on this machine (repeatable)",
+    )  # fmt: skip
+    compared.add_argument(
+        "--offset", type=int, metavar="OFFSET", help="compare below this one; default: the highest that all have"
+    )
+    compared.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _add_replace(verbs: argparse._SubParsersAction[Parser]) -> None:

@@ -179,6 +179,25 @@ class HttpPage:
             self.close()
             raise
 
+    def first_event(self, path: str, bytes_max: int) -> Any:
+        """The data of the first server-sent event of a path. Raises OSError, ConfigError, ValueError without one."""
+        from http.client import HTTPException
+
+        connection = self._caller.connect(self._host, self._port, self._seconds)
+        try:
+            connection.request("GET", path, headers=self._caller.headers())
+            answer = connection.getresponse()
+            if answer.status != OK:
+                raise OSError(f"{self._host}:{self._port} answers {path} with {answer.status}")
+            while line := answer.readline(bytes_max):
+                if line.startswith(b"data: "):
+                    return json.loads(line.removeprefix(b"data: "))
+        except HTTPException as error:
+            raise OSError(f"{self._host}:{self._port} does not answer {path} with HTTP: {error!r}") from None
+        finally:
+            connection.close()
+        raise ValueError(f"{self._host}:{self._port} ends {path} without an event")
+
     def view(self) -> NodeView:
         """The node's own view. Raises OSError, ConfigError, and LookupError for an answer that is none of `/quorum`."""
         status, found = self.get("/quorum")

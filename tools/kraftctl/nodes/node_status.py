@@ -61,6 +61,14 @@ def ask_all(
         return list(threads.map(lambda address: ask(address, known.get(address), caller, security, hosts), addresses))
 
 
+def find_pages(
+    addresses: list[Address], known: dict[Address, Known], caller: Caller, security: ClientSecurity | None = None
+) -> list[tuple[NodeStatus, HttpPage | None]]:
+    """The HTTP port of each node that has one, and what is known of the node, in the order of the addresses."""
+    hosts = frozenset(host for host, _ in addresses)
+    return [_page_of(address, known.get(address), caller, security, hosts) for address in addresses]
+
+
 def ask(
     address: Address,
     known: Known | None,
@@ -72,6 +80,18 @@ def ask(
 
     hosts: those that the user named; only these, and the host of the address, get the token of the caller.
     """
+    status, page = _page_of(address, known, caller, security, hosts)
+    return status if page is None else _with_own_view(status, page)
+
+
+def _page_of(
+    address: Address,
+    known: Known | None,
+    caller: Caller,
+    security: ClientSecurity | None,
+    hosts: frozenset[str],
+) -> tuple[NodeStatus, HttpPage | None]:
+    """What the Kafka listener says, and the HTTP port; None without one, and where the token must not go there."""
     host, port = address
     status = NodeStatus(f"{host}:{port}", None if known is None else known.node_id)
     http = None if known is None else known.http
@@ -88,17 +108,17 @@ def ask(
     except (OSError, ApiError, DecodeError) as error:
         # A node that has never seen a leader does not describe its configs in time.
         if status.error is None:
-            return status._replace(error=str(error) or type(error).__name__)
+            return status._replace(error=str(error) or type(error).__name__), None
     if http is None:
-        return status
+        return status, None
     # A port on all addresses of the node is reached at the address that answered.
     http_host = host if http[0] in ANYWHERE else http[0]
     is_own_loopback = is_loopback_host(host) and is_loopback_host(http_host)
     if caller.token is not None and http_host not in given and not is_own_loopback:
         # The node's answer named this host; what listens there may be anybody's.
         refusal = f"its HTTP port: no token is sent to {http_host}:{http[1]}, whose host was not given"
-        return status._replace(error=f"{status.error}; {refusal}" if status.error else refusal)
-    return _with_own_view(status, HttpPage((http_host, http[1]), caller, ASK_S))
+        return status._replace(error=f"{status.error}; {refusal}" if status.error else refusal), None
+    return status, HttpPage((http_host, http[1]), caller, ASK_S)
 
 
 def _with_refusal(status: NodeStatus, connection: Connection) -> NodeStatus:

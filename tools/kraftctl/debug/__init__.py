@@ -1,0 +1,1 @@
+"""`kraftctl debug …`: what a ticket needs."""
