@@ -8,9 +8,9 @@ from tests.interop.stock import Stock
 
 
 @pytest.fixture(scope="session")
-def stock() -> Stock:
-    """The newest stock release."""
-    found = Stock("4.3.1", quick=True)
+def stock(request: pytest.FixtureRequest) -> Stock:
+    """The stock release of a test's parameter (`RELEASES`); that whose texts the tools have for a test without one."""
+    found = Stock(getattr(request, "param", "4.3.1"), quick=True)
     found.bring()
     return found
 

@@ -16,11 +16,13 @@ from tests.interop import class_archive
 from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 
 HERE = Path(__file__).parent
+# The releases whose servers and controllers run beside ours. 4.0.2 is brought too, for a test at its own level.
+RELEASES = ("4.3.1", "4.4.0")
 
 TOOLS = {
     "acls": "org.apache.kafka.tools.AclCommand",
     "storage": "kafka.tools.StorageTool",
-    "configs": "kafka.admin.ConfigCommand",
+    "configs": "org.apache.kafka.tools.ConfigCommand",
     "dump-log": "org.apache.kafka.tools.DumpLogSegments",
     "metadata-shell": "org.apache.kafka.shell.MetadataShell",
     "metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
@@ -33,6 +35,11 @@ TOOLS = {
     "broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
     "console-producer": "org.apache.kafka.tools.ConsoleProducer",
     "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+}
+# Tool and release -> the class, where it is another one.
+MOVED = {
+    ("dump-log", "4.0"): "kafka.tools.DumpLogSegments",
+    **{("configs", release): "kafka.admin.ConfigCommand" for release in ("4.0", "4.1", "4.2", "4.3")},
 }
 
 # The stock shell runs its command when an image was published. Its reader tells the loader the end of the file with the
@@ -115,9 +122,7 @@ class Stock:
         return subprocess.Popen(self.server_command(properties, heap), stdout=log, stderr=log, start_new_session=True)
 
     def tool_command(self, name: str, *args: str) -> list[str]:
-        main = TOOLS[name]
-        if name == "dump-log" and self.version.startswith("4.0"):
-            main = "kafka.tools.DumpLogSegments"
+        main = MOVED.get((name, self.version.rpartition(".")[0]), TOOLS[name])
         return self.java(
             main, *args, heap="-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", level="WARN", target="SYSTEM_ERR"
         )

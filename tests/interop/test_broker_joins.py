@@ -6,7 +6,10 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.interop.cluster import OURS, Cluster, cluster, eventually
+from tests.interop.stock import RELEASES
 from tests.interop.traffic import Producer, consume
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 RECORDS = 5000
 
 
+@pytest.mark.parametrize("stock", RELEASES, indirect=True)
 def test_stock_brokers_keep_working_when_the_leader_of_our_quorum_is_killed(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [OURS, OURS, OURS], brokers=3) as found:
         traffic_survives_the_leader(found)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import OURS, STOCK, Cluster, cluster, eventually
+from tests.interop.stock import RELEASES
 from tests.interop.test_broker_joins import await_brokers, the_logs_are_equal
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ PATIENCE = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("stock", RELEASES, indirect=True)
 def test_a_stock_controller_follows_ours_and_leads_them(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [OURS, OURS, STOCK], brokers=1) as found:
         await_brokers(found, 1)

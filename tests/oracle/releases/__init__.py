@@ -1,0 +1,1 @@
+"""What two releases of stock Kafka say of themselves, compared."""
