@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from controller.config.java_metrics import JMX_REPORTER
 from controller.config.keys import own, server
 from controller.config.keys.dynamic import DYNAMIC, LISTENER_ONLY, OF_LISTENER_CLUSTER_WIDE, PER_BROKER
 from controller.config.keys.topic import NODE_SYNONYMS
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from controller.config.values.definition import Key
 
 _OF_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
-
-# The one reporter of metrics that is part of Kafka.
-JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 
 # Keys of one SASL mechanism of one listener: their prefix is longer than that of other listener keys.
 _OF_MECHANISM = (
@@ -58,7 +56,8 @@ class DynamicConfig:
                 merged[name] = text
         _clamp(merged)
         try:
-            config = NodeConfig(merged)
+            # The node runs: nothing on its thread may wait for the Kubernetes API.
+            config = NodeConfig(merged, may_wait=False)
         except ConfigError:
             return static
         return config if _can_be_applied(config, static) else static

@@ -6,6 +6,7 @@ import os
 
 from controller.config import providers
 from controller.config.group_checks import check_node
+from controller.config.java_metrics import ignored_java_metrics
 from controller.config.keys import own, server
 from controller.config.node_checks import check_addresses, check_values
 from controller.config.node_values import NodeValues
@@ -38,8 +39,11 @@ class NodeConfig(NodeValues):
 
     __slots__ = ()
 
-    def __init__(self, given: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> None:
-        """environment: variables that config providers look up, and `KAFKA_OPTS`.
+    def __init__(
+        self, given: Mapping[str, str], environment: Mapping[str, str] = os.environ, *, may_wait: bool = True
+    ) -> None:
+        """environment: variables that config providers look up, and `KAFKA_OPTS`. may_wait: whether config providers
+        may ask the Kubernetes API, which takes up to 30 s for each resource.
 
         Raises ConfigError for the first error, in stock's order and with stock's text.
         """
@@ -48,7 +52,7 @@ class NodeConfig(NodeValues):
         found = given
         if given.get(providers.KEY):
             allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
-            found = providers.resolved(given, environment, allowed, self.warnings)
+            found = providers.resolved(given, environment, allowed, self.warnings, may_wait=may_wait)
         self.looked_up = frozenset(key for key, value in found.items() if value != given[key])
         self.originals = with_synonyms(found)
         self.values = server.KEYS.parse(self.originals, self.warnings)
@@ -74,7 +78,7 @@ class NodeConfig(NodeValues):
         if metadata_log_dir == "":
             raise ConfigError("metadata.log.dir must not be empty")
         self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
-        self.warnings += unknown_keys(self.originals)
+        self.warnings += unknown_keys(self.originals) + ignored_java_metrics(self, environment)
 
     @property
     def release(self) -> Release:

@@ -1,5 +1,5 @@
 """Values that stand elsewhere: `${provider:path:key}` in any property, by Kafka's own config providers (KIP-297,
-KIP-421, KIP-632, KIP-887).
+KIP-421, KIP-632, KIP-887), and by Strimzi's for Kubernetes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ KEY = "config.providers"
 # The system property that says which classes may be used; None: all of them.
 ALLOWED_CLASSES = "org.apache.kafka.automatic.config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."
+# Strimzi's providers, and the kind of resource that each reads.
+_KUBERNETES = {
+    "io.strimzi.kafka.KubernetesSecretConfigProvider": "Secret",
+    "io.strimzi.kafka.KubernetesConfigMapConfigProvider": "ConfigMap",
+}
 _VARIABLE = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
 _FILE_BYTES_MAX = 4 << 20
 
@@ -29,13 +34,16 @@ def resolved(
     environment: Mapping[str, str],
     allowed_classes: str | None,
     warnings: list[str],
+    *,
+    may_wait: bool = True,
 ) -> dict[str, str]:
     """The properties, with what the providers have in the place of each variable.
 
-    What a provider does not have stays as it is written, as in stock; warnings gets a line for it. Raises ConfigError,
-    which shows no value that was looked up.
+    What a provider does not have stays as it is written, as in stock; warnings gets a line for it. may_wait: whether
+    the Kubernetes API may be asked; else its variables stay as they are written. Raises ConfigError, which shows no
+    value that was looked up.
     """
-    providers = _providers(given, environment, allowed_classes, warnings)
+    providers = _providers(given, environment, allowed_classes, warnings, may_wait=may_wait)
     wanted: dict[tuple[str, str], set[str]] = {}
     for value in given.values():
         for match in _VARIABLE.finditer(value):
@@ -59,7 +67,12 @@ def resolved(
 
 
 def _providers(
-    given: Mapping[str, str], environment: Mapping[str, str], allowed_classes: str | None, warnings: list[str]
+    given: Mapping[str, str],
+    environment: Mapping[str, str],
+    allowed_classes: str | None,
+    warnings: list[str],
+    *,
+    may_wait: bool,
 ) -> dict[str, Provider]:
     found: dict[str, Provider] = {}
     allowed = None if allowed_classes is None else {name.strip() for name in allowed_classes.split(",")}
@@ -82,10 +95,16 @@ def _providers(
             found[name] = _Directories(parameters, f"{prefix}allowed.paths", warnings)
         elif class_name == _PACKAGE + "EnvVarConfigProvider":
             found[name] = _Environment(parameters, f"{prefix}allowlist.pattern", environment)
+        elif class_name in _KUBERNETES:
+            if may_wait:
+                from controller.config.kubernetes import KubernetesProvider  # imports TLS and HTTP
+
+                found[name] = KubernetesProvider(_KUBERNETES[class_name], environment)
         else:
             raise ConfigError(
                 f"{KEY}.{name}.class={class_name} names a Java class, which this node cannot run; it has "
-                "FileConfigProvider, DirectoryConfigProvider and EnvVarConfigProvider of " + _PACKAGE[:-1]
+                f"FileConfigProvider, DirectoryConfigProvider and EnvVarConfigProvider of {_PACKAGE[:-1]}, and "
+                + " and ".join(_KUBERNETES)
             )
     return found
 

@@ -34,7 +34,8 @@ value ends the start with an error of one line. The image takes the same keys as
   the brokers. It applies those of `min.insync.replicas` and `unclean.leader.election.enable` itself. Our own keys are
   not dynamic.
 - **Values from elsewhere**: `config.providers` are Kafka's providers for files, directories and variables
-  (`${file:/path:key}`, `${directory:/path:file}`, `${env:NAME}`).
+  (`${file:/path:key}`, `${directory:/path:file}`, `${env:NAME}`), and Strimzi's for Secrets and ConfigMaps of
+  Kubernetes (`${secrets:namespace/name:key}`).
 - **A listener of its own**: a key of TLS or SASL with the prefix `listener.name.NAME.` (NAME in lower case) applies to
   that listener, before the key without the prefix. [security.md](security.md) has examples.
 """

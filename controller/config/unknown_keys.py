@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 # Keys that plug-ins of a stock node read, and prefixes under which keys of any name may stand.
 _ELSEWHERE = {"super.users", "allow.everyone.if.no.acl.found"}
-_PREFIXES = ("listener.name.", "rsm.config.", "rlmm.config.", "config.providers.", "metrics.context.", "remote.log.")
+_PREFIXES = (
+    "listener.name.", "rsm.config.", "rlmm.config.", "config.providers.", "metrics.context.", "remote.log.",
+    "prometheus.metrics.reporter.",
+)  # fmt: skip
 
 
 def unknown_keys(keys: Iterable[str]) -> list[str]:

@@ -52,6 +52,28 @@ def certificate(
     return path
 
 
+@cache
+def chain(
+    subject: str, *, ca: str = "ca", names: str = "DNS:localhost,IP:127.0.0.1", serial: int = 1
+) -> tuple[bytes, bytes]:
+    """A key in PKCS#8, and its certificate with that of an intermediate authority, which the authority signed."""
+    root = authority(ca)
+    path = root / f"{abs(hash((subject, names, serial)))}-chain"
+    middle, middle_key = path.with_suffix(".ca.pem"), path.with_suffix(".ca.key")
+    extensions, request, key = (path.with_suffix(f".{end}") for end in ("ext", "csr", "key"))
+    new = ("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    sign = ("x509", "-req", "-in", str(request), "-days", "30", "-extfile", str(extensions))
+    extensions.write_text("basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n")
+    run(*new, "-subj", "/O=Test/CN=intermediate", "-keyout", str(middle_key), "-out", str(request))
+    run(*sign, "-CA", str(root / "ca.pem"), "-CAkey", str(root / "ca.key"), "-set_serial", str(serial + 200),
+        "-out", str(middle))  # fmt: skip
+    extensions.write_text(f"subjectAltName={names}\n")
+    run(*new, "-subj", subject, "-keyout", str(key), "-out", str(request))
+    run(*sign, "-CA", str(middle), "-CAkey", str(middle_key), "-set_serial", str(serial), "-out", str(path))
+    assert b"BEGIN PRIVATE KEY" in key.read_bytes()
+    return key.read_bytes(), path.read_bytes() + middle.read_bytes()
+
+
 def server_context(pem: Path, *, trusts: str = "ca", asks: bool = False) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
