@@ -72,7 +72,8 @@ def make(stock: Stock, archive: Path) -> None:
         )  # fmt: skip
         _run_server_and_tools(stock, directory, broker, controller)
         classes = directory / "classes"
-        classes.write_text("".join(sorted({line for path in directory.glob("*.list") for line in path.open()})))
+        lines = {line for path in directory.glob("*.list") for line in path.read_text().splitlines(keepends=True)}
+        classes.write_text("".join(sorted(lines)))
         made = directory / "made.jsa"
         whole = [f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={made}", "-Xshare:dump"]
         command = stock.tool_command("storage")

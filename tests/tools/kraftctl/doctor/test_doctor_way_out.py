@@ -193,10 +193,10 @@ def of_another_node(directory: Path) -> None:
 @pytest.mark.parametrize("around", [NO_LEADER, with_leader(1, 2, 3)], ids=["no leader", "leader"])
 def test_nothing_is_done_to_the_disk_of_another_node(tmp_path: Path, around: Around) -> None:
     assert block(tmp_path, STATIC, of_another_node, around) == [
-        "# DIR/meta.properties: node.id=2 here, node.id=1 in the configuration: set node.id=2 if this disk is that "
-        "node's, else mount the disk of node 1",
+        ("# DIR/meta.properties: node.id=2 here, node.id=1 in the configuration: set node.id=2 if this disk is that "
+         "node's, else mount the disk of node 1"),
         "# then run this again: kraftctl doctor -c FILE",
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "expected"), [
