@@ -81,7 +81,7 @@ TESTED_BY = {
     "tools.kraftctl.points.noting_image": "tools/kraftctl/history/test_history.py",
     "tools.kraftctl.points.past_quorum": "tools/kraftctl/history/test_watch.py",
     "tools.kraftctl.points.places": "tools/kraftctl/history/test_at.py",
-    "tools.kraftctl.repair.recovery_steps": "tools/kraftctl/repair/test_recover.py",
+    "tools.kraftctl.recovery_steps": "tools/kraftctl/repair/test_recover.py",
     "tools.kraftctl.points.points": "tools/kraftctl/history/test_at.py",
     "tools.kraftctl.running": "tools/kraftctl/history/test_watch.py",
     "tools.kraftctl.history.watch_service": "tools/kraftctl/history/test_watch.py",

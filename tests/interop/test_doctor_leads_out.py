@@ -1,7 +1,7 @@
 """A node or a quorum is broken at random, and `kraftctl doctor`'s block is followed word for word until it runs again.
 
 It never leads in a circle, and never to a quorum that lacks a write which a directory still had. KRAFT_DOCTOR_EXAMPLES
-is the number of quorums that are tried; two in CI.
+is the number of quorums that are tried, two in CI; KRAFT_DOCTOR_SEED draws others than CI's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tests.interop.cluster import NodeProcess
 
 EXAMPLES = int(os.environ.get("KRAFT_DOCTOR_EXAMPLES", "2"))
+SEED = os.environ.get("KRAFT_DOCTOR_SEED")
 PASSES_MAX = 6
 VOTER_IDS = tuple(uuid_text(bytes([number] * 16)) for number in range(4))
 # Checkpoints after a few records, so that they are broken too.
@@ -247,9 +248,11 @@ class WayOfStock(Way):
 
 def tried(machine: type[Way], examples: int) -> None:
     limits = settings(
-        max_examples=examples, stateful_step_count=3, deadline=None, derandomize=examples < 5, database=None,
+        max_examples=examples, stateful_step_count=3, deadline=None, derandomize=SEED is None, database=None,
         suppress_health_check=list(HealthCheck), phases=[Phase.generate],
     )  # fmt: skip
+    if SEED is not None:
+        machine = seed(int(SEED))(machine)
     run_state_machine_as_test(machine, settings=limits)  # type: ignore[no-untyped-call]
 
 

@@ -27,6 +27,20 @@ class Finding(NamedTuple):
         return f"{coloured(f'{self.level:<7}', _COLOURS[self.level])}  {self.where}: {self.text}{remedy}"
 
 
+class Obstacle(Finding):
+    """An error that the rest of the advice rests on: it is mended first. The remedy is a command, or a sentence."""
+
+    __slots__ = ()
+
+    @property
+    def is_mended_by_command(self) -> bool:
+        return self.remedy.startswith(("chown ", "chmod "))
+
+    def advice(self) -> str:
+        """A line of a block to copy."""
+        return self.remedy if self.is_mended_by_command else f"# {self.where}: {self.text}: {self.remedy}"
+
+
 def exit_code(findings: Iterable[Finding]) -> int:
     """0: nothing is wrong. 1: warnings. 2: errors."""
     levels = {finding.level for finding in findings}

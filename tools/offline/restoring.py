@@ -46,7 +46,9 @@ class CannotRestore(Exception):
 
 class Restoring(NamedTuple):
     """What a restore writes. end_offset: of the restored log, before the voter record; lost: offsets of the backup that
-    are left out. endpoints: of the voter, empty with static voters.
+    are left out. endpoints: of the voter, empty with static voters. new_kraft_version: 1 where `kraft_version` is 0 and
+    the configuration names other voters, which have nothing: they would be a majority without the metadata. others: the
+    former voters, as far as they are known.
     """
 
     backup: str
@@ -59,6 +61,8 @@ class Restoring(NamedTuple):
     lost: int
     new_epoch: int
     endpoints: tuple[Endpoint, ...]
+    new_kraft_version: int
+    others: tuple[int, ...]
 
 
 def plan_restoring(
@@ -83,8 +87,11 @@ def plan_restoring(
     kraft_version = max((level for offset, level in found.kraft_versions if offset < end_offset), default=0)
     if kraft_version == 0 and not config.voters:
         raise CannotRestore("the backup has static voters (kraft.version 0): set controller.quorum.voters")
+    others = {*config.voters, *(found.voters.ids if kraft_version and found.voters is not None else ())}
+    others -= {config.node_id}
+    new_kraft_version = 1 if others else kraft_version
     endpoints = []
-    for each in config.advertised_listeners if kraft_version else ():
+    for each in config.advertised_listeners if new_kraft_version else ():
         host, port = address or (each.host, each.port)
         if host is None:
             raise CannotRestore(f"listener {each.name} has no host that other nodes can use: give --address HOST:PORT")
@@ -100,6 +107,8 @@ def plan_restoring(
         found.end_offset - end_offset,
         manifest.epoch + EPOCH_STEP,
         tuple(endpoints),
+        new_kraft_version,
+        tuple(sorted(others)),
     )
 
 
@@ -130,11 +139,11 @@ def restore(plan: Restoring, draw: Callable[[int], int], time_ms: int) -> None:
     own = marks[plan.metadata_directory]
     assert own is not None, "made above"
     assert own.directory_id is not None, "made above"
-    directory_id = own.directory_id if plan.kraft_version else bytes(16)
+    directory_id = own.directory_id if plan.new_kraft_version else bytes(16)
     voter = Voter(ReplicaKey(plan.node_id, directory_id), plan.endpoints, (0, 1))
     found = examine(part)
     assert found.end_offset == plan.end_offset, f"the copy ends at {found.end_offset}, not {plan.end_offset}"
-    force_voter(found, voter, plan.new_epoch, time_ms)
+    force_voter(found, voter, plan.new_epoch, time_ms, plan.new_kraft_version)
     files.rename(inside, f"{plan.metadata_directory}/{PARTITION_DIRECTORY}")
     os.rmdir(part)  # noqa: PTH106
     files.sync_directory(plan.metadata_directory)

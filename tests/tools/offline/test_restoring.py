@@ -220,3 +220,21 @@ def test_a_backup_of_a_checkpoint_alone_is_restored(tmp_path: Path) -> None:
     opened = open_partition(OsFiles(), f"{tmp_path}/metadata/__cluster_metadata-0", LogLimits())
     assert (opened.recovered.log_start, opened.recovered.log_end) == (712, 712)
     opened.log.close()
+
+
+def test_static_voters_become_dynamic_where_the_configuration_names_others(tmp_path: Path) -> None:
+    backup, manifest, whole = saved(tmp_path, "4.3-static/node-1")
+    static = config(
+        tmp_path, controller_quorum_bootstrap_servers="", controller_quorum_voters="7@a:9093,8@b:9093,9@c:9093"
+    )  # fmt: skip
+
+    plan = plan_restoring(backup, manifest, whole, static, 1039, None)
+    restore(plan, Random(7).getrandbits, 0)
+
+    found = examine(f"{tmp_path}/metadata")
+    assert (plan.kraft_version, plan.new_kraft_version, plan.others) == (0, 1, (8, 9))
+    assert (found.kraft_version, found.fault) == (1, None)
+    assert found.mark is not None
+    assert found.voters is not None
+    assert [(voter.key.id, voter.key.directory_id) for voter in found.voters] == [(7, found.mark.directory_id)]
+    assert Replay(found).run().state.contents() == Replay(whole).run().state.contents()

@@ -267,6 +267,7 @@ def _restore(options: argparse.Namespace) -> int:
     from controller.config.file import read_config
     from controller.config.values.definition import ConfigError
     from controller.config.values.listeners import host_and_port
+    from tools.kraftctl.recovery_steps import steps
     from tools.offline.backups import verify_backup
     from tools.offline.restoring import plan_restoring, restore
     from tools.rng import random_bits
@@ -287,15 +288,26 @@ def _restore(options: argparse.Namespace) -> int:
                 "stop each broker, and remove its __cluster_metadata-0, which has records of the former log", YELLOW
             )
         )
+        if plan.new_kraft_version != plan.kraft_version:
+            print("the static voters become dynamic (kraft.version 1); no way leads back")
         print("topics made after the backup are strays on the brokers; topics deleted since return without their data")
     if not options.dry_run:
         restore(plan, random_bits, int(time.time() * 1000))
+    # A static voter that the configuration names alone was alone, or is made so on purpose.
+    then = (
+        steps(plan.node_id, plan.cluster_id, plan.others, plan.endpoints, is_dynamic=True)
+        if plan.new_kraft_version
+        else ["1. Start the node."]
+    )
     if options.json:
         endpoints = [each._asdict() for each in plan.endpoints]
         said = {**plan._asdict(), "endpoints": endpoints, "dry_run": options.dry_run, "done": not options.dry_run}
-        print(json.dumps(said))
+        print(json.dumps({**said, "steps": then}))
     else:
-        print("dry run: nothing was written" if options.dry_run else coloured("done: start the node", GREEN))
+        print(
+            "dry run: nothing was written; then:" if options.dry_run else coloured("done; now, in this order:", GREEN)
+        )
+        print("\n".join(then))
     return 0
 
 

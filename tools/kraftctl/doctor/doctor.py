@@ -75,8 +75,9 @@ def examine(path: str, now_ms: int, timeout_s: float, *, is_offline: bool) -> tu
     if is_offline:
         return findings, []
     from tools.kraftctl.doctor.doctor_network import examine_network
-    from tools.kraftctl.doctor.doctor_way_out import Node, way_out
+    from tools.kraftctl.doctor.doctor_way_out import Node, obstacles, way_out
 
     found, around = examine_network(config, own, now_ms, timeout_s)
     lost = any(DATA_LOST in finding.text for finding in found)
-    return findings + found, way_out(Node(config, path, own._replace(has_lost_data=lost), around))
+    findings += found
+    return findings, way_out(Node(config, path, own._replace(has_lost_data=lost), around), obstacles(findings))

@@ -12,7 +12,7 @@ from raft.storage.meta_properties import META_PROPERTIES, read_meta_properties
 from raft.storage.names import QUORUM_STATE
 from records.metadata_log import PARTITION_DIRECTORY
 from records.uuids import is_reserved, parse_uuid, uuid_text
-from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
+from tools.kraftctl.findings import ERROR, OK, WARNING, Finding, Obstacle
 from tools.kraftctl.points.points import NoPoint, PastDirectory, Reading
 from tools.offline.live_directory import NoMetadata
 from tools.offline.log_file import DamagedLog
@@ -133,7 +133,7 @@ def format_command(config: NodeConfig, path: str, cluster_id: str = "CLUSTER_ID"
 def _ids(directory: str, mark: MetaProperties, config: NodeConfig) -> Iterator[Finding]:
     file = f"{directory}/{META_PROPERTIES}"
     if mark.node_id is not None and mark.node_id != config.node_id:
-        yield Finding(
+        yield Obstacle(
             ERROR, file, f"node.id={mark.node_id} here, node.id={config.node_id} in the configuration",
             f"set node.id={mark.node_id} if this disk is that node's, else mount the disk of node {config.node_id}",
         )  # fmt: skip
@@ -152,10 +152,10 @@ def _ids(directory: str, mark: MetaProperties, config: NodeConfig) -> Iterator[F
     if mark.directory_id is None:
         if not config.voters:
             text = "it has no directory.id, which dynamic voters need"
-            yield Finding(ERROR, file, text, "start the node once with controller.quorum.voters: it adds the id")
+            yield Obstacle(ERROR, file, text, "start the node once with controller.quorum.voters: it adds the id")
     elif is_reserved(mark.directory_id):
         text = f"directory.id={uuid_text(mark.directory_id)} is reserved"
-        yield Finding(ERROR, file, text, "give it another id: kafka-storage random-uuid")
+        yield Obstacle(ERROR, file, text, "give it another id: kafka-storage random-uuid")
 
 
 def is_uuid(text: str) -> bool:
@@ -172,7 +172,7 @@ def _between(marks: dict[str, MetaProperties]) -> Iterator[Finding]:
     clusters = {mark.cluster_id: directory for directory, mark in marks.items()}
     if len(clusters) > 1:
         text = ", ".join(f"cluster.id={cluster} in {directory}" for cluster, directory in clusters.items())
-        yield Finding(ERROR, META_PROPERTIES, f"the directories are of different clusters: {text}",
+        yield Obstacle(ERROR, META_PROPERTIES, f"the directories are of different clusters: {text}",
                       "mount the disks of one cluster")  # fmt: skip
     seen: dict[bytes, str] = {}
     for directory, mark in marks.items():
@@ -180,7 +180,7 @@ def _between(marks: dict[str, MetaProperties]) -> Iterator[Finding]:
             continue
         if mark.directory_id in seen:
             text = f"directory.id={uuid_text(mark.directory_id)} is that of {seen[mark.directory_id]} too"
-            yield Finding(ERROR, f"{directory}/{META_PROPERTIES}", text,
+            yield Obstacle(ERROR, f"{directory}/{META_PROPERTIES}", text,
                           "one is a copy: remove the copy, or give it the id of its own disk")  # fmt: skip
         seen[mark.directory_id] = directory
 
@@ -189,7 +189,7 @@ def _owners(directory: str) -> Iterator[Finding]:
     """What another user owns, and what cannot be written by its owner."""
     owner = os.stat(directory).st_uid  # noqa: PTH116
     if os.geteuid() == owner and not os.access(directory, os.W_OK | os.X_OK):
-        yield Finding(ERROR, directory, "its owner may not write to it", f"chmod u+rwx {directory}")
+        yield Obstacle(ERROR, directory, "its owner may not write to it", f"chmod u+rwx {directory}")
     others: list[str] = []
     closed: list[str] = []
     for file in _files(directory):
@@ -203,11 +203,11 @@ def _owners(directory: str) -> Iterator[Finding]:
             closed.append(file)
     if others:
         text = f"{others[0]} and {len(others) - 1} others" if len(others) > 1 else others[0]
-        yield Finding(
+        yield Obstacle(
             ERROR, directory, f"user {owner} owns it, but not {text}", f"chown -R {owner} {directory}"
         )  # fmt: skip
     if closed:
-        yield Finding(ERROR, closed[0], "its owner may not read it", f"chmod u+r {closed[0]}")
+        yield Obstacle(ERROR, closed[0], "its owner may not read it", f"chmod u+r {closed[0]}")
 
 
 def _files(directory: str) -> Iterator[str]:
@@ -288,14 +288,14 @@ def voter_set(config: NodeConfig, path: str, mark: MetaProperties, image: Noting
     """What does not agree between the log's voter set, the configuration and the directory."""
     node_id, is_dynamic = config.node_id, image.features.get(KRAFT_VERSION, 0) > 0
     if not is_dynamic and image.last_offset >= 0 and not config.voters:
-        yield Finding(
+        yield Obstacle(
             ERROR, path, "controller.quorum.voters is not set, and the log has kraft.version=0: the voters are there",
             "set controller.quorum.voters as it was; raise kraft.version first, and change the configuration then",
         )  # fmt: skip
     if not is_dynamic and config.voters and node_id not in config.voters:
         voters = ",".join(map(str, sorted(config.voters)))
         text = f"controller.quorum.voters has nodes {voters}, and not node {node_id}"
-        yield Finding(ERROR, path, text, "add it there, in the configuration of every node")
+        yield Obstacle(ERROR, path, text, "add it there, in the configuration of every node")
     if is_dynamic and config.voters:
         yield Finding(
             WARNING, path, "controller.quorum.voters is ignored: the voters are in the log (kraft.version=1)",

@@ -20,7 +20,7 @@ from tools.client.quorum import FAILURES, NoLeader, describe_cluster_request, lo
 from tools.client.quorum_options import node_security
 from tools.kraftctl.doctor.doctor_directories import CLOCK_MS
 from tools.kraftctl.doctor.doctor_way_out import Around
-from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
+from tools.kraftctl.findings import ERROR, OK, WARNING, Finding, Obstacle
 from tools.kraftctl.nodes.http_page import ANYWHERE, Caller, HttpPage
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
     except (ConfigError, ValueError, OSError) as error:
         return [
             *findings,
-            Finding(ERROR, "security", str(error), "correct the keys and files of the listener"),
+            Obstacle(ERROR, "security", str(error), "correct the keys and files of the listener"),
         ], Around()
     addresses = controllers(config, own)
     reached = [address for address in addresses if not _unresolved(address, findings)]
@@ -178,7 +178,7 @@ def peer_findings(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[F
             remedy = "start that controller, or open the port; with TLS or SASL compare the listener's settings"
             yield Finding(WARNING, where, f"it does not answer: {peer.error}", remedy)
         elif peer.cluster_id and mine is not None and peer.cluster_id != mine:
-            yield Finding(
+            yield Obstacle(
                 ERROR, where, f"its cluster.id is {peer.cluster_id}, and {mine} in "
                 f"{config.metadata_log_dir}/{META_PROPERTIES}",
                 "mount the disk of this cluster, or correct the address; do not edit the id",
@@ -187,7 +187,7 @@ def peer_findings(peers: list[Peer], config: NodeConfig, own: Own) -> Iterator[F
             text = (
                 f"it refuses {mine}, the cluster.id in {config.metadata_log_dir}/{META_PROPERTIES}: its own is another"
             )
-            yield Finding(
+            yield Obstacle(
                 ERROR, where, text, "mount the disk of this cluster, or correct the address; do not edit the id"
             )
         elif peer.is_of_ours:
@@ -241,7 +241,7 @@ def listeners(config: NodeConfig, own: Own, timeout_s: float) -> Iterator[Findin
         where = f"{endpoint.name}://{endpoint.host or ''}:{endpoint.port}"
         host = "localhost" if (endpoint.host or "") in ANYWHERE else endpoint.host or ""
         if not _is_local(host):
-            yield Finding(
+            yield Obstacle(
                 ERROR, where, f"{host} is no address of this machine", "name one of it, or leave the host empty"
             )
             continue
@@ -250,7 +250,7 @@ def listeners(config: NodeConfig, own: Own, timeout_s: float) -> Iterator[Findin
             answers = True
         if answers and not own.is_running:
             text = "another process listens on the port, and the node does not run"
-            yield Finding(
+            yield Obstacle(
                 ERROR, where, text, f"end that process (ss -ltnp 'sport = :{endpoint.port}'), or change the port"
             )
         elif own.is_running and not answers:
@@ -260,7 +260,7 @@ def listeners(config: NodeConfig, own: Own, timeout_s: float) -> Iterator[Findin
     for endpoint in config.advertised_listeners:
         if _is_loopback(endpoint.host or "") and not all(_is_loopback(each) for each in others):
             text = f"{endpoint.host} is advertised, which each other machine takes for itself"
-            yield Finding(ERROR, endpoint.name, text, "set advertised.listeners to a name that the others resolve")
+            yield Obstacle(ERROR, endpoint.name, text, "set advertised.listeners to a name that the others resolve")
 
 
 def _is_local(host: str) -> bool:
@@ -294,7 +294,7 @@ def certificates(config: NodeConfig, now_s: int) -> Iterator[Finding]:
         try:
             found = Contexts(ListenerValues(config, endpoint.name), time.monotonic, lambda *_: None).certificate()
         except (ConfigError, ValueError, OSError) as error:
-            yield Finding(ERROR, endpoint.name, str(error), "correct the ssl.… keys and files of the listener")
+            yield Obstacle(ERROR, endpoint.name, str(error), "correct the ssl.… keys and files of the listener")
             continue
         if found is not None:
             yield until(endpoint.name, *found, now_s)

@@ -13,13 +13,17 @@ from typing import NamedTuple
 from raft.storage.meta_properties import META_PROPERTIES
 from raft.storage.names import QUORUM_STATE
 from records.uuids import is_reserved, uuid_text
+from tools.kraftctl.findings import Obstacle
 from tools.offline.formatting import has_metadata_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.config.node import NodeConfig
     from tools.client.quorum import Address, View
     from tools.kraftctl.doctor.doctor_directories import Own
+    from tools.kraftctl.findings import Finding
     from tools.offline.examined import Examined
 
 # What is set aside is kept, under a name that is new each time.
@@ -62,8 +66,24 @@ class Node(NamedTuple):
         return bool(self.config.voters)
 
 
-def way_out(node: Node) -> list[str]:
-    """The lines of the block: commands, and comments that begin with `#`. Empty if there is nothing to do."""
+def obstacles(findings: list[Finding]) -> list[Obstacle]:
+    """What must be mended before the rest of the advice holds."""
+    return [each for each in findings if isinstance(each, Obstacle)]
+
+
+def way_out(node: Node, first: Sequence[Obstacle] = ()) -> list[str]:
+    """The lines of the block: commands, and comments that begin with `#`. Empty if there is nothing to do.
+
+    first: what is mended before anything else. Where no command does that, what would follow rests on a wrong disk,
+    configuration or address, so doctor is to be run again.
+    """
+    lines = [each.advice() for each in first]
+    if not all(each.is_mended_by_command for each in first):
+        return [*lines, f"# then run this again: kraftctl doctor -c {quote(node.file)}"]
+    return [*lines, *_way_out(node)]
+
+
+def _way_out(node: Node) -> list[str]:
     own, view = node.own, node.around.view
     if own.has_lost_data or _knows_more(node):
         return _recover(node, stops_others=True)
@@ -78,6 +98,8 @@ def way_out(node: Node) -> list[str]:
     found = own.examined
     if found is None or found.fault is not None:
         return _mend(node, found)
+    if own.image is not None and own.image.problems:
+        return _without_record(node, own.image.problems[0])
     if own.is_replaced:
         return ["# start the node, and then:", _replace(node)]
     if own.lacks_vote:
@@ -232,6 +254,28 @@ def _mend(node: Node, found: Examined | None) -> list[str]:
         f"# if this directory is the best that is left: a truncation keeps {kept} for good",
         f"kraftctl log truncate --lose-committed {quote(node.directory)}",
         *_recover(node, stops_others=False),
+    ]
+
+
+def _without_record(node: Node, problem: str) -> list[str]:
+    """The files are sound, and a record cannot be replayed: the node ends there at each start."""
+    first = f"# a record cannot be replayed here: {problem}"
+    if node.around.view is not None:
+        return [
+            first,
+            "# the leader goes on, so it has no such record, or a release that knows it: compare `kraftctl --version`,",
+            "# and install that release here. If this one is not older, the records of this disk are other ones, and",
+            *_rejoin(node, _empty(node)),
+        ]
+    return [
+        first,
+        "# each controller that has it ends there. Start those that do not (`kraftctl log replay DIR` on each says),",
+        "# and run `kraftctl doctor` here again. If a newer release wrote it, run that release here, not this one.",
+        "# if it is on all of them, and no newer release wrote it: stop them and the brokers, and end the log of each",
+        "# at the same offset. What is behind that is lost, and the dry run counts it:",
+        f"kraftctl log truncate --dry-run --lose-committed {quote(node.directory)}",
+        f"kraftctl log truncate --lose-committed {quote(node.directory)}",
+        "# start the node",
     ]
 
 

@@ -168,7 +168,7 @@ def _plan(options: argparse.Namespace) -> int:
     from controller.config.values.definition import ConfigError
     from controller.config.values.listeners import host_and_port
     from raft.storage.files import OsFiles
-    from tools.kraftctl.repair.recovery_steps import plan_lines
+    from tools.kraftctl.recovery_steps import plan_lines
     from tools.offline.recovery_plan import best_of, make_plan, plan_text
     from tools.offline.saved_copy import CopyExists, digests
 
@@ -202,7 +202,7 @@ def _plan(options: argparse.Namespace) -> int:
 def _apply(options: argparse.Namespace) -> int:
     from raft.storage.directory_lock import DirectoryLock
     from raft.storage.files import OsFiles, read_whole
-    from tools.kraftctl.repair.recovery_steps import plan_lines, steps
+    from tools.kraftctl.recovery_steps import plan_lines, steps
     from tools.offline.examined import examine, partition_of
     from tools.offline.forced_voters import force_voter
     from tools.offline.recovery_plan import PLAN_BYTES_MAX, CannotRecover, parse_plan
@@ -234,11 +234,15 @@ def _apply(options: argparse.Namespace) -> int:
             with Progress("copying", sum(digest.size for digest in now.values())) as note:
                 save_copy(plan.directory, backup, note)
             force_voter(found, plan.voter, plan.new_epoch, int(time.time() * 1000), plan.new_kraft_version)
+    then = steps(
+        plan.node_id, plan.cluster_id, (*plan.old_voters, *plan.survivors), plan.voter.endpoints,
+        is_dynamic=plan.new_kraft_version > 0,
+    )  # fmt: skip
     if options.json:
         said = {"directory": plan.directory, "node_id": plan.node_id, "new_epoch": plan.new_epoch, "backup": backup}
-        done = {"dry_run": options.dry_run, "done": not options.dry_run, "steps": steps(plan)}
+        done = {"dry_run": options.dry_run, "done": not options.dry_run, "steps": then}
         print(json.dumps({"warning": plan.warning, **said, **done}))
         return 0
     print("dry run: nothing was changed; then:" if options.dry_run else coloured("done; now, in this order:", GREEN))
-    print("\n".join(steps(plan)))
+    print("\n".join(then))
     return 0

@@ -5,17 +5,20 @@ tests/interop/test_doctor_leads_out.py follows it on real quorums.
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from controller.config.file import read_config
 from tests.controller.server.processes import write_properties
-from tests.tools.offline.stock_directories import SEGMENT, stock_directory
+from tests.tools.offline.stock_directories import SEGMENT, append_unreplayable, stock_directory
 from tools.client.quorum import Member, View
 from tools.kraftctl.doctor.doctor_directories import examine_directories
-from tools.kraftctl.doctor.doctor_way_out import Around, Node, way_out
+from tools.kraftctl.doctor.doctor_way_out import Around, Node, obstacles, way_out
+from tools.kraftctl.findings import ERROR, OK, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +47,7 @@ def block(tmp_path: Path, name: str, change: Callable[[Path], object], around: A
     )  # fmt: skip
     config: Any = read_config(str(path))
     own = examine_directories(config, str(path), 0, lambda _: None)
-    lines = way_out(Node(config, str(path), own, around))
+    lines = way_out(Node(config, str(path), own, around), obstacles(own.findings))
     return [line.replace(str(directory), "DIR").replace(str(path), "FILE") for line in lines]
 
 
@@ -148,3 +151,74 @@ def test_a_damaged_checkpoint_is_set_aside_where_the_log_has_what_is_in_it(tmp_p
 
     assert [line.split()[0] for line in lines] == ["mv"]
     assert lines[0].endswith(".checkpoint.damaged-$(date +%s%N)")
+
+
+def unreplayable(directory: Path) -> None:
+    append_unreplayable(directory, 58, 1)
+
+
+def test_a_record_that_cannot_be_replayed_is_fetched_anew_where_a_leader_goes_on(tmp_path: Path) -> None:
+    lines = block(tmp_path, DYNAMIC, unreplayable, with_leader(1, 2, 3, high_watermark=58))
+
+    assert lines[0].startswith("# a record cannot be replayed here: offset 58: FenceBrokerRecord cannot be taken in")
+    assert commands(lines) == [
+        WAIT, "mv DIR DIR.damaged-$(date +%s%N)", "mkdir -p DIR",
+        f"kafka-storage format --cluster-id={CLUSTER} -c FILE --no-initial-controllers", REPLACE,
+    ]  # fmt: skip
+
+
+def test_a_record_that_no_controller_can_replay_is_cut_off_and_never_met_again(tmp_path: Path) -> None:
+    lines = block(tmp_path, DYNAMIC, unreplayable, NO_LEADER)
+
+    assert commands(lines) == []
+    assert [line for line in lines if not line.startswith("#")] == [
+        "kraftctl log truncate --dry-run --lose-committed DIR", "kraftctl log truncate --lose-committed DIR",
+    ]  # fmt: skip
+
+
+def of_another_user(directory: Path) -> None:
+    os.chown(directory / SEGMENT, 1234, 1234)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change an owner")
+def test_the_owner_is_mended_before_the_node_is_started(tmp_path: Path) -> None:
+    assert block(tmp_path, STATIC, of_another_user, with_leader(1, 2, 3)) == ["chown -R 0 DIR", "# start the node"]
+
+
+def of_another_node(directory: Path) -> None:
+    mark = directory / "meta.properties"
+    mark.write_text(mark.read_text().replace("node.id=1", "node.id=2"))
+
+
+@pytest.mark.parametrize("around", [NO_LEADER, with_leader(1, 2, 3)], ids=["no leader", "leader"])
+def test_nothing_is_done_to_the_disk_of_another_node(tmp_path: Path, around: Around) -> None:
+    assert block(tmp_path, STATIC, of_another_node, around) == [
+        ("# DIR/meta.properties: node.id=2 here, node.id=1 in the configuration: set node.id=2 if this disk is that "
+         "node's, else mount the disk of node 1"),
+        "# then run this again: kraftctl doctor -c FILE",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "expected"), [
+    (lambda at: flip(at / SEGMENT), [(ERROR, "the CRC does not fit the bytes")]),
+    (flip_checkpoint, [(ERROR, "the CRC does not fit the bytes")]),
+    (lambda at: (at / STATE).write_bytes(b'{"cl'), [(ERROR, "is not JSON")]),
+    (lambda at: (at / STATE).unlink(), [(WARNING, "the node has forgotten which vote it gave")]),
+    (lambda at: (at / "meta.properties").write_text("garbage"), [(ERROR, "it has no node.id: it is damaged")]),
+    (lambda at: (at / "meta.properties").unlink(), [(ERROR, "it is missing, and the directory has a metadata log")]),
+])  # fmt: skip
+def test_each_fault_is_found_once(
+    tmp_path: Path, change: Callable[[Path], object], expected: list[tuple[str, str]]
+) -> None:
+    directory = stock_directory(tmp_path, STATIC)
+    change(directory)
+    path = write_properties(
+        tmp_path, 9093, log_dirs=str(directory), controller_quorum_voters="1@c1:9093,2@c2:9093,3@c3:9093"
+    )
+    config: Any = read_config(str(path))
+
+    found = examine_directories(config, str(path), time.time_ns() // 1_000_000, lambda _: None).findings
+
+    faults = [each for each in found if each.level != OK]
+    assert [each.level for each in faults] == [level for level, _ in expected]
+    assert all(text in fault.text for fault, (_, text) in zip(faults, expected, strict=True)), faults

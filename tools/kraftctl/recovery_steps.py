@@ -1,4 +1,4 @@
-"""What an operator does after `kraftctl recover apply`: each command, and each line of a configuration, in order."""
+"""What is to be done after `kraftctl recover apply` or `backup restore`: commands and lines of configurations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from tools.kraftctl.terminal import YELLOW, coloured
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from raft.config import Endpoint
     from tools.offline.recovery_plan import Plan
 
 VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
@@ -31,25 +34,30 @@ def plan_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def steps(plan: Plan) -> list[str]:
-    """What is to be done after `apply`, in this order: the properties and commands of each node."""
-    others = sorted({*plan.old_voters, *plan.survivors} - {plan.node_id})
-    named = f"Nodes {', '.join(map(str, others))}" if others else "Each other controller"
-    known = plan.voter.endpoints[0] if plan.voter.endpoints else None
-    servers = "HOST:PORT" if known is None else f"{known.host}:{known.port}"
+def steps(
+    node_id: int, cluster_id: str, others: Iterable[int], endpoints: Sequence[Endpoint], *, is_dynamic: bool
+) -> list[str]:
+    """What is to be done, in this order, until a node that was made the only voter has the others beside it again.
+
+    others: the ids of the former voters, empty if unknown. endpoints: of the node in the voter set, empty with static
+    voters, which is_dynamic says too.
+    """
+    former = sorted({*others} - {node_id})
+    named = f"Nodes {', '.join(map(str, former))}" if former else "Each other controller"
+    servers = f"{endpoints[0].host}:{endpoints[0].port}" if endpoints else "HOST:PORT"
     properties = [f"     - {VOTERS}=...", f"     + {SERVERS}={servers}"]
     wait = f"     kraftctl wait --bootstrap-controller {servers}"
-    if plan.new_kraft_version:
+    if is_dynamic:
         first = [
-            f"1. Node {plan.node_id}, in its properties:",
+            f"1. Node {node_id}, in its properties:",
             *properties,
             "   Start it, and wait until it leads:",
             wait,
         ]
     else:
         first = [
-            f"1. Node {plan.node_id}, in its properties, as the only voter:",
-            f"     + {VOTERS}={plan.node_id}@{servers}",
+            f"1. Node {node_id}, in its properties, as the only voter:",
+            f"     + {VOTERS}={node_id}@{servers}",
             "   Start it, wait until it leads, and make its voters dynamic. Do not list other voters again: nodes with",
             "   empty directories would be a majority, and elect a leader without the metadata.",
             wait,
@@ -62,7 +70,7 @@ def steps(plan: Plan) -> list[str]:
         f"2. {named}, one after the other: empty the directories of log.dirs and metadata.log.dir. In the properties:",
         *properties,
         "   Format it, start it, wait until it has the log, and add it to the voters:",
-        f"     kafka-storage format --cluster-id={plan.cluster_id} -c FILE --no-initial-controllers",
+        f"     kafka-storage format --cluster-id={cluster_id} -c FILE --no-initial-controllers",
         f"     kraftctl wait --observers --node ID --bootstrap-controller {servers}",
         f"     kafka-metadata-quorum --bootstrap-controller {servers} --command-config FILE add-controller",
         f"3. Every broker: the same two lines in its properties, with all controllers in {SERVERS}.",
