@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from controller.config.file import read_config
 from records.plain_text import plain_text
-from tools.client.quorum import NoQuorum, addresses_of, known_nodes, look_in_parallel, security_of
+from tools.client.quorum import NoLeader, look_in_parallel
+from tools.client.quorum_options import addresses_of, known_nodes, security_of
 from tools.kraftctl.cluster.replica_differences import (
     batch_difference,
     log_difference,
@@ -82,7 +83,7 @@ def _compare(options: argparse.Namespace, pages: ExitStack) -> int:
         caller = caller.or_of(read_config(options.config))
     try:
         view = look_in_parallel(addresses, CLIENT_ID, ASK_S, security)
-    except NoQuorum as error:
+    except NoLeader as error:
         raise OSError(f"no leader: {error}") from None
     source = Source([view.address], security)
     addresses += [each for voter in view.listeners.values() for each in voter.values() if each not in addresses]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from raft.storage.directory import list_contents
 from raft.storage.names import LOG, segment_name, segment_offset
-from tools.client.live_quorum import NoLeader
+from tools.client.quorum import NoLeader
 from tools.kraftctl.nodes.http_page import OK
 from tools.kraftctl.points.past_quorum import PastQuorum
 from tools.kraftctl.points.points import NoPoint, PastDirectory, Point, Reading
@@ -21,7 +21,7 @@ from tools.offline.log_file import DamagedLog, LogFile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from raft.network.security import ClientSecurity
-    from tools.client.live_quorum import Address
+    from tools.client.quorum import Address
     from tools.kraftctl.nodes.http_page import HttpPage
     from tools.kraftctl.points.noting_image import NotingImage
     from tools.offline.log_file import StoredBatch

@@ -69,7 +69,8 @@ def metrics_part(subject: Subject, seconds: float, every_s: float) -> Iterator[C
 
 def voters_part(subject: Subject) -> Iterator[Content]:
     """The quorum as its leader sees it, and as each voter sees it, of ours and of stock."""
-    from tools.client.quorum import NoQuorum, known_nodes, look_in_parallel, node_security
+    from tools.client.quorum import NoLeader, look_in_parallel
+    from tools.client.quorum_options import known_nodes, node_security
     from tools.kraftctl.nodes.http_page import Caller
     from tools.kraftctl.nodes.node_status import ask_all
 
@@ -81,7 +82,7 @@ def voters_part(subject: Subject) -> Iterator[Content]:
     known = known_nodes(Namespace(config=subject.config_path))
     try:
         view = look_in_parallel(addresses, CLIENT_ID, ASK_S, security)
-    except NoQuorum as error:
+    except NoLeader as error:
         yield "voters/leader.json", {"error": str(error)}
     else:
         voters = [
