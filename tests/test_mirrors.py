@@ -48,7 +48,6 @@ TESTED_BY = {
     "controller.config.node_values": "controller/config/test_node.py",
     "controller.config.served": "controller/config/test_node.py",
     "controller.config.plugins": "controller/node/test_plugins.py",
-    "controller.config.resource_types": "controller/config/test_resources.py",
     "controller.config.topic_values": "controller/config/test_resources.py",
     "controller.config.unknown_keys": "controller/config/test_node.py",
     "controller.config.values.group_values": "controller/config/test_resources.py",

@@ -270,6 +270,18 @@ def test_no_folder_of_the_tools_has_more_than_25_files() -> None:
     assert [(str(each), count) for each, count in counts.items() if count > FILES_MAX] == []
 
 
+def test_messages_that_no_product_module_uses_stand_apart() -> None:
+    used = {
+        each.target for name, path in modules().items() if not is_within(name, "records") for each in all_imports(path)
+    }
+    messages = [name for name in modules() if is_within(name, "records.messages") and name.count(".") > 1]
+    apart = [name for name in messages if is_within(name, "records.messages.brokers_only")]
+
+    assert used.isdisjoint(apart)
+    proposals = {"records.messages.group_proposal", "records.messages.kip4_proposal"}
+    assert set(messages) - set(apart) - used == proposals
+
+
 def test_the_cores_import_no_clock_no_files_no_threads_and_no_network() -> None:
     wrong = [
         f"{name}:{line} imports {target}"

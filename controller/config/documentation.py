@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from controller.config.resource_types import ResourceType
+from records.resource_types import ResourceType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from controller.config.documentation import read_documentation
 from controller.config.keys import effects, group, own, server, topic
 from controller.config.keys.dynamic import CLUSTER_WIDE, PER_BROKER
-from controller.config.resource_types import ResourceType
 from controller.config.values.definition import Required, Type, value_text
+from records.resource_types import ResourceType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from controller.config.client_metrics import INVALID_REQUEST, check_subscription
 from controller.config.group_checks import check_group
 from controller.config.keys import client_metrics, group, server, topic
-from controller.config.resource_types import ResourceType
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
 from controller.config.values.definition import ConfigError, Required
 from controller.config.values.text import parse_integer
 from records.errors import ApiError, Error
 from records.java_order import hash_order
+from records.resource_types import ResourceType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

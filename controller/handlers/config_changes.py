@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from controller.config.resource_types import ResourceType
 from controller.config.resources import DEFINITIONS, STOCK_VALUES, check_resource
 from controller.config.values.definition import Required, Type, value_text
 from controller.config.values.text import java_trim, parse_integer, split_list
@@ -15,6 +14,7 @@ from records.errors import ApiError, Error
 from records.java_order import hash_order
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
+from records.resource_types import ResourceType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.resource_types import ResourceType
 from controller.config.resources import resource_type
 from controller.handlers.config_changes import checked, clear_elr_records, incremental, replacement
 from controller.handlers.logger_levels import level_changes
@@ -17,6 +16,7 @@ from records.messages.configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from records.resource_types import ResourceType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,6 @@ from controller.config.dynamic import DynamicConfig, described_synonyms, node_ty
 from controller.config.effective import ConfigSource
 from controller.config.keys import group, own, server, topic
 from controller.config.keys.dynamic import DYNAMIC
-from controller.config.resource_types import ResourceType
 from controller.config.resources import (
     DEFINITIONS,
     check_topic_name,
@@ -26,6 +25,7 @@ from controller.rules.permissions import permission_on
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
 from records.messages.configs import DescribeConfigsResponse
+from records.resource_types import ResourceType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

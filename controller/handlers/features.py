@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.config.resource_types import ResourceType
 from controller.features.levels import (
     DISABLED,
     ELR_VERSION,
@@ -23,6 +22,7 @@ from records.java_order import hash_order
 from records.messages.features import UpdateFeaturesResponse
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.transactions import NoOpRecord
+from records.resource_types import ResourceType
 
 if TYPE_CHECKING:
     from controller.features.levels import Range

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.config.effective import Layers
-from controller.config.resource_types import ResourceType
 from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
 from records.java_order import hash_order
+from records.resource_types import ResourceType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from controller.security.ciphers import open_ssl_name
 from controller.security.files import FileError, read_bounded
 from controller.security.keystores import key_pair, pem, trusted
 from controller.security.names import chain_expires_s
-from controller.security.renewal import Renewal
+from controller.security.renewal import CHECK_S, Renewal
 from controller.security.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from controller.config.listener_values import ListenerValues
 
-CHECK_S = 1.0  # files are looked at when a connection is made, at most once in this time
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _CLIENT_AUTH = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}

@@ -10,6 +10,8 @@ from controller.security.files import FileError, stamp_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+CHECK_S = 1.0  # files are looked at when their value is used, at most once in this time
+
 Value = TypeVar("Value")
 Stamp = tuple[tuple[int, int, int], ...]
 
@@ -65,6 +67,8 @@ class Renewal(Generic[Value]):
                 self._seen = ()  # being written: look again next time
                 return
         except FileError as error:
+            if self._pause_s:
+                self._seen = ()  # a token that is not valid yet becomes so without a change of its file
             if str(error) != self._refused:  # once, not for each of many connections
                 self._refused = str(error)
                 self._on_refused(str(error))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.resource_types import ResourceType
 from controller.handlers.config_changes import ConfigOperation
 from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
+from records.resource_types import ResourceType
 from records.schema import is_struct, schema_of
 from simulations.world.violation import Violation
 

@@ -8,11 +8,11 @@ import pytest
 
 from records.json_form import from_json, to_json
 from records.json_text import json_text, read_json
+from records.messages.brokers_only.produce import ProduceRequest
+from records.messages.brokers_only.streams_groups import StreamsGroupHeartbeatResponse
+from records.messages.brokers_only.transactions import TxnOffsetCommitRequest
 from records.messages.envelope import EnvelopeRequest
 from records.messages.fetch import FetchRequest
-from records.messages.produce import ProduceRequest
-from records.messages.streams_groups import StreamsGroupHeartbeatResponse
-from records.messages.transactions import TxnOffsetCommitRequest
 from records.metadata.brokers import FenceBrokerRecord
 from records.metadata.configs import ClientQuotaRecord
 from records.metadata.topics import PartitionChangeRecord, TopicRecord

@@ -66,6 +66,10 @@ class View(NamedTuple):
         """The end of the leader's log."""
         return self.voters[self.leader_id].end_offset if self.leader_id in self.voters else self.high_watermark
 
+    def is_member(self, node_id: int) -> bool:
+        """Whether a node is a voter, or an observer, which has fetched in the last minutes."""
+        return node_id in self.voters or node_id in self.observers
+
     def lag(self, member: Member) -> int | None:
         """The records of the leader's log that a replica lacks; None if its offset is unknown."""
         return None if member.end_offset < 0 else max(0, self.end_offset - member.end_offset)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from records.resource_types import ResourceType
+
 if TYPE_CHECKING:
     from controller.state.state import State
     from records.metadata.configs import ConfigRecord
 
 # Types of resources in records; BROKER with an empty name is the default of all brokers and controllers.
-TOPIC = 2
-BROKER = 4
-BROKER_LOGGER = 8
-CLIENT_METRICS = 16
-GROUP = 32
+TOPIC = ResourceType.TOPIC.value
+BROKER = ResourceType.BROKER.value
+CLIENT_METRICS = ResourceType.CLIENT_METRICS.value
+GROUP = ResourceType.GROUP.value
 
 
 def replay_config(state: State, record: ConfigRecord, _offset: int) -> None:

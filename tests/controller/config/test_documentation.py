@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.documentation import _unescaped, read_documentation
 from controller.config.keys import client_metrics, group, server, topic
-from controller.config.resource_types import ResourceType
+from records.resource_types import ResourceType
 
 DEFINITIONS = {
     ResourceType.BROKER: server.KEYS,

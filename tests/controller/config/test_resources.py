@@ -13,11 +13,11 @@ from controller.config.group_checks import _BETWEEN_NODE_KEYS, _BOUNDED
 from controller.config.java_pattern import is_java_pattern
 from controller.config.keys import group, server
 from controller.config.node import NodeConfig
-from controller.config.resource_types import ResourceType
 from controller.config.resources import check_resource, check_topic_name, resource_type
 from controller.config.topic_values import topic_defaults
 from controller.config.values.definition import ConfigError, Key
 from records.errors import ApiError
+from records.resource_types import ResourceType
 from tests.controller.config.test_node import DATA, NODE, node
 
 assert isinstance(DATA, Path)

@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from controller.config.resource_types import ResourceType
 from controller.state.state import ReplayError, State
 from controller.state.view import stable_view
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
@@ -18,6 +17,7 @@ from records.metadata.transactions import (
     EndTransactionRecord,
     NoOpRecord,
 )
+from records.resource_types import ResourceType
 from tests.controller.lives import fresh, live
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from controller.config.dynamic import DynamicConfig
 from controller.config.effective import ConfigSource
 from controller.config.node import NodeConfig
-from controller.config.resource_types import ResourceType
 from records.messages.configs import DescribeConfigsRequest
+from records.resource_types import ResourceType
 from tests.interop.ask import ask, describe_quorum
 from tests.interop.cluster import CLUSTER_ID, OURS, STOCK, eventually
 from tests.interop.stock import SMALL, Stock

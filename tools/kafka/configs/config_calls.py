@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.resource_types import ResourceType
 from records.errors import Error
 from records.messages.configs import DescribeConfigsRequest
+from records.resource_types import ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, Call
 from tools.client.exceptions import PACKAGE, KafkaError, executed, no_result
 from tools.command_line.java_texts import Uncaught

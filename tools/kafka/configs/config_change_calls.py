@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.resource_types import ResourceType
 from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.scram import AlterUserScramCredentialsRequest
+from records.resource_types import ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, CONTROLLER, Call
 from tools.client.exceptions import KafkaError, executed
 from tools.kafka.configs.config_calls import ConfigResource, of_brokers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.resource_types import ResourceType
 from controller.config.values.text import java_text
 from records.errors import Error
+from records.resource_types import ResourceType
 from tools.client.exceptions import KafkaError, executed
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.standard_streams import one_line

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from controller.config.resource_types import ResourceType
+    from records.resource_types import ResourceType
     from tools.client.admin import Admin
 
 ENDPOINT_BROKERS, ENDPOINT_CONTROLLERS = 1, 2

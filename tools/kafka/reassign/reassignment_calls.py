@@ -10,6 +10,7 @@ from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.log_dirs import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest
+from records.resource_types import ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, CONTROLLER, Call
 from tools.client.exceptions import KafkaError, executed, in_message, no_result
 from tools.command_line.java_texts import Uncaught
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     Partition = tuple[str, int]
 
-TOPIC, BROKER = 2, 4
 SET, DELETE = 0, 1
 
 
@@ -227,12 +227,12 @@ def _topics_in(path: str, wanted: Mapping[Replica, str]) -> tuple[Any, ...]:
 
 
 def alter_configs(admin: Admin, kind: int, changes: Mapping[str, Mapping[str, str | None]]) -> None:
-    """Set configs of resources of one kind, TOPIC or BROKER; None deletes. Raises Uncaught.
+    """Set configs of resources of one kind; None deletes. Raises Uncaught.
 
     Those of a broker are sent to this broker, as by stock, unless the client has addresses of controllers. All are
     sent, then the first error is raised.
     """
-    if kind == BROKER and not admin.settings.at_controllers:
+    if kind == ResourceType.BROKER and not admin.settings.at_controllers:
         places: list[tuple[Where, list[str]]] = [
             (broker, [str(broker)]) for broker in _live_first(admin, map(int, changes))
         ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 from records.java_order import hash_order, integer_order
+from records.resource_types import ResourceType
 from tools.kafka.cluster_calls import describe_cluster
-from tools.kafka.reassign.reassignment_calls import BROKER, TOPIC, alter_configs
+from tools.kafka.reassign.reassignment_calls import alter_configs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,14 +54,18 @@ def throttle_moves(admin: Admin, moves: Mapping[Partition, Move], rate: int) -> 
         topic: {name: ",".join(sorted(replicas)) for name, replicas in configs.items()}
         for topic, configs in throttled.items()
     }
-    alter_configs(admin, TOPIC, texts)
-    alter_configs(admin, BROKER, {str(broker): dict.fromkeys(RATES, str(rate)) for broker in sorted(brokers)})
+    alter_configs(admin, ResourceType.TOPIC, texts)
+    alter_configs(
+        admin, ResourceType.BROKER, {str(broker): dict.fromkeys(RATES, str(rate)) for broker in sorted(brokers)}
+    )
     sys.stdout.write(f"The inter-broker throttle limit was set to {rate} B/s\n")
 
 
 def throttle_directories(admin: Admin, brokers: Iterable[int], rate: int) -> None:
     """Limit moves between directories of these brokers to a rate, in bytes per second. Raises Uncaught."""
-    alter_configs(admin, BROKER, {str(broker): {DIRECTORY_RATE: str(rate)} for broker in sorted(set(brokers))})
+    alter_configs(
+        admin, ResourceType.BROKER, {str(broker): {DIRECTORY_RATE: str(rate)} for broker in sorted(set(brokers))}
+    )
     sys.stdout.write(f"The replica-alter-dir throttle limit was set to {rate} B/s\n")
 
 
@@ -71,8 +76,8 @@ def clear_throttles(admin: Admin, wanted: Wanted) -> None:
     listed = ",".join(map(str, brokers))
     sys.stdout.write(f"Clearing broker-level throttles on broker{'' if len(brokers) == 1 else 's'} {listed}\n")
     nothing: dict[str, str | None] = dict.fromkeys((*RATES, DIRECTORY_RATE))
-    alter_configs(admin, BROKER, {str(broker): nothing for broker in brokers})
+    alter_configs(admin, ResourceType.BROKER, {str(broker): nothing for broker in brokers})
     topics = hash_order(topic for (topic, _), _ in wanted.partitions)
     listed = ",".join(topics)
     sys.stdout.write(f"Clearing topic-level throttles on topic{'' if len(topics) == 1 else 's'} {listed}\n")
-    alter_configs(admin, TOPIC, {topic: dict.fromkeys((LEADERS, FOLLOWERS)) for topic in topics})
+    alter_configs(admin, ResourceType.TOPIC, {topic: dict.fromkeys((LEADERS, FOLLOWERS)) for topic in topics})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.resource_types import ResourceType
 from records.errors import Error
 from records.java_order import hash_order
+from records.resource_types import ResourceType
 from records.uuids import ZERO_UUID, uuid_text
 from tools.client.exceptions import KafkaError, executed
 from tools.command_line.java_texts import Uncaught

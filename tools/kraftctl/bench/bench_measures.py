@@ -12,6 +12,7 @@ from records.errors import ApiError, Error, error_name
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.topics import CreateTopicsRequest
 from records.messages.versions import ApiVersionsRequest
+from records.resource_types import ResourceType
 from tools.client.connection import Connection
 from tools.client.quorum import describe_request
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 CLIENT_ID = "kraftctl-bench"
 ASK_S = 5.0
 ASK_MS = 5000
-BROKER = 4
 # The source of a config that is not set.
 DEFAULT = 5
 # Between two requests that watch the commits: the quorum is asked at most this often.
@@ -70,7 +70,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 def configs(target: Target, node_id: int, names: tuple[str, ...]) -> dict[str, str]:
     """The configs that are set on a node. One with its default, or that the node does not describe, is missing."""
     resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=BROKER, resource_name=str(node_id), configuration_keys=names
+        resource_type=ResourceType.BROKER, resource_name=str(node_id), configuration_keys=names
     )
     with target.connect() as connection:
         try:

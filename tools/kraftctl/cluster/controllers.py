@@ -119,7 +119,7 @@ def _unregister(options: argparse.Namespace) -> int:
             f"the leader {host}:{port} has no UnregisterController: it needs Kafka 4.4, or a node of ours with "
             "kraft.preview.release=4.4. Below, prune makes a registration block nothing"
         )
-    runs = options.id in view.voters or options.id in view.observers
+    runs = view.is_member(options.id)
     if runs and not options.json:
         print(coloured(f"controller {options.id} is a member of the quorum: while it runs, it registers anew", YELLOW))
     asked = not options.dry_run
@@ -210,7 +210,7 @@ def ghosts(image: NotingImage, view: View) -> list[Ghost]:
     staying = [each for number, each in image.controllers.items() if number in view.voters]
     found = []
     for number, each in sorted(image.controllers.items()):
-        if number in view.voters or number in view.observers:
+        if view.is_member(number):
             continue
         supported = {name: (levels.min, levels.max) for name, levels in each.features.items()}
         blocks = {}

@@ -12,6 +12,7 @@ from controller.config.values.definition import ConfigError
 from records.errors import Error, error_name
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
+from records.resource_types import ResourceType
 from tools.client.quorum_options import addresses_of, security_of
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, refusal
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 CLIENT_ID = "kraftctl-quorum-migrate"
 VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
-BROKER = 4
 UPGRADE = 1
 DYNAMIC = 1
 WARNED = (
@@ -131,7 +131,7 @@ def examine(quorum: Quorum) -> State:
 def setting_of(quorum: Quorum, node: int, address: Address) -> Setting | None:
     """The keys that a controller runs with; None if it does not describe them. Raises OSError."""
     resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=BROKER, resource_name=str(node), configuration_keys=(VOTERS, SERVERS)
+        resource_type=ResourceType.BROKER, resource_name=str(node), configuration_keys=(VOTERS, SERVERS)
     )
     for result in quorum.ask(address, DescribeConfigsRequest(resources=(resource,))).results:
         if not result.error_code:

@@ -14,6 +14,7 @@ from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest
 from records.plain_text import plain_text
+from records.resource_types import ResourceType
 from tools.client.connection import Connection
 from tools.client.live_quorum import LiveQuorum
 from tools.client.quorum import FAILURES, NoLeader
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 CLIENT_ID = "kraftctl-topic"
-TOPIC = 2
 SET, DELETE = 0, 1
 ASK_MS = 30_000
 POLL_S = 0.5
@@ -237,7 +237,7 @@ def _incremental(quorum: LiveQuorum, found: Plan, *, validate_only: bool) -> lis
         for key, value in found.configs.items()
     )
     request = IncrementalAlterConfigsRequest(
-        resources=(resource(resource_type=TOPIC, resource_name=found.topic, configs=configs),),
+        resources=(resource(resource_type=ResourceType.TOPIC, resource_name=found.topic, configs=configs),),
         validate_only=validate_only,
     )
     return list(_ask(quorum, request).responses)

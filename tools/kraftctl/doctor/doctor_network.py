@@ -223,7 +223,7 @@ def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own) 
         yield Finding(
             WARNING, "quorum", text, "kafka-metadata-quorum add-controller on this machine, if it should be one"
         )
-    for ghost in sorted(registered - view.voters.keys() - view.observers.keys()):
+    for ghost in sorted(node for node in registered if not view.is_member(node)):
         yield Finding(
             WARNING, f"controller {ghost}", "it is registered, and is neither a voter nor an observer: its old feature "
             "ranges can block an upgrade of metadata.version",

@@ -10,6 +10,7 @@ from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from records.errors import ApiError, error_name
 from records.messages.configs import DescribeConfigsRequest
+from records.resource_types import ResourceType
 from records.wire import DecodeError
 from tools.client.connection import Connection
 from tools.client.quorum import describe_cluster_request, describe_request
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tools.client.quorum_options import Known
     from tools.kraftctl.nodes.http_page import Caller, Counts
 
-BROKER = 4
 HTTP_LISTENER = "kraft.http.listener"
 # Each node is asked on a thread of its own, so this is also about the time that all of them take.
 ASK_S = 0.9
@@ -140,7 +140,7 @@ def _node_id(connection: Connection, address: Address) -> int | None:
 def _http_address(connection: Connection, node_id: int) -> Address | None:
     """The address of the node's HTTP port; None if it has none, or is a stock node."""
     resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=BROKER, resource_name=str(node_id), configuration_keys=(HTTP_LISTENER,)
+        resource_type=ResourceType.BROKER, resource_name=str(node_id), configuration_keys=(HTTP_LISTENER,)
     )
     with contextlib.suppress(ApiError):
         for result in connection.ask(DescribeConfigsRequest(resources=(resource,))).results:

@@ -15,6 +15,7 @@ from records.messages.cluster import DescribeClusterResponse, DescribeTopicParti
 from records.messages.configs import IncrementalAlterConfigsResponse
 from records.messages.log_dirs import AlterReplicaLogDirsResponse, DescribeLogDirsResponse
 from records.messages.reassignments import AlterPartitionReassignmentsResponse, ListPartitionReassignmentsResponse
+from records.resource_types import ResourceType
 from tests.tools.client.test_admin import Node, nodes
 from tests.tools.kafka.cases import ours
 from tools.client.admin import Admin, Call
@@ -22,7 +23,6 @@ from tools.client.settings import Settings
 from tools.command_line.java_texts import Uncaught
 from tools.kafka.reassign import reassign_partitions, reassignment_calls, reassignment_execution
 from tools.kafka.reassign.reassignment_calls import (
-    BROKER,
     Replica,
     alter_configs,
     alter_directories,
@@ -162,7 +162,7 @@ def test_topics_that_do_not_fit_into_one_answer_are_asked_for_in_parts() -> None
 
 def altered(code: int = 0) -> IncrementalAlterConfigsResponse:
     resource = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
-    listed = resource(error_code=code, error_message=None, resource_type=BROKER, resource_name="1")
+    listed = resource(error_code=code, error_message=None, resource_type=ResourceType.BROKER, resource_name="1")
     return IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=(listed,))
 
 
@@ -173,7 +173,7 @@ def test_configs_of_brokers_are_sent_to_each_although_the_first_refuses() -> Non
         for each in (first, second):
             each.answers[METADATA] = lambda: metadata(first, second)
         with Admin(settings(first)) as admin, pytest.raises(Uncaught) as raised:
-            alter_configs(admin, BROKER, {"1": {"k": "v"}, "2": {"k": None}})
+            alter_configs(admin, ResourceType.BROKER, {"1": {"k": "v"}, "2": {"k": None}})
 
     assert str(raised.value.cause).startswith("org.apache.kafka.common.errors.ClusterAuthorizationException")
     assert second.asked == [ALTER_CONFIGS]
@@ -192,7 +192,7 @@ def test_all_brokers_together_get_the_time_of_one_call(monkeypatch: pytest.Monke
     monkeypatch.setattr(reassignment_calls, "time", SimpleNamespace(monotonic=lambda: now[0]))
     with Admin(Settings((("127.0.0.1", 1),), at_controllers=False, api_timeout=5.0)) as admin:
         with pytest.raises(Uncaught):
-            alter_configs(admin, BROKER, {broker: {"k": "v"} for broker in "123"})
+            alter_configs(admin, ResourceType.BROKER, {broker: {"k": "v"} for broker in "123"})
         outcomes = alter_directories(admin, {Replica("t", 0, broker): "/a" for broker in (1, 2, 3)})
 
     assert limits == [5.0, 2.0, 0.0] * 2
