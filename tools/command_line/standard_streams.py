@@ -11,7 +11,7 @@ from tools.command_line.own_options import own_answer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TextIO
+    from typing import Any, NoReturn, TextIO
 
 
 class PlainStream:
@@ -30,6 +30,29 @@ class PlainStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
+
+
+class ReadStream(PlainStream):
+    """A `PlainStream` that ends the command, with exit code 0, when its reader closes the pipe (`| head`).
+
+    SystemExit passes by what a verb does about an OSError of its files.
+    """
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            self._end()
+
+    def flush(self) -> None:
+        try:
+            self.stream.flush()
+        except BrokenPipeError:
+            self._end()
+
+    def _end(self) -> NoReturn:
+        _drop_output(self.stream)
+        raise SystemExit(0)
 
 
 def escaped(text: str, own: tuple[str, ...], keep: str = "") -> str:
@@ -80,9 +103,9 @@ def running(run: Callable[[list[str]], int], tool: str) -> int:
     return code
 
 
-def _drop_output() -> None:
-    """Discard buffered output, so that Python's exit does not fail to write it again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _drop_output(stream: TextIO | None = None) -> None:
+    """Discard buffered output, so that Python's exit does not fail to write it again. stream: stdout by default."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def complain(text: str) -> None:

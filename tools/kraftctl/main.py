@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # By verb: its module, relative to this package, and its help text.
 VERBS = {
     "start": (".run.start", "run one node from a controller.properties"),
@@ -35,7 +39,9 @@ VERBS = {
 }
 
 # The verbs that become a node, whose log escapes texts itself (`controller/node/logs.py`).
-NODES = ("start", "container")
+NODES, CHECK = ("start", "container"), "--check"
+# Its nodes are stopped, and it says so, when nobody reads it any more.
+UP, STATUS = "up", "--status"
 
 
 def usage() -> str:
@@ -47,6 +53,22 @@ def usage() -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run a verb and return its exit code; for an unknown verb, usage on stderr and 1."""
     given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] in NODES and CHECK not in given:
+        return int(_verb(given[0])(given[1:]))
+    from tools.kraftctl.terminal import plain_streams
+
+    with plain_streams(has_reader=given[:1] != [UP] or STATUS in given):
+        return _run(given)
+
+
+def _verb(name: str) -> Callable[[list[str]], int]:
+    from importlib import import_module
+
+    run: Callable[[list[str]], int] = import_module(VERBS[name][0], __package__).run
+    return run
+
+
+def _run(given: list[str]) -> int:
     if given and given[0] in {"-h", "--help", "help"}:
         print(usage())
         return 0
@@ -59,15 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
         what = f"kraftctl: there is no verb {given[0]!r}\n\n" if given else ""
         print(what + usage(), file=sys.stderr)
         return 1
-    from importlib import import_module
-
-    run = import_module(VERBS[given[0]][0], __package__).run
-    if given[0] in NODES:
-        return int(run(given[1:]))
-    from tools.kraftctl.terminal import plain_streams
-
-    with plain_streams():
-        return int(run(given[1:]))
+    return int(_verb(given[0])(given[1:]))
 
 
 if __name__ == "__main__":

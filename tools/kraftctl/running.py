@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from records.plain_text import plain_text
@@ -15,7 +14,7 @@ INTERRUPTED = 130
 
 
 def running(verb: str, action: Callable[[], int], interrupted: int = INTERRUPTED) -> int:
-    """The exit code of the action; 1 with one line on stderr if it cannot be done, 0 if stdout was closed.
+    """The exit code of the action; 1 with one line on stderr if it cannot be done.
 
     interrupted: the exit code after Ctrl-C.
     """
@@ -29,10 +28,6 @@ def running(verb: str, action: Callable[[], int], interrupted: int = INTERRUPTED
         sys.stdout.flush()
     except KeyboardInterrupt:
         return interrupted
-    except BrokenPipeError:
-        # What is left in the buffer cannot be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except (ConfigError, DamagedLog, NoMetadata, NoPoint, OSError) as error:
         print(f"kraftctl {verb}: {plain_text(error)}", file=sys.stderr)
         return 1

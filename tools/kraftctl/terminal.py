@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 
 from records.plain_text import plain_text
-from tools.command_line.standard_streams import PlainStream, escaped, unguarded
+from tools.command_line.standard_streams import PlainStream, ReadStream, escaped, unguarded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,12 +93,17 @@ def say(*lines: str, file: TextIO | None = None, flush: bool = False) -> None:
 
 
 @contextmanager
-def plain_streams() -> Iterator[None]:
-    """Within the context, stdout and stderr escape what is not printable, in a pipe too."""
+def plain_streams(*, has_reader: bool = True) -> Iterator[None]:
+    """Within the context, stdout and stderr escape what is not printable, in a pipe too.
+
+    has_reader: the command is for what it prints, and ends when nobody reads it any more.
+    """
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (PlainStream(stream, COLOURS) for stream in before)
+    made = ReadStream if has_reader else PlainStream
+    sys.stdout, sys.stderr = (made(stream, COLOURS) for stream in before)
     try:
         yield
+        sys.stdout.flush()
     finally:
         sys.stdout, sys.stderr = before
 

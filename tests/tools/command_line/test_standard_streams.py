@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.tools.offline.stock_directories import stock_directory
 from tools.command_line.standard_streams import PlainStream, one_line, unguarded
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RED, END = "\x1b[31m", "\x1b[0m"
 
@@ -37,3 +47,22 @@ def test_what_a_tool_draws_itself_goes_to_the_stream_behind() -> None:
     unguarded(stream).write("\x07")
 
     assert stream.getvalue() == "\r\x1b[K\x07"
+
+
+@pytest.mark.parametrize("line", [
+    "--help", "--version", "status --help", "completion bash", "log verify DIR", "log replay DIR",
+    "recover measure DIR", "backup save --directory DIR COPY", "at end --directory DIR", "diff 0 end --directory DIR",
+    "backup verify --help",
+])  # fmt: skip
+def test_a_command_ends_in_silence_when_its_reader_closes_the_pipe(tmp_path: Path, line: str) -> None:
+    directory = stock_directory(tmp_path)
+    words = line.replace("DIR", str(directory)).replace("COPY", str(tmp_path / "copy")).split()
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.kraftctl.main", *words], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+
+    assert (done.returncode, b"Broken pipe" in done.stderr, b"Traceback" in done.stderr) == (0, False, False)
