@@ -274,6 +274,36 @@ def test_each_trouble_names_tests_that_exist() -> None:
     assert wrong == []
 
 
+def test_each_bug_names_a_test_that_exists_and_the_commit_of_its_date() -> None:
+    """docs/bugs.md: a row without a test, or with one that was renamed, is an error; so is a wrong commit or date."""
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in (ROOT / "docs" / "bugs.md").read_text("utf-8").splitlines()
+        if line.startswith("| ") and not line.startswith("| what was wrong")
+    ]
+    named = {row[0]: re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row[-1]) for row in rows}
+    missing = [
+        f"{path}::{test}"
+        for tests in named.values()
+        for path, test in tests
+        if not (ROOT / path).is_file() or f"def {test}(" not in (ROOT / path).read_text("utf-8")
+    ]
+    mended = [tuple(row[3].split(", ")) for row in rows]
+
+    assert len(rows) >= 31
+    assert [row for row in rows if len(row) != 5 or not all(row)] == []
+    assert [what for what, tests in named.items() if not tests] == []
+    assert missing == []
+    assert [each for each in mended if not re.fullmatch(r"\d{4}-\d\d-\d\d, [0-9a-f]{7,}", ", ".join(each))] == []
+    assert [date for date, _ in mended] == sorted(date for date, _ in mended)
+    asked = ["git", "show", "--no-patch", "--format=%h %ad", "--date=short", "--abbrev=8"]
+    known = subprocess.run(
+        [*asked, *(commit for _, commit in mended)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if known.returncode == 0:  # a clone with the history, not a source distribution
+        assert {tuple(line.split()[::-1]) for line in known.stdout.splitlines()} == set(mended)
+
+
 def test_each_exception_has_a_block() -> None:
     texts = [(str(page.relative_to(ROOT)), page.read_text("utf-8")) for page in PAGES]
 
