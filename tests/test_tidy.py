@@ -69,8 +69,11 @@ EDGES = (
     "controller.security", "controller.server", "tools", "simulations", "pipeline",
 )  # fmt: skip
 
-# The folders of `controller`, from the lowest level to the highest: each imports only from levels below its own.
-LEVELS = (
+# The folders of each package, from the lowest level to the highest: each imports only from levels below its own.
+# A module at the root of a package is a folder of its own; "" is for those at the root that the table does not name.
+RECORD_LEVELS = (("wire",), ("schema",), ("messages", "metadata"), ("",))
+RAFT_LEVELS = (("",), ("storage", "network"))
+CONTROLLER_LEVELS = (
     ("features", "config.values", "state.tables"),
     ("config.keys", "state.partitions"),
     ("config", "state"),
@@ -83,7 +86,7 @@ LEVELS = (
     ("server.grpc",),
     ("server",),
 )
-# The same of `tools`. `kraftctl` imports the module of a verb by a computed name.
+# `kraftctl` imports the module of a verb by a computed name.
 TOOL_LEVELS = (
     ("rng", "registry", "offline"),
     ("command_line",),
@@ -98,6 +101,42 @@ TOOL_LEVELS = (
     ("kraftctl.cluster", "kraftctl.run", "kraftctl.history", "kraftctl.backup", "kraftctl.doctor", "kraftctl.repair"),
     ("kraftctl.bench", "kraftctl.debug"),
 )
+# `levels` and `commands` import the module of a level and of a command by a computed name. The rehearsal is a product.
+SIMULATION_LEVELS = (
+    ("world", "histories"),
+    ("plans", "nodes", "outcomes", "spec"),
+    ("page",),
+    ("rehearsal",),
+    ("faults", "properties", "cluster.metadata"),
+    ("coverage", "cluster.rules", "cluster.clients"),
+    ("raft",),
+    ("members", "cluster"),
+    ("sockets",),
+    ("secured",),
+    ("mutants",),
+    ("levels", "corpus"),
+    ("running",),
+    ("fleet", "chaos"),
+    ("commands",),
+    ("__main__",),
+)
+PIPELINE_LEVELS = (
+    ("schemas", "session", "histories", "worker_daemon"),
+    ("arrow",),
+    ("source",),
+    ("tables",),
+    ("planner", "commands", "anomalies"),
+    ("report",),
+)
+LEVELS = {
+    "records": RECORD_LEVELS,
+    "raft": RAFT_LEVELS,
+    "controller": CONTROLLER_LEVELS,
+    "tools": TOOL_LEVELS,
+    "simulations": SIMULATION_LEVELS,
+    "pipeline": PIPELINE_LEVELS,
+}
+NEEDED_BY_THE_REHEARSAL = {"world", "nodes", "outcomes", "page", "rehearsal"}
 FILES_MAX = 25
 # The one circle of types: the state is made of these tables, and the functions of a table take the state, or the whole
 # of the partitions. At run time there is no circle.
@@ -204,10 +243,13 @@ def is_pair_of_state(name: str, found: Import) -> bool:
 
 
 def folder(name: str) -> str:
-    """The folder of a module of a package, without the package's name; a module at the root is its own."""
+    """The folder of a module of a package, without the package's name, as LEVELS has it."""
     parts = name.split(".")
-    is_package = modules()[name].name == "__init__.py"
-    return ".".join(parts[1:] if is_package or len(parts) == 2 else parts[1:-1])
+    if modules()[name].name == "__init__.py":
+        return ".".join(parts[1:])
+    if len(parts) > 2:
+        return ".".join(parts[1:-1])
+    return parts[1] if any(parts[1] in names for names in LEVELS[parts[0]]) else ""
 
 
 def longest(prefixes: dict[str, tuple[str, ...]], name: str) -> str:
@@ -242,9 +284,9 @@ def test_for_types_only_the_state_and_its_tables_import_each_other() -> None:
     assert circle({None, "function", "types"}) == []
 
 
-@pytest.mark.parametrize(("package", "levels"), [("controller", LEVELS), ("tools", TOOL_LEVELS)])
-def test_each_folder_imports_only_from_levels_below(package: str, levels: tuple[tuple[str, ...], ...]) -> None:
-    level = {name: number for number, names in enumerate(levels) for name in names}
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_folder_imports_only_from_levels_below(package: str) -> None:
+    level = {name: number for number, names in enumerate(LEVELS[package]) for name in names}
     wrong = [
         f"{name}:{each.line} imports {each.target}"
         for name, path in modules().items()
@@ -257,15 +299,27 @@ def test_each_folder_imports_only_from_levels_below(package: str, levels: tuple[
     assert wrong == []
 
 
-@pytest.mark.parametrize(("package", "levels"), [("controller", LEVELS), ("tools", TOOL_LEVELS)])
-def test_each_folder_has_a_level(package: str, levels: tuple[tuple[str, ...], ...]) -> None:
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_folder_has_a_level(package: str) -> None:
     folders = {folder(name) for name in modules() if is_within(name, package) and name != package}
 
-    assert folders == {name for names in levels for name in names}
+    assert folders == {name for names in LEVELS[package] for name in names}
 
 
-def test_no_folder_of_the_tools_has_more_than_25_files() -> None:
-    counts = Counter(path.parent for name, path in modules().items() if is_within(name, "tools"))
+def test_the_rehearsal_imports_nothing_of_the_sweep() -> None:
+    seen: set[str] = set()
+    waiting = [name for name in modules() if is_within(name, "simulations.rehearsal")]
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        waiting += {each for each, _ in imports(modules()[name]) if is_within(each, "simulations")} - seen
+
+    assert {folder(name) for name in seen} == NEEDED_BY_THE_REHEARSAL
+
+
+@pytest.mark.parametrize("package", ["tools", "simulations"])
+def test_no_folder_has_more_than_25_files(package: str) -> None:
+    counts = Counter(path.parent for name, path in modules().items() if is_within(name, package))
 
     assert [(str(each), count) for each, count in counts.items() if count > FILES_MAX] == []
 

@@ -1,8 +1,21 @@
-"""An anomaly: one pattern, of one subject, from one time to another."""
+"""An anomaly: one pattern, of one subject, from one time to another; and the cluster that it is of."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+
+class ClusterFacts(NamedTuple):
+    """A cluster. first_ms, last_ms: of its first and last record. problems: rows that are not valid records."""
+
+    cluster: str
+    first_ms: int
+    last_ms: int
+    records: int
+    problems: int
+    topics: int
+    partitions: int
+    brokers: int
 
 
 class Anomaly(NamedTuple):

@@ -16,8 +16,7 @@ from pipeline.anomalies.storms import SPAN_MS, Drops, storms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipeline.anomalies.anomaly import Anomaly
-    from pipeline.report.figures import ClusterFacts
+    from pipeline.anomalies.anomaly import Anomaly, ClusterFacts
 
 _SESSION_ENDS = """
 select cluster, broker, state, end_reason, unix_millis(end_time) time_ms

@@ -17,8 +17,8 @@ from pipeline.commands.options import (
     source_options,
     wants_source,
 )
+from pipeline.schemas import BY_NAME, TABLES
 from pipeline.source.options import OptionError
-from pipeline.tables.schemas import BY_NAME, TABLES
 from pipeline.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:

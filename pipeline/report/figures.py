@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pipeline.anomalies.anomaly import Anomaly
+    from pipeline.anomalies.anomaly import Anomaly, ClusterFacts
 
 
 MOMENTS = 72
@@ -18,19 +18,6 @@ MOMENTS = 72
 MOMENT_LENGTHS_MS = (
     *(1000 * one for one in (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200)), 86_400_000,
 )  # fmt: skip
-
-
-class ClusterFacts(NamedTuple):
-    """A cluster. first_ms, last_ms: of its first and last record. problems: rows that are not valid records."""
-
-    cluster: str
-    first_ms: int
-    last_ms: int
-    records: int
-    problems: int
-    topics: int
-    partitions: int
-    brokers: int
 
 
 class TopicOutages(NamedTuple):

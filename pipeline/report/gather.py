@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from pipeline.anomalies.anomaly import ClusterFacts
 from pipeline.anomalies.search import search
 from pipeline.report.figures import (
     MOMENT_LENGTHS_MS,
     MOMENTS,
     BrokerFacts,
-    ClusterFacts,
     ConfigChange,
     ControllerFailover,
     Failover,

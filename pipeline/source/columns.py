@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from pipeline.arrow import TYPES, arrow_schema
+from pipeline.schemas import RECORDS
 from pipeline.source.partition_records import ABSENT, LISTS, NUMBERS
 from pipeline.source.rows import CONTROL, KINDS, NAMES
 from pipeline.source.varints import big_endian, spread
-from pipeline.tables.arrow import TYPES, arrow_schema
-from pipeline.tables.schemas import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,12 +23,12 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, SupportsTriggerAvailableNow
 
+from pipeline.schemas import RECORDS
 from pipeline.source.columns import batch_of_findings, schema_of
 from pipeline.source.logs import before, logs_of
 from pipeline.source.options import number_of, progress_of
 from pipeline.source.reading import Wanted, read_part
 from pipeline.source.selection import Selection
-from pipeline.tables.schemas import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

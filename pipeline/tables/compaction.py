@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pipeline.tables.schemas import BY_NAME
+from pipeline.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

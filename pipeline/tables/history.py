@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.schemas import PARTITION_FIELDS
 from pipeline.tables.lists import Lists
-from pipeline.tables.schemas import PARTITION_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from pipeline.arrow import arrow_schema
+from pipeline.schemas import IMAGE_AT, PARTITION_FIELDS
 from pipeline.source.options import OptionError
 from pipeline.tables import running
-from pipeline.tables.arrow import arrow_schema
 from pipeline.tables.memory import image_records
 from pipeline.tables.partitions import STATE
-from pipeline.tables.schemas import IMAGE_AT, PARTITION_FIELDS
 from records.json_form import to_json
 from records.json_text import json_text
 from records.uuids import uuid_text

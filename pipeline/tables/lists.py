@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from pipeline.arrow import TYPES
 from pipeline.source.varints import spread
-from pipeline.tables.arrow import TYPES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,11 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.tables.arrow import arrow_schema
-from pipeline.tables.history import LISTS, History, history_of
-from pipeline.tables.lists import Lists
-from pipeline.tables.runs import Runs, numbers, times
-from pipeline.tables.schemas import (
+from pipeline.arrow import arrow_schema
+from pipeline.schemas import (
     ISR_CHANGES,
     LEADERSHIP,
     PARTITION_FIELDS,
@@ -22,6 +19,9 @@ from pipeline.tables.schemas import (
     UNDER_REPLICATION,
     Column,
 )
+from pipeline.tables.history import LISTS, History, history_of
+from pipeline.tables.lists import Lists
+from pipeline.tables.runs import Runs, numbers, times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from pipeline.arrow import arrow_schema
+from pipeline.schemas import BY_NAME, INTERVALS, PARTITION_FIELDS, RECORDS
 from pipeline.tables import memory
-from pipeline.tables.arrow import arrow_schema
 from pipeline.tables.clusters import Cluster, Row
 from pipeline.tables.compaction import compacted
 from pipeline.tables.history import Events
 from pipeline.tables.partitions import CARRIED, PARTITION_TABLES, STATE, STATE_COLUMNS, WIDE, fold
-from pipeline.tables.schemas import BY_NAME, INTERVALS, PARTITION_FIELDS, RECORDS
 from pipeline.tables.warehouse import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from pipeline.tables.schemas import Column
+    from pipeline.schemas import Column
     from pipeline.tables.warehouse import Manifest, Warehouse
 
     Say = Callable[[str], None]

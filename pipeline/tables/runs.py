@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.tables.arrow import TYPES
+from pipeline.arrow import TYPES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline.tables.schemas import BY_NAME, INTERVALS
+from pipeline.schemas import BY_NAME, INTERVALS
 
 FORMAT_VERSION = 1
 OPEN = "open_"

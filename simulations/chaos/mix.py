@@ -8,8 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.chaos.quorum import NODES
-from simulations.levels.raft_run import Run
 from simulations.plans.plan import Fault, Load, Plan
+from simulations.raft.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.inputs import Source
-    from simulations.cluster.driver import ControllerProcess
-    from simulations.cluster.history import ClusterHistory
-    from simulations.cluster.log_rules import LogRules
+    from simulations.cluster.metadata.history import ClusterHistory
+    from simulations.cluster.metadata.log_rules import LogRules
+    from simulations.nodes.driver import ControllerProcess
     from simulations.world.ledger import Ledger
 
     Looks = Callable[[Any, Any], list[int]]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.cluster import upkeep
 from simulations.cluster.upkeep import one_broker
-from simulations.cluster.wire import NAMES
 from simulations.faults.table import FaultKind, pick
+from simulations.nodes.wire import NAMES
 from simulations.plans.plan import Fault
 from simulations.world.streams import between
 from simulations.world.world import MS
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.cluster.brokers import BrokerMachine
-    from simulations.cluster.plan import ClusterPlan
+    from simulations.cluster.clients.brokers import BrokerMachine
     from simulations.cluster.world import ClusterWorld
+    from simulations.plans.cluster_plan import ClusterPlan
     from simulations.world.process import Process
 
 Args = dict[str, Any]

@@ -15,16 +15,16 @@ from controller.interface import effects, inputs
 from records.batch import batches
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
-from simulations.cluster.image import NOBODY
-from simulations.cluster.member_rules import CONTROLLERS_SINCE
+from simulations.cluster.metadata.image import NOBODY
+from simulations.cluster.metadata.member_rules import CONTROLLERS_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller.state.partitions.partitions import Partitions
-    from simulations.cluster.driver import ControllerProcess
-    from simulations.cluster.image import Image
-    from simulations.cluster.log_rules import LogRules
+    from simulations.cluster.metadata.image import Image
+    from simulations.cluster.metadata.log_rules import LogRules
+    from simulations.nodes.driver import ControllerProcess
 
 BYTES_MAX, INTERVAL_MS = 20 << 20, 3_600_000
 # The bytes from which on a node that stops takes a snapshot.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from raft.roles import Leader
 from records.uuids import UNASSIGNED_DIRECTORY
-from simulations.cluster.image import NOBODY
-from simulations.cluster.member_rules import DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.cluster.metadata.image import NOBODY
+from simulations.cluster.metadata.member_rules import DIRECTORIES_SINCE, METADATA_VERSION
 from simulations.histories.controller_api import ControllerApi
 from simulations.histories.linearizable import check
 from simulations.world.violation import Violation
@@ -20,8 +20,8 @@ from simulations.world.world import MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.cluster.driver import ControllerProcess
     from simulations.cluster.world import ClusterWorld
+    from simulations.nodes.driver import ControllerProcess
 
 CONNECT_MS = 10_000
 SETTLE_MS = 20_000

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.cluster import brokers, faults
-from simulations.cluster.admins import Admin
-from simulations.cluster.brokers import BrokerMachine
-from simulations.cluster.fuzz_clients import FuzzClient
-from simulations.cluster.image import decoded
+from simulations.cluster import faults
+from simulations.cluster.clients import brokers
+from simulations.cluster.clients.admins import Admin
+from simulations.cluster.clients.brokers import BrokerMachine
+from simulations.cluster.clients.fuzz_clients import FuzzClient
+from simulations.cluster.clients.requests import ADMIN_REQUESTS, FUZZ_REQUESTS
+from simulations.cluster.metadata.image import decoded
 from simulations.cluster.recovery_phase import ClusterRecovery
-from simulations.cluster.requests import ADMIN_REQUESTS, FUZZ_REQUESTS
 from simulations.cluster.world import ClusterWorld
 from simulations.faults.table import KINDS
 from simulations.histories.controller_api import ControllerApi
-from simulations.levels.raft_run import Run
-from simulations.running.closeup import report_operations, report_records
+from simulations.outcomes.closeup import report_operations, report_records
+from simulations.raft.run import Run
 from simulations.world.releases import NEWEST
 from simulations.world.streams import between
 from simulations.world.violation import Violation
@@ -24,10 +25,10 @@ from simulations.world.world import MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.cluster.plan import ClusterPlan
+    from simulations.outcomes.closeup import OnDetail
+    from simulations.outcomes.outcome import Outcome
+    from simulations.plans.cluster_plan import ClusterPlan
     from simulations.plans.plan import Fault
-    from simulations.running.closeup import OnDetail
-    from simulations.running.outcome import Outcome
     from simulations.world.process import Process
 
 # Brokers and admin clients begin within so many ms.

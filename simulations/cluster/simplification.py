@@ -7,12 +7,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from simulations.plans import simplification as of_any
+from simulations.raft import simplification as of_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulations.cluster.plan import ClusterPlan
+    from simulations.plans.cluster_plan import ClusterPlan
     from simulations.plans.plan import Plan
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.features.levels import METADATA_VERSION
 from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
-from simulations.cluster.member_rules import MIN_ISR
-from simulations.cluster.plan import FIRST_BROKER, OPERATIONS, ClusterPlan
+from simulations.cluster.metadata.member_rules import MIN_ISR
 from simulations.faults.table import KINDS, Scale, pick
-from simulations.plans import swarm
+from simulations.plans.cluster_plan import FIRST_BROKER, OPERATIONS, ClusterPlan
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
+from simulations.raft import swarm
 from simulations.world.releases import NEWEST, levels_of
 from simulations.world.streams import between, stream
 

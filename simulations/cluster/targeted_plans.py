@@ -1,6 +1,6 @@
 """Targeted plans for whole clusters, which every fifth seed of this level has in place of a random one.
 
-As at the raft level (`simulations.plans.targeted_plans`), each sets a cluster up so that uncommon events are always
+As at the raft level (`simulations.raft.targeted_plans`), each sets a cluster up so that uncommon events are always
 about to happen: brokers that are down for long while leaders change, or requests that are interrupted between their
 batches.
 """
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.cluster.member_rules import MIN_ISR
-from simulations.cluster.plan import ClusterPlan
+from simulations.cluster.metadata.member_rules import MIN_ISR
 from simulations.cluster.swarm import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S
 from simulations.cluster.upkeep import one_broker
 from simulations.faults.table import isolated, often, pick
+from simulations.plans.cluster_plan import ClusterPlan
 from simulations.plans.plan import Fault, Load, RecoveryPlan
-from simulations.plans.targeted_plans import turn
+from simulations.raft.targeted_plans import turn
 from simulations.world.streams import between, stream
 
 if TYPE_CHECKING:

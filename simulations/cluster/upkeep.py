@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.cluster.client import Client
 from simulations.faults import processes
 from simulations.faults.table import pick
 from simulations.faults.targets import find
 from simulations.histories.controller_requests import answer_of, request_of
 from simulations.histories.operations import UNKNOWN
+from simulations.nodes.client import Client
 from simulations.world.releases import NEWEST, RELEASES, levels_of
 from simulations.world.streams import between
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.cluster.plan import ClusterPlan
     from simulations.cluster.world import ClusterWorld
+    from simulations.plans.cluster_plan import ClusterPlan
     from simulations.world.process import Process
 
     Args = dict[str, Any]

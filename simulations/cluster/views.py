@@ -12,7 +12,7 @@ from controller.server.http.probes import known_leader, ready, role_name
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from simulations.cluster.driver import ControllerProcess
+    from simulations.nodes.driver import ControllerProcess
 
 FOLLOWING = ("follower", "observer")
 NO_LEADER = "no leader is known"

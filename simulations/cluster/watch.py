@@ -28,13 +28,13 @@ from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest
 from records.messages.versions import ApiVersionsRequest
 from records.registry import request_class
 from records.wire import DecodeError
-from simulations.cluster import answers
 from simulations.cluster.answering import Answering
-from simulations.cluster.history import ClusterHistory
-from simulations.cluster.log_rules import LogRules
-from simulations.cluster.reference import is_same, state_digest
+from simulations.cluster.metadata import answers
+from simulations.cluster.metadata.history import ClusterHistory
+from simulations.cluster.metadata.log_rules import LogRules
+from simulations.cluster.metadata.reference import is_same, state_digest
 from simulations.cluster.views import Views
-from simulations.levels.raft_watch import Watch
+from simulations.raft.watch import Watch
 from simulations.world.messages import NAMES
 from simulations.world.trace import DEED, MESSAGE
 from simulations.world.violation import Violation
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from controller.state.state import State
     from raft.inputs import Requested, Source
-    from simulations.cluster.client import Client
-    from simulations.cluster.driver import ControllerProcess
+    from simulations.nodes.client import Client
+    from simulations.nodes.driver import ControllerProcess
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.cluster import brokers
-from simulations.cluster.driver import ControllerProcess, bootstrap, formatted
-from simulations.cluster.inherited import inherited
+from simulations.cluster.api_oracle import ApiOracle, CheckedWatch
+from simulations.cluster.clients import brokers
+from simulations.cluster.metadata.inherited import inherited
 from simulations.cluster.periodic_work import PeriodicWork
-from simulations.cluster.rules.api_oracle import ApiOracle, CheckedWatch
-from simulations.cluster.wire import ClusterNetwork
 from simulations.histories.operations import Recorder
-from simulations.levels.raft_world import CLUSTER, RaftWorld
+from simulations.nodes.driver import ControllerProcess, bootstrap, formatted
+from simulations.nodes.wire import ClusterNetwork
+from simulations.raft.world import CLUSTER, RaftWorld
 from simulations.world.links import Latency
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.voters import VoterSet
-    from simulations.cluster.brokers import BrokerMachine
-    from simulations.cluster.plan import ClusterPlan
+    from simulations.cluster.clients.brokers import BrokerMachine
+    from simulations.plans.cluster_plan import ClusterPlan
     from simulations.world.process import Node
 
 

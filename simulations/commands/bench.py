@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.commands.arguments import positive
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 from simulations.running.tasks import Task
 from simulations.running.workers import rows
 
@@ -103,7 +103,7 @@ def measure(what: Measure, times: int) -> Speed:
 
 def _plan(what: Measure, seed: int) -> Plan:
     """A plan without faults. All but `cluster-busy` have Kafka's own timeouts and intervals."""
-    from simulations.cluster.plan import ClusterPlan
+    from simulations.plans.cluster_plan import ClusterPlan
     from simulations.plans.plan import Load, Plan, RecoveryPlan
 
     calm = RecoveryPlan([1, 2, 3])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulations.commands.arguments import AGAIN, add_jobs
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 from simulations.running.tasks import Task
 from simulations.running.workers import rows
 

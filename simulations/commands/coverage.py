@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import add_level, seeds
-from simulations.commands.progress import Progress
-from simulations.fleet.crew import add_crew, crew_of
+from simulations.commands.crew import add_crew, crew_of
+from simulations.running.progress import Progress
 from simulations.running.tasks import Task, chunks
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where no property broke, every kind of fault struck, and nothing listed as impossible was seen."""
-    from simulations.coverage.uncommon import tasks_of
     from simulations.coverage.worlds import Worlds
     from simulations.levels.table import load
+    from simulations.running.uncommon import tasks_of
 
     levels = {name: load(name) for name in (args.level, args.also) if name}
     tasks = [task for name in levels for task in chunks(args.seeds, CHUNK, name)]

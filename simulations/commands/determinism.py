@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgpack import Unpacker
 
 from simulations.commands.arguments import add_jobs, add_level, seeds
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 from simulations.running.tasks import Task, chunks
 from simulations.running.workers import rows
 

@@ -6,13 +6,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 from simulations.running.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from simulations.fleet.crew import Crew
+    from simulations.commands.crew import Crew
     from simulations.mutants.row import Mutant
 
 SHARE = 0.9

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulations.commands.arguments import positive
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from simulations.mutants.generated import Generated
-    from simulations.mutants.generated_hunt import Found
+    from simulations.running.generated_hunt import Found
 
 SEEDS = range(1, 61)
 TRIES_MAX = 20
@@ -53,8 +53,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where each mutant is caught or excused, else 1."""
     from simulations.mutants.generated import level_of, sample
-    from simulations.mutants.generated_hunt import KILLED, Hunt, Results
     from simulations.mutants.kills import read_survivors
+    from simulations.running.generated_hunt import KILLED, Hunt, Results
 
     chosen = sample(args.generic, args.sample, args.sample_seed)
     if args.list:
@@ -114,7 +114,7 @@ def _print(count: int, living: Sequence[Found], found: Sequence[Found]) -> set[s
 
 
 def _try_unit_tests(chosen: Sequence[Generated]) -> None:
-    from simulations.mutants.generated_hunt import is_seen_by_tests
+    from simulations.running.generated_hunt import is_seen_by_tests
 
     caught = 0
     progress = Progress(len(chosen), "mutants tried with unit tests")

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from simulations.commands.arguments import positive, seeds
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 
 if TYPE_CHECKING:
     import argparse
@@ -38,11 +38,11 @@ def execute(args: argparse.Namespace) -> int:
 
 def _worlds(chosen: Iterable[int]) -> int:
     """Check the history of each world as its recovery phase does, and measure the time."""
+    from simulations.cluster.level import draw
     from simulations.cluster.recovery_phase import BUDGET
     from simulations.cluster.run import ClusterRun
     from simulations.histories.controller_api import ControllerApi
     from simulations.histories.linearizable import check
-    from simulations.levels.controllers import draw
 
     numbers = list(chosen)
     progress = Progress(len(numbers), "clusters")

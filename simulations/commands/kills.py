@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from simulations.commands import gate
 from simulations.commands.arguments import positive
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 from simulations.running.tasks import Task
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulations.fleet.crew import Crew
+    from simulations.commands.crew import Crew
     from simulations.mutants.kills import Kill
     from simulations.mutants.row import Mutant
-    from simulations.mutants.witnesses import Witness
+    from simulations.running.witnesses import Witness
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -198,8 +198,8 @@ def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
 
 def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew) -> int:
     """By the stored kills; for kinds that none of these needs, by their witnesses, which are run again."""
-    from simulations.mutants import witnesses
     from simulations.mutants.kills import by_fault
+    from simulations.running import witnesses
 
     kinds = tuple(witnesses.kinds())
     found = by_fault(with_corpus(chosen, kept), kinds)
@@ -216,7 +216,7 @@ def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew
 def _witness_task(witness: Witness) -> Task:
     from simulations.levels.table import load
     from simulations.mutants.table import MUTANTS
-    from simulations.mutants.witnesses import plan_of
+    from simulations.running.witnesses import plan_of
 
     level = MUTANTS[witness.mutant_id].level
     text = load(level).show(plan_of(witness.kind, witness.seed))

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
 from simulations.commands.arguments import add_jobs, positive
-from simulations.commands.progress import Progress
+from simulations.running.progress import Progress
 
 if TYPE_CHECKING:
     import argparse

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from simulations.commands import generated, kills
 from simulations.commands.arguments import seeds
-from simulations.commands.progress import Progress
-from simulations.fleet.crew import Crew, add_crew, crew_of
+from simulations.commands.crew import Crew, add_crew, crew_of
 from simulations.mutants.table import TAGS, has_tag
+from simulations.running.progress import Progress
 from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:

@@ -94,8 +94,9 @@ def _properties() -> Iterator[str]:
 
 def _faults() -> Iterator[str]:
     from simulations.commands.kills import with_corpus
-    from simulations.mutants import kills, witnesses
+    from simulations.mutants import kills
     from simulations.mutants.table import MUTANTS
+    from simulations.running import witnesses
 
     found = kills.by_fault(with_corpus(list(MUTANTS.values()), kills.read()), tuple(witnesses.kinds()))
     by_witness: dict[str, list[str]] = {name: [] for name in found}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from simulations.levels.table import Level
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
     from simulations.world.trace import Entry
 
 SAYS = "run one world and print the result"
@@ -46,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where every property held."""
     from simulations.levels.table import load
-    from simulations.running.story import story
+    from simulations.outcomes.story import story
 
     text = args.plan.read_text() if args.plan is not None else None
     original = ""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import positive
-from simulations.commands.progress import Progress
-from simulations.fleet.crew import add_spark
+from simulations.commands.crew import add_spark
+from simulations.running.progress import Progress
 
 if TYPE_CHECKING:
     import argparse

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simulations.levels.table import Level
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
     from simulations.running.shrinking import Shrinker
 
     Found = tuple[Any, Any, Outcome, str, Shrinker, float]
@@ -61,7 +61,7 @@ def execute(args: argparse.Namespace) -> int:
     if before is not None:
         text, args.level, args.mutant = before.plan, before.level, before.mutant_id
     level = load(args.level, args.mutant)
-    from simulations.plans.small_schedules import tiny  # not before the mutant is in place
+    from simulations.raft.small_schedules import tiny  # not before the mutant is in place
 
     guard()
     found = _smallest(level, args, text, tiny if args.level == "raft" else lambda _plan: ())

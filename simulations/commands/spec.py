@@ -8,8 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import positive, seeds
-from simulations.commands.progress import Progress
-from simulations.fleet.crew import Crew, add_crew, crew_of
+from simulations.commands.crew import Crew, add_crew, crew_of
+from simulations.running.progress import Progress
 from simulations.running.tasks import Task
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _worlds(args: argparse.Namespace) -> int:
-    from simulations.levels.raft import draw
-    from simulations.levels.raft_run import Run
+    from simulations.raft.level import draw
+    from simulations.raft.run import Run
     from simulations.spec.pairs import feasible
     from simulations.spec.validator import Validator
 

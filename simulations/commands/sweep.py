@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.commands.arguments import add_level, seeds
-from simulations.commands.progress import Progress
+from simulations.commands.crew import Crew, add_crew, crew_of
 from simulations.commands.run import command
-from simulations.fleet.crew import Crew, add_crew, crew_of
+from simulations.running.progress import Progress
 from simulations.running.tasks import Row, Task, chunks
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
 
 SAYS = "run many worlds"
 CHUNK = 10

@@ -25,7 +25,7 @@ one with its bug, `corpus --verify` all with their bugs, as the gate does. `corp
 after adding an entry.
 
 Faults: before and after shrinking. Noise: decisions about packets and disks that are not the default
-(`world/noise.py`). Commit: the newest at which the entry was seen to break with its bug.
+(`plans/noise.py`). Commit: the newest at which the entry was seen to break with its bug.
 
 | entry | level | bug | origin | property | faults | noise | commit |
 |---|---|---|---|---|---|---|---|

@@ -11,7 +11,7 @@ from simulations.spec import pairs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
 
 # Faults that mix releases or change feature levels.
 CHANGES = {"release", "broker_release", "controller_release", "level_up", "level_down"}

@@ -8,13 +8,13 @@ from raft.inputs import WallClock
 from simulations.faults.targets import find
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_world import RaftWorld
+    from simulations.faults.interfaces import StruckRun
     from simulations.world.process import Process
 
 Args = dict[str, Any]
 
 
-def wall_jump(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def wall_jump(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The wall clock is set by_ms ahead, or back."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -25,7 +25,7 @@ def wall_jump(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def drift(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def drift(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The monotonic clock goes faster or slower for a while, by ppm millionths."""
     node = find(run, args["whom"], struck)
     if node is None:

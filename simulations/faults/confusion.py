@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.levels.raft_world import RaftWorld
+    from simulations.faults.interfaces import StruckRun
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process
 
@@ -36,7 +36,7 @@ _ERRORS = (
 )  # fmt: skip
 
 
-def odd_answers(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def odd_answers(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """For a while, of_100 of 100 answers are odd. whom: id of the node that answers, 0 for all."""
     network = run.network
     rng = run.stream("odd answers", run.world.now)

@@ -21,7 +21,7 @@ from simulations.world.machine import PREFIX_INTERVAL_MS, DiskFault
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_world import RaftWorld
+    from simulations.faults.interfaces import StruckRun
     from simulations.world.process import Node, Process
 
 Args = dict[str, Any]
@@ -37,7 +37,7 @@ _BOOTSTRAP = f"{DIRECTORY}/{snapshot_name(*BOOTSTRAP)}"
 CODES = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EROFS": errno.EROFS}
 
 
-def slow_syncs(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def slow_syncs(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """Each sync of a node takes `times` as long."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -47,7 +47,7 @@ def slow_syncs(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def stall(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def stall(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The disk of a node is very slow for for_ms, while the node writes on; then the machine loses power, and all
     pending writes. down_ms: until it is started again.
     """
@@ -66,7 +66,7 @@ def _end_stall(node: Node, down_ms: int) -> None:
         node.start_after(down_ms * MS)
 
 
-def fails(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def fails(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The next operation of a kind fails. operation, file: as of `files`; code: EIO, ENOSPC, EROFS."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -76,7 +76,7 @@ def fails(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def read_only(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def read_only(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """Nothing can be written for a while: the file system was remounted read-only after an error."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -93,7 +93,7 @@ def read_only(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def full(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def full(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """No file can grow for a while."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -104,7 +104,7 @@ def full(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def wipe(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def wipe(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A node loses its disk and gets an empty one, with another directory id. down_ms: until it is started."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -125,7 +125,7 @@ def wipe(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def restore(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def restore(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A node's disk is restored to its contents of after_ms ago: an old backup."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -151,7 +151,7 @@ def restore(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def _may_forget(run: RaftWorld, node: Node) -> bool:
+def _may_forget(run: StruckRun, node: Node) -> bool:
     """Whether this node can lose its log and its vote without violating safety.
 
     There is a leader that is not this node; all other voters follow it, and have on disk all committed records and its
@@ -183,7 +183,7 @@ def _may_forget(run: RaftWorld, node: Node) -> bool:
     )
 
 
-def rot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def rot(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A bit flips: in any batch of the log on disk, the last one too, or in a snapshot; in the CRC or after it, as the
     CRC does not cover the rest. The node must detect it before it uses the batch, and not take it for a torn tail.
     file: log or snapshot; place: of 1000, which batch and which byte; bit: 0 to 7.
@@ -206,7 +206,7 @@ def rot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def lost_sector(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def lost_sector(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A sector of the log reads as zeros, among records that were committed when the committed prefix was last due; the
     node is killed. Zeros look like a torn end, and only the prefix tells that they are none. place: of 1000, which
     batch; down_ms.
@@ -242,7 +242,7 @@ def lost_sector(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def garble(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def garble(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """quorum-state is damaged: of a later version, truncated, or zeros. The node must refuse to start with it. what:
     version, cut or zeros; down_ms.
     """
@@ -270,7 +270,7 @@ def garble(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def lose_snapshot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def lose_snapshot(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The newest snapshot of a node is lost: it starts from an older one, or not at all. down_ms."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -284,7 +284,7 @@ def lose_snapshot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
         node.kill()
         node.disk.take_away(f"{DIRECTORY}/{snapshot_name(*newest)}")
         run.ledger.damaged.add(node.id)
-        run.watch.recovery.lost_snapshot(node, newest)
+        run.lose_snapshot(node, newest)
         run.count("lose_snapshot:done")
         node.start_after(args["down_ms"] * MS)
 

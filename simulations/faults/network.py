@@ -15,7 +15,7 @@ from simulations.world.triggers import Pending
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_world import RaftWorld
+    from simulations.faults.interfaces import StruckRun
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process
 
@@ -23,19 +23,19 @@ Args = dict[str, Any]
 Ways = list[tuple[int, int]]
 
 
-def _cut(run: RaftWorld, ways: Ways, for_ms: int) -> bool:
+def _cut(run: StruckRun, ways: Ways, for_ms: int) -> bool:
     for way in ways:
         run.network.links.cut(*way)
     run.later(for_ms, _heal, run, ways)
     return bool(ways)
 
 
-def _heal(run: RaftWorld, ways: Ways) -> None:
+def _heal(run: StruckRun, ways: Ways) -> None:
     for way in ways:
         run.network.links.heal(*way)
 
 
-def split(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def split(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """Partition the nodes into groups. groups: lists of ids; a node in none of them reaches all."""
     groups: list[list[int]] = args["groups"]
     ways: Ways = []
@@ -45,7 +45,7 @@ def split(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return _cut(run, ways, args["for_ms"])
 
 
-def isolate(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def isolate(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """One node, from all others. direction: both, in (it receives nothing), out (nothing it sends arrives)."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -53,7 +53,7 @@ def isolate(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return _cut(run, between(run, [node.id], rest(run, [node.id]), args.get("direction", "both")), args["for_ms"])
 
 
-def part(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def part(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """Cut two nodes off from each other, while both reach all others. whom, other; direction as of `isolate`."""
     one, other = find(run, args["whom"], struck), find(run, args["other"], struck)
     if one is None or other is None or one is other:
@@ -61,7 +61,7 @@ def part(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return _cut(run, between(run, [one.id], [other.id], args.get("direction", "both")), args["for_ms"])
 
 
-def bridge(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def bridge(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """Split the nodes into two halves, and only one node reaches both."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -71,7 +71,7 @@ def bridge(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return _cut(run, between(run, others[:half], others[half:]), args["for_ms"])
 
 
-def ring(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def ring(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """Each node reaches only its two neighbours, so that majorities overlap in a circle."""
     ids = list(run.nodes)
     count = len(ids)
@@ -84,7 +84,7 @@ def ring(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return _cut(run, ways, args["for_ms"])
 
 
-def flap(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def flap(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """Cut one node off and reconnect it repeatedly: off for `on_ms`, reconnected for `off_ms`, `times` over."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -96,7 +96,7 @@ def flap(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def churn(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def churn(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """The leader is cut off, then the next leader, `times` over: each for on_ms, off_ms after the one before."""
     for time in range(args["times"]):
         leader = {"whom": "leader", "direction": args["direction"], "for_ms": args["on_ms"]}
@@ -104,7 +104,7 @@ def churn(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def succession(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def succession(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """Cut leaders off one after the other, `times` over, each as soon as it has written a record that no other node
     has; then reconnect the one cut off before it. So logs come to differ by several epochs. for_ms: of the last one.
     """
@@ -112,7 +112,7 @@ def succession(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _await_successor(run: RaftWorld, left: int, for_ms: int, before: Ways) -> None:
+def _await_successor(run: StruckRun, left: int, for_ms: int, before: Ways) -> None:
     """before: the links that are cut of the one before."""
 
     def strike(process: Process) -> None:
@@ -133,7 +133,7 @@ def _await_successor(run: RaftWorld, left: int, for_ms: int, before: Ways) -> No
     run.triggers.arm("after:Append", Pending(1, 0, "Leader", strike))
 
 
-def swizzle(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def swizzle(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """Cut all nodes off one after the other, and heal them in another order. order: ids; gap_ms: between two."""
     order: list[int] = args["order"]
     gap_ms = args["gap_ms"]
@@ -144,7 +144,7 @@ def swizzle(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def slow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def slow(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """All packets from or to a node take longer. extra_ms: by how much."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -161,7 +161,7 @@ def slow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def tail(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def tail(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """A share of all packets takes up to `tail_ms`: a lossy link, as seen above TCP."""
     links = [run.network.links.link(*way) for way in between(run, list(run.nodes), list(run.nodes), "out")]
     before = [link.latency for link in links]
@@ -176,7 +176,7 @@ def tail(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def narrow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def narrow(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The bandwidth of a node is small, which delays snapshots. bytes_per_ms."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -193,7 +193,7 @@ def narrow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def reset(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def reset(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """All connections of a node break; all bytes in flight are lost, whole frames and halves."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -208,7 +208,7 @@ def reset(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return bool(found)
 
 
-def hang(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def hang(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """All connections of a node go silent, in both directions: half-open. Connections made later work."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -219,7 +219,7 @@ def hang(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def hold(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def hold(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """The next message of a kind is held for a while; what follows it on its connection waits too. name."""
     name, for_us = args["name"], args["for_ms"] * MS
     network = run.network
@@ -239,7 +239,7 @@ def hold(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def drop(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def drop(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """Messages of a kind are lost for a while, and their connections go silent. share: of them."""
     name, share = args["name"], args["share"]
     network = run.network
@@ -258,7 +258,7 @@ def drop(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def lose_answer(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def lose_answer(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """The next answer of a kind is lost after the request was carried out, and its connection breaks. name."""
     name = args["name"]
     network = run.network
@@ -274,7 +274,7 @@ def lose_answer(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def cross(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def cross(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """Connections of one node to a second reach a third, as when an address is reassigned. whom, other, third."""
     whom, other, third = args["whom"], args["other"], args["third"]
     if len({whom, other, third}) < 3 or not {whom, other, third} <= set(run.nodes):
@@ -295,7 +295,7 @@ def cross(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def stray(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def stray(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """For a while the votes that a node requests name another cluster, or another voter. what: cluster or voter."""
     network = run.network
 
@@ -315,7 +315,7 @@ def stray(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _forget_rule(run: RaftWorld, rule: Any) -> None:
+def _forget_rule(run: StruckRun, rule: Any) -> None:
     if rule in run.network.rules:
         run.network.rules.remove(rule)
 

@@ -11,7 +11,7 @@ from simulations.world.releases import RELEASES
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_world import RaftWorld
+    from simulations.faults.interfaces import StruckRun
     from simulations.world.process import Node, Process
 
 Args = dict[str, Any]
@@ -25,7 +25,7 @@ def _end(node: Node, how: str, down_ms: int) -> None:
     node.start_after(down_ms * MS)
 
 
-def _strike(run: RaftWorld, args: Args, struck: Process | None, how: str) -> bool:
+def _strike(run: StruckRun, args: Args, struck: Process | None, how: str) -> bool:
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
         return False
@@ -36,19 +36,19 @@ def _strike(run: RaftWorld, args: Args, struck: Process | None, how: str) -> boo
     return True
 
 
-def kill(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def kill(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """SIGKILL: written data stays in the page cache, and the kernel closes the connections. down_ms: until it is
     started again.
     """
     return _strike(run, args, struck, "kill")
 
 
-def power(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def power(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The machine loses power: unsynced data is partly lost, and peers get no packet."""
     return _strike(run, args, struck, "power")
 
 
-def shut_down(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def shut_down(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A clean shutdown, and a start down_ms after the request, at the earliest when the process has ended."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
@@ -58,14 +58,14 @@ def shut_down(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def _start_again(run: RaftWorld, node: Node) -> None:
+def _start_again(run: StruckRun, node: Node) -> None:
     if node.process is not None:
         run.later(100, _start_again, run, node)
     else:
         node.start_after(0)
 
 
-def everybody(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def everybody(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """All nodes go down at once. how: kill or power; down_ms: for each node, in the order of their ids."""
     own = None
     for node, down_ms in zip(run.nodes.values(), args["down_ms"], strict=False):
@@ -78,7 +78,7 @@ def everybody(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def crash_loop(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def crash_loop(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A node is killed `times` times, each time up_ms after it was started. how: kill or power."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -94,14 +94,14 @@ def _end_if_on(node: Node, how: str, down_ms: int) -> None:
         _end(node, how, down_ms)
 
 
-def rolling(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
+def rolling(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     """All nodes are shut down cleanly and started again, one every gap_ms."""
     for place, node in enumerate(run.nodes.values()):
         run.later(place * args["gap_ms"], shut_down, run, {"whom": node.id, "down_ms": args["down_ms"]}, None)
     return True
 
 
-def pause(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def pause(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """SIGSTOP: the process does not run, while its clock advances and its kernel accepts packets."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
@@ -111,7 +111,7 @@ def pause(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def suspend(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def suspend(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The virtual machine is suspended, its monotonic clock too."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
@@ -127,7 +127,7 @@ def suspend(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def sluggish(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def sluggish(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A node takes step_us for each step."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -137,7 +137,7 @@ def sluggish(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def resign(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def resign(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """The state machine of a leader makes it resign."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None or not node.process.steps:
@@ -146,7 +146,7 @@ def resign(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def release(run: RaftWorld, args: Args, struck: Process | None) -> bool:
+def release(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A node is stopped, and started with software of another release."""
     assert args["release"] in RELEASES, args
     node = find(run, args["whom"], struck)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from simulations.levels.raft_world import RaftWorld
+    from simulations.faults.interfaces import StruckRun
     from simulations.world.process import Process
 
 Args = dict[str, Any]
@@ -37,7 +37,7 @@ class FaultKind(NamedTuple):
     """
 
     name: str
-    strike: Callable[[RaftWorld, Args, Process | None], bool]
+    strike: Callable[[StruckRun, Args, Process | None], bool]
     draw: Callable[[Random, Scale], Args]
     weight: int = 10
 

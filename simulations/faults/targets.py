@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from raft.roles import Candidate, Leader
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_world import RaftWorld
+    from simulations.faults.interfaces import StruckRun
     from simulations.world.process import Node, Process
 
 Whom = int | str
@@ -15,7 +15,7 @@ Whom = int | str
 NAMES = ("leader", "follower", "candidate", "struck", "shortest", "longest")
 
 
-def find(run: RaftWorld, whom: Whom, struck: Process | None) -> Node | None:
+def find(run: StruckRun, whom: Whom, struck: Process | None) -> Node | None:
     """The target node; None if there is none now.
 
     leader: of the highest epoch; follower: the voter with the lowest id that runs and does not lead; candidate: a node
@@ -40,7 +40,7 @@ def find(run: RaftWorld, whom: Whom, struck: Process | None) -> Node | None:
     return None if found is None else found.node
 
 
-def between(run: RaftWorld, ones: list[int], others: list[int], direction: str = "both") -> list[tuple[int, int]]:
+def between(run: StruckRun, ones: list[int], others: list[int], direction: str = "both") -> list[tuple[int, int]]:
     """The links from some nodes to others: out, in, or both."""
     ways = []
     for one in ones:
@@ -53,6 +53,6 @@ def between(run: RaftWorld, ones: list[int], others: list[int], direction: str =
     return ways
 
 
-def rest(run: RaftWorld, ids: list[int]) -> list[int]:
+def rest(run: StruckRun, ids: list[int]) -> list[int]:
     """All other nodes."""
     return [node_id for node_id in run.nodes if node_id not in ids]

@@ -12,8 +12,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulations.commands.progress import Progress
 from simulations.fleet.table import batch_of, revision, rows_of, schema
+from simulations.running.progress import Progress
 from simulations.running.workers import rows as rows_here
 
 if TYPE_CHECKING:

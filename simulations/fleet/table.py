@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from simulations.running.outcome import Outcome
+from simulations.outcomes.outcome import Outcome
 from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""The levels of simulation, from one Raft replica group to whole nodes on sockets, and the run of each."""
+"""The table of levels, from one Raft replica group to whole nodes on sockets; each has a folder of its own."""

@@ -26,17 +26,17 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from simulations.running.closeup import OnDetail
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.closeup import OnDetail
+    from simulations.outcomes.outcome import Outcome
     from simulations.world.trace import Entry
 
 MODULES = {
-    "raft": ".raft",
-    "raft-long": ".raft_long",
-    "members": ".members",
-    "controller": ".controllers",
-    "node": ".nodes",
-    "secured": ".secured",
+    "raft": "..raft.level",
+    "raft-long": "..raft.long_level",
+    "members": "..members.level",
+    "controller": "..cluster.level",
+    "node": "..sockets.level",
+    "secured": "..secured.level",
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.faults.table import KINDS
-from simulations.faults.voter_changes import CHANGES
 from simulations.members.recovery_phase import MembersRecovery
+from simulations.members.voter_changes import CHANGES
 from simulations.members.world import MembersWorld
 
 if TYPE_CHECKING:

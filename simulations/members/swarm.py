@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.faults.table import Scale, pick
-from simulations.faults.voter_changes import CHANGES
 from simulations.members import targeted_plans
-from simulations.plans import swarm
+from simulations.members.voter_changes import CHANGES
 from simulations.plans.plan import Fault, RecoveryPlan
+from simulations.raft import swarm
 from simulations.world.streams import between, stream
 from simulations.world.triggers import STATES
 

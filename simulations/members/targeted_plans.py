@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.faults.table import isolated, often, pick
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
-from simulations.plans.swarm import QUICK
-from simulations.plans.targeted_plans import turn
+from simulations.raft.swarm import QUICK
+from simulations.raft.targeted_plans import turn
 from simulations.world.streams import between, stream
 
 if TYPE_CHECKING:

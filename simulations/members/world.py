@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.voters import VoterSet
-from simulations.levels.raft_run import Run
-from simulations.levels.raft_world import CLUSTER
 from simulations.members.administrator import Administrator
+from simulations.raft.run import Run
+from simulations.raft.world import CLUSTER
 from simulations.world.machine import endpoint
 
 if TYPE_CHECKING:

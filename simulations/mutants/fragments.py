@@ -1,11 +1,12 @@
 """Fragments of Python: where one stands in the syntax tree of a function, and the function with another in its place.
 
-A fragment is an expression or a run of statements, as source text. It is compared with the function as a syntax tree, so format
-and comments do not count, and neither do the names of local variables: a name of the fragment that the function does not have
-stands for the one local name that fits, and two names never stand for the same one.
+A fragment is an expression or a run of statements, as source text. It is compared with the function as a syntax tree,
+so format and comments do not count, and neither do the names of local variables: a name of the fragment that the
+function does not have stands for the one local name that fits, and two names never stand for the same one.
 
-`...` stands for whatever is there: a block of statements, statements of a run, operands of `and` and `or`, items, arguments
-(`**...` for named ones), or one expression. In the fragment that takes its place, the n-th `...` is what the n-th stood for.
+`...` stands for whatever is there: a block of statements, statements of a run, operands of `and` and `or`, items,
+arguments (`**...` for named ones), or one expression. In the fragment that takes its place, the n-th `...` is what the
+n-th stood for.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ class Place(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """What a fragment's parts stand for. names: local name of the fragment -> name in the function; gaps: for each `...`."""
+    """What a fragment's parts stand for. names: local name of the fragment -> of the function; gaps: for each `...`."""
 
     names: Mapping[str, str]
     gaps: tuple[list[Any], ...] = ()
 
 
 def mutate(tree: ast.Module, edit: Edit) -> None:
-    """Put `edit.new` in the place of `edit.old`. Raises ValueError where `old` has no place or several, or where `new` has
-    a name that is unknown there; the text says what to do.
+    """Put `edit.new` in the place of `edit.old`. Raises ValueError where `old` has no place or several, or where `new`
+    has a name that is unknown there; the text says what to do.
     """
     subject = f"{edit.module}, {edit.function or 'outside of functions'}"
     scopes = list(find_scopes(tree, edit.function))
@@ -285,7 +286,7 @@ class _Filler:
         return filled
 
     def fill(self, node: Any) -> Any:
-        """A node with each `...` in it replaced. Raises ValueError where one that stands alone stood for several nodes."""
+        """A node with each `...` in it replaced. Raises ValueError where one by itself stood for several nodes."""
         if not isinstance(node, ast.AST):
             return node
         if _is_gap(node):

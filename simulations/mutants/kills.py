@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
 
 KILLS = Path(__file__).with_name("kills.json")
 ALONE = Path(__file__).with_name("alone.json")

@@ -1,9 +1,10 @@
 """Puts a mutant into a process, and silences all properties but one.
 
-There are two ways to put a mutant in. An import hook changes a module's syntax tree before it is compiled, which must happen
-before the module is imported, so such a mutant needs a process of its own. Or functions of imported modules get other code,
-which works in a fork of a process that has imported everything and so spends no time on imports. A function that ran while
-its module was imported cannot be replaced that way, because what it has already done would stay (`Imported.ran`).
+There are two ways to put a mutant in. An import hook changes a module's syntax tree before it is compiled, which must
+happen before the module is imported, so such a mutant needs a process of its own. Or functions of imported modules get
+other code, which works in a fork of a process that has imported everything and so spends no time on imports. A function
+that ran while its module was imported cannot be replaced that way, because what it has already done would stay
+(`Imported.ran`).
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def _is_class(code: CodeType) -> bool:
 
 
 def apply_edits(source: str, edits: Sequence[Edit | Rewrite]) -> ast.Module:
-    """The tree of one module with the edits, one after the other. Raises ValueError where one does not fit (`fragments`)."""
+    """The tree of one module with the edits, one after the other. Raises ValueError where one does not fit."""
     tree = ast.parse(source)
     for edit in edits:
         if isinstance(edit, Rewrite):

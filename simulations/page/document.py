@@ -7,17 +7,17 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from simulations.outcomes.story import story
 from simulations.page.clients import operations
 from simulations.page.drawing import MESSAGES, ROLES, Drawing
 from simulations.page.scene import fold, newest
 from simulations.page.schedule import schedules
 from simulations.page.style import SCRIPT, STYLE
-from simulations.running.story import story
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
     from simulations.world.trace import Entry
 
 LINES_MAX = 6000

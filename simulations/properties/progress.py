@@ -2,7 +2,7 @@
 
 L03 (an isolated leader steps down), L05 (each request is answered), L11 (no busy loop),
 L13 (a leader notifies all voters). L01, L02, L04 and L07 are checked in the recovery phase at the end of a run:
-`simulations/levels/recovery_phase.py`.
+`simulations/raft/recovery_phase.py`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.quotas import AlterClientQuotasRequest
-from simulations.cluster.client import Client
+from simulations.nodes.client import Client
 from simulations.world.world import MS
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from simulations.outcomes.story import story
 from simulations.rehearsal.layout import (
     NUMBERS,
     BadLayout,
@@ -25,7 +26,6 @@ from simulations.rehearsal.report import Report, as_json, text_of
 from simulations.rehearsal.runs import RunFailed, all_runs
 from simulations.rehearsal.scenarios import scenarios
 from simulations.rehearsal.summary import results
-from simulations.running.story import story
 from simulations.world.messages import KINDS
 from simulations.world.trace import Trace
 

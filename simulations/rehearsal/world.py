@@ -16,8 +16,8 @@ from raft.voters import VoterSet, voters_record
 from records.batch import batches, records_of
 from records.frame import decode_record
 from records.metadata.configs import ClientQuotaRecord
-from simulations.cluster.driver import ControllerProcess, bootstrap
-from simulations.cluster.wire import ClusterNetwork
+from simulations.nodes.driver import ControllerProcess, bootstrap
+from simulations.nodes.wire import ClusterNetwork
 from simulations.rehearsal.clients import USER, WRITERS, Heartbeats, Writer
 from simulations.rehearsal.observed import Observed
 from simulations.world.disk import DIRECTORY

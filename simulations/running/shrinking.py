@@ -11,13 +11,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from simulations.world.noise import names
+from simulations.plans.noise import names
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
 
 RUNS_MAX = 400
 """Limit of the number of plans that are tried."""

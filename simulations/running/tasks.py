@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simulations.levels.table import Level
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
 
 CPU_S_MAX = 60
 """CPU seconds that one seed may take. A mutant may loop within one step, where no count of events ends it."""

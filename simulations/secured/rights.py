@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
-from simulations.cluster.image import Settling, batches_of
+from simulations.cluster.metadata.image import Settling, batches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,8 +19,8 @@ from records.messages.envelope import EnvelopeResponse
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from records.registry import APIS
-from simulations.cluster.answers import errors_of
-from simulations.cluster.image import decoded
+from simulations.cluster.metadata.answers import errors_of
+from simulations.cluster.metadata.image import decoded
 from simulations.secured.authentication import Authentication, Stage, is_sasl
 from simulations.secured.people import SUPER_USERS
 from simulations.secured.rights import (

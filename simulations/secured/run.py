@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from raft.network.security import ClientSecurity
     from raft.voters import VoterSet
-    from simulations.cluster.driver import ControllerProcess
-    from simulations.cluster.rules.api_oracle import CheckedWatch
+    from simulations.cluster.api_oracle import CheckedWatch
+    from simulations.nodes.driver import ControllerProcess
     from simulations.plans.plan import Fault
     from simulations.secured.plan import SecuredPlan
     from simulations.sockets.frames import Seen

@@ -18,7 +18,7 @@ from records.headers import RequestHeader, ResponseHeader, request_header_versio
 from records.messages.quorum import DescribeQuorumResponse
 from records.registry import request_class, response_class
 from records.wire import DecodeError
-from simulations.cluster.answers import errors_of
+from simulations.cluster.metadata.answers import errors_of
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:

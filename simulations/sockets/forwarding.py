@@ -14,7 +14,7 @@ from records.headers import RequestHeader, ResponseHeader, request_header_versio
 from records.messages.envelope import EnvelopeRequest
 from records.registry import response_class
 from records.schema import schema_of
-from simulations.cluster import admins
+from simulations.cluster.clients import admins
 from simulations.sockets.channels import SocketChannels
 
 if TYPE_CHECKING:

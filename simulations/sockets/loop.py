@@ -13,7 +13,7 @@ from asyncio import events
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft.network.tls import TlsConnection
-from simulations.cluster.loop import SimLoop
+from simulations.nodes.loop import SimLoop
 from simulations.sockets.transport import SimTransport
 from simulations.world.violation import Violation
 

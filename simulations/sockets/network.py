@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.cluster.wire import ClusterNetwork
+from simulations.nodes.wire import ClusterNetwork
 from simulations.sockets.channels import SocketChannels
 from simulations.sockets.forwarding import ForwardedChannels, is_forwarding
 from simulations.sockets.frames import Tap

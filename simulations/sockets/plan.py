@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from simulations.cluster.plan import ClusterPlan
+from simulations.plans.cluster_plan import ClusterPlan
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from controller.core.apis import APIS
 from raft.inputs import Answered, Requested
 from raft.network.channel import VERSIONS_MS_MAX
 from raft.network.server import Server
-from simulations.cluster.driver import ControllerProcess
+from simulations.nodes.driver import ControllerProcess
 from simulations.sockets.channels import SocketChannels
 from simulations.sockets.loop import SocketLoop, UvloopLoop, run_now
 from simulations.sockets.network import PORT

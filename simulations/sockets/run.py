@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from controller.interface import inputs
 from records.messages.envelope import EnvelopeRequest
-from simulations.cluster.rules.api_oracle import CheckedWatch
+from simulations.cluster.api_oracle import CheckedWatch
 from simulations.cluster.run import ClusterRun
 from simulations.sockets import bounds, faults
 from simulations.sockets.envelopes import is_from, read
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.voters import VoterSet
-    from simulations.cluster.driver import ControllerProcess
+    from simulations.nodes.driver import ControllerProcess
     from simulations.plans.plan import Fault
     from simulations.sockets.plan import SocketPlan
     from simulations.sockets.rogue_clients import RogueClient

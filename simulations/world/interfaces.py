@@ -1,6 +1,6 @@
 """The interfaces that a node calls: the network, the triggers of faults, and the watch.
 
-Their implementations (`connections`, `triggers`, `levels.raft_watch`) import processes, and are at a higher level; so
+Their implementations (`connections`, `triggers`, `raft.watch`) import processes, and are at a higher level; so
 here processes, machines and connections are `Any`.
 """
 
@@ -48,7 +48,7 @@ class Triggers(Protocol):
 
 
 class Watch(Protocol):
-    """See `levels.raft_watch.Watch`."""
+    """See `raft.watch.Watch`."""
 
     @property
     def on_detail(self) -> Callable[[Entry], None] | None: ...

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from pipeline.schemas import RECORDS
 from pipeline.source.columns import batch_of_findings, schema_of
 from pipeline.source.logs import Directories, logs_of
 from pipeline.source.reading import Wanted, read_part
-from pipeline.tables.schemas import RECORDS
 from records.batch import build_batch, build_control_batch
 from records.control import LeaderChangeMessage
 from records.control_batch import encode_control

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.roles import Leader
-from simulations.levels.raft_run import Run
 from simulations.plans.plan import Load, Plan
+from simulations.raft.run import Run
 from simulations.world.messages import Frame
 from simulations.world.world import MS
 

@@ -11,7 +11,7 @@ from simulations.corpus import Entry, entries, find, read, write
 from simulations.corpus.table import README, Seen, read_seen, render
 from simulations.mutants.table import MUTANTS
 from simulations.plans.plan import from_json, to_json
-from simulations.plans.swarm import draw
+from simulations.raft.swarm import draw
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,14 +15,14 @@ from records.metadata.topics import (
     TopicRecord,
 )
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
-from simulations.cluster.answers import errors_of
-from simulations.cluster.member_rules import DIRECTORIES_SINCE, ELR, METADATA_VERSION
+from simulations.cluster.metadata.answers import errors_of
+from simulations.cluster.metadata.member_rules import DIRECTORIES_SINCE, ELR, METADATA_VERSION
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulations.cluster.image import Image, Levels
+    from simulations.cluster.metadata.image import Image, Levels
 
 TRANSACTIONS_SINCE = 13
 RECORDS_MAX = 10_000

@@ -9,7 +9,9 @@ from records.java_order import hash_order
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
-from simulations.cluster.config_values import (
+from simulations.cluster.metadata.member_rules import CORDONED_SINCE, MIN_ISR
+from simulations.cluster.rules.case import Case, is_topic_name, repeated
+from simulations.nodes.config_values import (
     APPEND,
     BROKER,
     CLIENT_METRICS,
@@ -23,8 +25,6 @@ from simulations.cluster.config_values import (
     TOPIC,
     is_taken,
 )
-from simulations.cluster.member_rules import CORDONED_SINCE, MIN_ISR
-from simulations.cluster.rules.case import Case, is_topic_name, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from records.uuids import MIGRATING_DIRECTORY
-from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition
-from simulations.cluster.member_rules import (
+from simulations.cluster.metadata.image import NOBODY, UNCHANGED, Image, Partition
+from simulations.cluster.metadata.member_rules import (
     BROKER,
     DIRECTORIES_SINCE,
     ELR,

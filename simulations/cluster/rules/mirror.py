@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
-from simulations.cluster.image import NOBODY, batches_of, decoded
-from simulations.cluster.member_rules import METADATA_VERSION
+from simulations.cluster.metadata.image import NOBODY, batches_of, decoded
+from simulations.cluster.metadata.member_rules import METADATA_VERSION
 from simulations.cluster.rules import written
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
 from simulations.cluster.rules.elections import Change, leads_nobody, led_by_nobody
@@ -22,7 +22,7 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simulations.cluster.image import Image
+    from simulations.cluster.metadata.image import Image
 
 NO_LIMIT = 1 << 15
 BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"

@@ -10,7 +10,7 @@ from records.errors import Error
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
-from simulations.cluster.member_rules import (
+from simulations.cluster.metadata.member_rules import (
     CONTROLLERS_SINCE,
     CORDONED_SINCE,
     DIRECTORIES_SINCE,

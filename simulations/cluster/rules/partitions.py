@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
 from records.metadata.topics import PartitionChangeRecord
-from simulations.cluster.image import NOBODY, Partition
-from simulations.cluster.member_rules import DIRECTORIES_SINCE, is_active
+from simulations.cluster.metadata.image import NOBODY, Partition
+from simulations.cluster.metadata.member_rules import DIRECTORIES_SINCE, is_active
 from simulations.cluster.rules.elections import can_lead
 from simulations.cluster.rules.topics import is_target
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from records.metadata.topics import PartitionRecord, TopicRecord
-from simulations.cluster.member_rules import is_active, takes_replicas
+from simulations.cluster.metadata.member_rules import is_active, takes_replicas
 
 if TYPE_CHECKING:
     from simulations.cluster.rules.case import Case

@@ -10,9 +10,9 @@ from records.java_order import hash_order
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.metadata_log import METADATA_TOPIC
-from simulations.cluster.config_values import TOPIC, is_taken
-from simulations.cluster.member_rules import MIN_ISR, is_active, takes_replicas
+from simulations.cluster.metadata.member_rules import MIN_ISR, is_active, takes_replicas
 from simulations.cluster.rules.case import Case, first_directory, is_topic_name, repeated
+from simulations.nodes.config_values import TOPIC, is_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

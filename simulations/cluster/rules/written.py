@@ -8,8 +8,8 @@ from records.batch import read_header, records_of
 from records.frame import read_frame
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
-from simulations.cluster.image import decoded
-from simulations.cluster.member_rules import CORDONED_SINCE, DIRECTORIES_SINCE, ELR_SINCE
+from simulations.cluster.metadata.image import decoded
+from simulations.cluster.metadata.member_rules import CORDONED_SINCE, DIRECTORIES_SINCE, ELR_SINCE
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline.arrow import arrow_schema
 from pipeline.planner.cluster import BadCluster, Broker
 from pipeline.planner.warehouse import image_of_tables
-from pipeline.tables.arrow import arrow_schema
+from pipeline.schemas import BROKER_SESSIONS
 from pipeline.tables.partitions import STATE_COLUMNS
-from pipeline.tables.schemas import BROKER_SESSIONS
 from pipeline.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.anomalies.anomaly import Anomaly
+from pipeline.anomalies.anomaly import Anomaly, ClusterFacts
 from pipeline.report.figures import (
     BrokerFacts,
-    ClusterFacts,
     ConfigChange,
     ControllerFailover,
     Failover,

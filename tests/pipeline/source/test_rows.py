@@ -11,10 +11,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from controller.state.state import State
+from pipeline.schemas import RECORDS
 from pipeline.source.columns import batch_of, schema_of
 from pipeline.source.ranges import Range
 from pipeline.source.rows import rows_of
-from pipeline.tables.schemas import RECORDS
 from records.batch import HEADER_BYTES, batches, build_batch, seal
 from records.frame import encode_record
 from records.json_form import to_json

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.anomalies.anomaly import Anomaly
+from pipeline.anomalies.anomaly import Anomaly, ClusterFacts
 from pipeline.report.figures import (
     BrokerFacts,
-    ClusterFacts,
     ConfigChange,
     ControllerFailover,
     Failover,
@@ -21,8 +20,8 @@ from pipeline.report.figures import (
     TopicOutages,
 )
 from pipeline.report.gather import PARTITIONS, gather
+from pipeline.schemas import BY_NAME
 from pipeline.tables.partitions import STATE_COLUMNS
-from pipeline.tables.schemas import BY_NAME
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 BEGIN_MS = int(BEGIN.timestamp() * 1000)

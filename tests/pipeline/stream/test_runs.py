@@ -15,10 +15,10 @@ import pytest
 
 from pipeline.commands.main import main
 from pipeline.histories import Size, write_history
+from pipeline.schemas import BY_NAME, TABLES
 from pipeline.session import SHORT_JAVA
 from pipeline.tables import running
 from pipeline.tables.images import image_frame, topic_names
-from pipeline.tables.schemas import BY_NAME, TABLES
 from pipeline.tables.warehouse import Warehouse
 from records.uuids import uuid_text
 from tests.pipeline.logs import GOLDEN, read

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pipeline.arrow import arrow_schema
+from pipeline.schemas import TABLES
 from pipeline.source.spark import FORMAT, records
-from pipeline.tables.arrow import arrow_schema
-from pipeline.tables.schemas import TABLES
 from tests.pipeline.logs import GOLDEN, node_directory, read
 from tests.pipeline.source.test_ranges import batches
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.schemas import BY_NAME, PARTITION_FIELDS
 from pipeline.tables import memory
 from pipeline.tables.clusters import Cluster
 from pipeline.tables.partitions import CARRIED, OPEN, PARTITION_TABLES, STATE, WIDE_SCHEMA, fold
 from pipeline.tables.running import plain_rows
-from pipeline.tables.schemas import BY_NAME, PARTITION_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

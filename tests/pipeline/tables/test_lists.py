@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.tables.arrow import TYPES
+from pipeline.arrow import TYPES
 from pipeline.tables.lists import Lists, concat
 
 BROKERS = st.lists(st.integers(min_value=-2, max_value=4), max_size=4)

@@ -10,7 +10,7 @@ from raft.inputs import Source
 from records.batch import build_batch
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.controllers import ControllerRegistrationResponse
-from simulations.cluster.image import Image, Partition
+from simulations.cluster.metadata.image import Image, Partition
 from simulations.cluster.periodic_work import LOOKS_MAX, STOP_BYTES, PeriodicWork
 
 FAILED = effects.Noted("controller_registration_failed", {})

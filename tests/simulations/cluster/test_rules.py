@@ -18,7 +18,7 @@ from records.metadata.brokers import BrokerRegistrationChangeRecord, UnregisterB
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.schema import replace as changed
-from simulations.cluster.image import Broker, Image, Partition
+from simulations.cluster.metadata.image import Broker, Image, Partition
 from simulations.cluster.rules import configs, elections, nodes, partitions, topics, written
 from simulations.cluster.rules import placement as rng
 from simulations.cluster.rules.case import Case

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from simulations.cluster import upkeep
+from simulations.cluster.clients.requests import ADMIN_REQUESTS
 from simulations.cluster.faults import BROKER_KINDS
-from simulations.cluster.requests import ADMIN_REQUESTS
-from simulations.levels import raft as raft_level
-from simulations.levels.controllers import FAULTS, draw, play, read, show
+from simulations.cluster.level import FAULTS, draw, play, read, show
+from simulations.raft import level as raft_level
 
 
 # `sweep --ci` plays the first 83 seeds; the world of the first is six times as large as the others.

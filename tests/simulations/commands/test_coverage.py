@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.commands import coverage
 from simulations.commands.main import main
-from simulations.coverage import uncommon
 from simulations.coverage.seen import everything
-from simulations.running.outcome import Outcome
+from simulations.outcomes.outcome import Outcome
+from simulations.running import uncommon
 from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ import pytest
 from simulations.commands import gate
 from simulations.commands.main import main
 from simulations.mutants.table import MUTANTS
-from simulations.running.outcome import Outcome
+from simulations.outcomes.outcome import Outcome
 from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simulations.fleet.crew import Crew
+    from simulations.commands.crew import Crew
 
 KNOWN = list(MUTANTS.values())[:10]
 REQUIRED = next(mutant for mutant in MUTANTS.values() if mutant.ci)

@@ -15,7 +15,7 @@ from simulations.commands.determinism import Place, first_difference
 from simulations.commands.main import main
 from simulations.commands.sweep import Goal
 from simulations.plans.plan import from_json
-from simulations.plans.swarm import draw
+from simulations.raft.swarm import draw
 
 if TYPE_CHECKING:
     from pathlib import Path

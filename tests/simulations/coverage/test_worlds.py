@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from simulations.cluster.plan import ClusterPlan
 from simulations.coverage.worlds import Worlds
-from simulations.levels import raft as raft_level
+from simulations.outcomes.outcome import Outcome
+from simulations.plans.cluster_plan import ClusterPlan
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
-from simulations.running.outcome import Outcome
+from simulations.raft import level as raft_level
 
 
 def test_the_counts_of_a_world_are_correct() -> None:

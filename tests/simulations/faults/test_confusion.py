@@ -6,7 +6,7 @@ from random import Random
 
 from records.messages.elections import VoteResponse
 from simulations.faults.confusion import confused
-from simulations.plans.swarm import draw
+from simulations.raft.swarm import draw
 from tests.simulations.building import lived
 
 Topic = VoteResponse.TopicData

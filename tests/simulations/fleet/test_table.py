@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulations.fleet.crew import add_crew, crew_of
+from simulations.commands.crew import add_crew, crew_of
 from simulations.fleet.table import Table, rows_of
-from simulations.running.outcome import Outcome
+from simulations.outcomes.outcome import Outcome
 from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:

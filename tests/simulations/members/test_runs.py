@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from simulations.levels.members import draw, play, read, show
+from simulations.members.level import draw, play, read, show
 from simulations.members.run import MembersRun
 from simulations.members.targeted_plans import EVERY, TARGETED_PLANS
 

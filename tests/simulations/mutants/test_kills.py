@@ -11,9 +11,9 @@ from simulations.mutants import kills
 from simulations.mutants.generated import generated_of, modules
 from simulations.mutants.kills import Kill, Score, by_fault, by_property, read_survivors, score, survivor_row
 from simulations.mutants.table import MUTANTS
-from simulations.mutants.witnesses import WITNESSES
+from simulations.outcomes.outcome import Outcome
 from simulations.properties.ids import PROPERTIES
-from simulations.running.outcome import Outcome
+from simulations.running.witnesses import WITNESSES
 
 if TYPE_CHECKING:
     from pathlib import Path

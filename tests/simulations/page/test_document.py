@@ -8,15 +8,15 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from simulations.levels.raft import FIELDS, play, show
 from simulations.page.clients import operations
 from simulations.page.document import page
 from simulations.page.scene import fold, newest
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
+from simulations.raft.level import FIELDS, play, show
 from simulations.world.trace import DEED, DISK, MESSAGE, OPERATION, SYNC
 
 if TYPE_CHECKING:
-    from simulations.running.outcome import Outcome
+    from simulations.outcomes.outcome import Outcome
     from simulations.world.trace import Entry
 
 PLAN = Plan(

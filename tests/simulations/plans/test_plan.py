@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.levels.raft import read
 from simulations.plans.plan import Fault, Plan, from_json, to_json
-from simulations.plans.swarm import TARGETED, draw
+from simulations.raft.level import read
+from simulations.raft.swarm import TARGETED, draw
 
 
 @pytest.mark.parametrize("seed", range(1, 60))

@@ -13,12 +13,12 @@ from records.errors import Error
 from records.messages.quorum import DescribeQuorumRequest
 from records.schema import replace
 from simulations.plans.plan import Load
-from simulations.world.rogue_clients import VERSIONS, draw
+from simulations.raft.rogue_clients import VERSIONS, draw
 from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_run import Run
+    from simulations.raft.run import Run
     from simulations.world.process import Process
 
 SOURCE = Source(-7, 7)

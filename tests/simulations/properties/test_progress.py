@@ -15,7 +15,7 @@ from simulations.world.world import SECOND
 from tests.simulations.building import connection_to, followers, frame, leader, live, lived
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_run import Run
+    from simulations.raft.run import Run
 
 
 def cut_off(run: Run, node_id: int) -> None:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from simulations.levels.raft import play
+from simulations.outcomes.outcome import Outcome
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
-from simulations.plans.simplification import simpler
-from simulations.plans.small_schedules import tiny
-from simulations.running.outcome import Outcome
+from simulations.raft.level import play
+from simulations.raft.simplification import simpler
+from simulations.raft.small_schedules import tiny
 from simulations.running.shrinking import Shrinker
 
 if TYPE_CHECKING:

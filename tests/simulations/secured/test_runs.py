@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulations.levels.secured import draw, play, read, show
 from simulations.secured import rules
+from simulations.secured.level import draw, play, read, show
 
 
 # `sweep --ci` plays the first 20 seeds; these three are small, and each has another protocol.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.levels.nodes import draw, play, read, show
+from simulations.sockets.level import draw, play, read, show
 
 
 @pytest.mark.parametrize("seed", [2, 5, 18])

@@ -11,7 +11,7 @@ import raft.change_stages
 import raft.fetch_request
 from raft.replica import Replica
 from raft.voters import VoterSet
-from simulations.levels.members import draw
+from simulations.members.level import draw
 from simulations.members.run import MembersRun
 from simulations.spec.disks import persist_log, restart
 from simulations.spec.membership import (

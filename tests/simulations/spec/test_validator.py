@@ -12,8 +12,8 @@ import raft.vote
 from raft import effects as do
 from raft.replica import Replica
 from records.messages.fetch import FetchResponse
-from simulations.levels.raft_run import Run
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
+from simulations.raft.run import Run
 from simulations.spec import replication
 from simulations.spec.outputs import _answers_fetch
 from simulations.spec.pairs import ACTIONS, feasible

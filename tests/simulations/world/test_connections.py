@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.levels.raft_run import Run
 from simulations.plans.plan import Fault, Plan, RecoveryPlan
+from simulations.raft.run import Run
 
 BRISK = {
     "election_timeout_ms": 300, "fetch_timeout_ms": 600, "request_timeout_ms": 600, "fetch_wait_max_ms": 150,

@@ -1,0 +1,209 @@
+"""The API oracle: compares the records and responses of each active controller with the rules of the request (C21).
+
+As with the executable specification, the first violation is reported at the end of the run: a more specific property
+may fail first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.interface import effects, inputs
+from controller.state.records_of import records_of
+from controller.state.view import stable_view
+from records.messages.brokers import BrokerRegistrationRequest
+from records.messages.envelope import EnvelopeResponse
+from records.messages.partitions import AssignReplicasToDirsRequest
+from records.messages.topics import CreateTopicsRequest
+from simulations.cluster.answering import READS
+from simulations.cluster.metadata.image import NOBODY, Image
+from simulations.cluster.metadata.member_rules import METADATA_VERSION
+from simulations.cluster.rules.case import is_elsewhere, is_without_data
+from simulations.cluster.rules.mirror import Mirror
+from simulations.cluster.rules.placement import Placing
+from simulations.cluster.rules.table import RULES
+from simulations.cluster.watch import ClusterWatch
+from simulations.world.releases import levels_of
+from simulations.world.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from raft.inputs import Source
+    from simulations.cluster.periodic_work import PeriodicWork
+    from simulations.nodes.driver import ControllerProcess
+
+    Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
+
+# From this version of its registration on a broker gives the epoch of its last clean shutdown.
+PREVIOUS_EPOCH_SINCE = 3
+
+
+class ApiOracle:
+    """committed: the state of the log. properties: the controllers' configuration. cases: how many were checked.
+    refused: the first violation.
+    """
+
+    def __init__(
+        self,
+        committed: Image,
+        properties: Mapping[str, str],
+        cluster_id: str,
+        voters: Sequence[int],
+        kraft_version: int = 0,
+    ) -> None:
+        self._committed = committed
+        self._properties = properties
+        self._about = (cluster_id, tuple(voters), kraft_version)
+        self._mirrors: dict[int, Mirror | None] = {}  # by node
+        self._waiting: Waiting = {}
+        self._asked: dict[tuple[int, int], int] = {}  # by node and life: the last question whether it leads
+        self._confirmed: dict[tuple[int, int], int] = {}  # the last that was answered
+        self._wall: dict[tuple[int, int], int] = {}  # how far the wall clock is ahead, as the node was informed
+        self._readers: dict[tuple[int, int, Source], int] = {}  # the last question before the read came
+        self._placing = Placing()
+        self.cases = 0
+        self.refused = ""
+
+    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        """A controller took a step: check the records that it wrote."""
+        if self.refused:
+            return
+        self._questions((process.node.id, process.life), event, done)
+        if type(event) is inputs.WallClock:
+            self._wall[process.node.id, process.life] = event.offset_ms
+        try:
+            self._look(process, event, done)
+        except Violation as violation:
+            self.refused = violation.text
+        except LookupError as error:  # of a partition or a broker that is not there
+            self.refused = f"node {process.node.id} writes of what is not there: {error!r}"
+
+    def _look(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        node_id = process.node.id
+        if not process.controller.is_active:
+            self._mirrors.pop(node_id, None)
+            return
+        if type(event) is inputs.LeaderChanged:
+            self._begins(process, event)
+        mirror = self._mirrors.get(node_id)
+        if mirror is None:
+            return
+        appended = [each.data for each in done if type(each) is effects.Append]
+        by_broker = -1
+        if type(event) is inputs.Requested:
+            if type(event.request) is AssignReplicasToDirsRequest:
+                by_broker = event.request.broker_id
+            if type(event.request) in RULES and mirror.is_exact:
+                self._take(process, mirror, event, appended, done)
+        if appended:
+            ahead_ms = self._wall[process.node.id, process.life]
+            mirror.dated(appended, process.controller.env.now_ms + ahead_ms)
+            mirror.wrote(appended, by_broker, _who_ended_well(mirror, event))
+
+    def _questions(self, life: tuple[int, int], event: inputs.Input, done: Sequence[Any]) -> None:
+        """The confirmation of leadership that a read must wait for: one that was requested after the read came."""
+        if type(event) is inputs.LeadershipConfirmed:
+            self._confirmed[life] = event.number
+        elif type(event) is inputs.Requested and type(event.request) in READS:
+            self._readers[*life, event.context.source] = self._asked.get(life, 0)
+        for effect in done:
+            if type(effect) is effects.ConfirmLeadership:
+                self._asked[life] = effect.number
+
+    def _begins(self, process: ControllerProcess, event: inputs.LeaderChanged) -> None:
+        node_id, epoch = process.node.id, process.controller.env.epoch
+        known = self._mirrors.get(node_id)
+        if known is not None and known.epoch == epoch:
+            return
+        is_whole = self._committed.end_offset == event.end_offset
+        mirror = Mirror(node_id, epoch, self._committed, self._properties, self._about) if is_whole else None
+        self._mirrors[node_id] = mirror
+
+    def _take(
+        self, process: ControllerProcess, mirror: Mirror, event: inputs.Requested, appended: Sequence[bytes],
+        done: Sequence[Any],
+    ) -> None:  # fmt: skip
+        source = event.context.source
+        response = next((each.response for each in done if type(each) is effects.Reply and each.source == source), None)
+        if event.context.is_long and type(event.request) in READS:
+            return  # each entry shows the state at a time of its own
+        if response is not None and is_elsewhere(response):
+            return
+        self.cases += 1
+        case = mirror.case(event.request, event.context.version, appended)
+        case.levels = levels_of(process.node.release)
+        sessions = process.controller.env.sessions
+        case.shutting_down = frozenset() if sessions is None else frozenset(sessions.shutting_down())
+        self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
+        if type(event.request) is CreateTopicsRequest:
+            self._placing.created(case)
+
+    def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
+        """A controller sends a response: check it."""
+        key = process.node.id, process.life, source
+        since = self._readers.pop(key, None)
+        read = self._waiting.pop(key, None)
+        if not process.controller.is_active or is_elsewhere(response):
+            return
+        is_unconfirmed = since is not None and self._confirmed.get(key[:2], 0) <= since
+        if is_unconfirmed and not is_without_data(response):
+            text = f"node {key[0]} answers {type(response).__name__} before a majority has confirmed its leadership"
+            self.refused = self.refused or text
+        # Responses in envelopes are checked on the wire.
+        if read is not None and not isinstance(response, EnvelopeResponse):
+            try:
+                if getattr(response, "throttle_time_ms", 0):
+                    raise Violation("C21", f"node {process.node.id} throttles a client: {response}")
+                read(response)
+            except Violation as violation:
+                self.refused = self.refused or violation.text
+
+
+def _who_ended_well(mirror: Mirror, event: inputs.Input) -> int:
+    """The broker that registers in this step after a clean shutdown (KIP-966); NOBODY if there is none."""
+    if type(event) is not inputs.Requested or type(event.request) is not BrokerRegistrationRequest:
+        return NOBODY
+    known = mirror.image.brokers.get(event.request.broker_id)
+    if known is None or event.context.version < PREVIOUS_EPOCH_SINCE:
+        return NOBODY
+    return event.request.broker_id if known.epoch == event.request.previous_broker_epoch else NOBODY
+
+
+class CheckedWatch(ClusterWatch):
+    """The watch of a cluster, with the API oracle."""
+
+    api_oracle: ApiOracle
+    periodic_work: PeriodicWork
+
+    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+        self.api_oracle.stepped(process, event, effects)
+        self.periodic_work.stepped(process, event, effects)
+        super().controller_stepped(process, event, effects)
+
+    def compare(self, process: ControllerProcess, after: str) -> None:
+        """Compare a controller's state also with the image, which shares no code with it."""
+        super().compare(process, after)
+        state = process.controller.state
+        committed = self.log_rules.image
+        if (
+            state.loading
+            or state.stable_end_offset != committed.end_offset
+            or METADATA_VERSION not in committed.features
+        ):
+            return
+        image = Image()
+        for record, _ in records_of(stable_view(state)):
+            image.apply(record)
+        if not image.is_as(committed):
+            text = (
+                f"the state of node {process.node.id} after {after} differs from the log up to {committed.end_offset}"
+            )
+            raise Violation("C01", f"{text}: {image.differs_from(committed)}")
+        self.periodic_work.compared(process)
+
+    def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
+        if is_without_data(response):
+            self.answering.shows_nothing(process, source)
+        super().replies(process, source, response)
+        self.api_oracle.replies(process, source, response)

@@ -1,0 +1,1 @@
+"""What a run leaves: its outcome, the story of its trace, and details for its page."""

@@ -1,0 +1,1 @@
+"""The raft level: the core and its storage, with registers as state machine, and the run that other levels extend."""

@@ -1,0 +1,46 @@
+"""The raft level: the core and its storage, with registers for a state machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.faults.table import KINDS
+from simulations.plans.plan import to_json as show
+from simulations.raft import swarm, targeted_plans
+from simulations.raft.playing import play_run, read_plan
+from simulations.raft.run import Run
+from simulations.raft.simplification import simpler
+from simulations.world.messages import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.outcomes.closeup import OnDetail
+    from simulations.outcomes.outcome import Outcome
+    from simulations.plans.plan import Plan
+    from simulations.world.trace import Entry
+
+__all__ = ["FAULTS", "FIELDS", "draw", "play", "read", "show", "simpler"]
+
+FAULTS = tuple(KINDS)
+
+
+def draw(seed: int) -> Plan:
+    """The plan of a seed: a targeted plan, or one of the swarm."""
+    return targeted_plans.draw(seed) or swarm.draw(seed)
+
+
+def read(text: str) -> Plan:
+    """The plan in a text. Raises ValueError where it is not one, or names an unknown fault or state."""
+    return read_plan(text, FAULTS)
+
+
+def play(
+    plan: Plan,
+    written: Callable[[bytes], None] | None = None,
+    on_detail: OnDetail | None = None,
+    *,
+    counts: bool = False,
+) -> tuple[Outcome, list[Entry]]:
+    """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
+    return play_run(Run(plan, written), on_detail, counts=counts)
