@@ -71,7 +71,7 @@ EDGES = (
 
 # The folders of each package, from the lowest level to the highest: each imports only from levels below its own.
 # A module at the root of a package is a folder of its own; "" is for those at the root that the table does not name.
-RECORD_LEVELS = (("wire",), ("schema",), ("messages", "metadata"), ("",))
+RECORD_LEVELS = (("wire",), ("schema",), ("messages", "messages.brokers_only", "metadata"), ("",))
 RAFT_LEVELS = (("",), ("storage", "network"))
 CONTROLLER_LEVELS = (
     ("features", "config.values", "state.tables"),

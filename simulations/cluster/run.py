@@ -9,6 +9,7 @@ from simulations.cluster.clients import brokers
 from simulations.cluster.clients.admins import Admin
 from simulations.cluster.clients.brokers import BrokerMachine
 from simulations.cluster.clients.fuzz_clients import FuzzClient
+from simulations.cluster.clients.hostile_clients import CONNECTIONS, HostileClient
 from simulations.cluster.clients.requests import ADMIN_REQUESTS, FUZZ_REQUESTS
 from simulations.cluster.metadata.image import decoded
 from simulations.cluster.recovery_phase import ClusterRecovery
@@ -43,6 +44,7 @@ class ClusterRun(ClusterWorld, Run):
     def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
         self.admins: list[Admin] = []
         self.fuzz_clients: list[FuzzClient] = []
+        self.hostile_clients: list[HostileClient] = []
         self._leads: list[int] = []
         self._end = 0
         self._since = 0
@@ -75,6 +77,9 @@ class ClusterRun(ClusterWorld, Run):
             self.world.after(between(rng, 0, BEGIN_WITHIN_MS * MS), machine.start)
         self.admins = [Admin(self, number, ADMIN_REQUESTS) for number in range(self.plan.admins)]
         self.fuzz_clients = [FuzzClient(self, number, FUZZ_REQUESTS) for number in range(self.plan.clerks)]
+        self.hostile_clients = [
+            HostileClient(self, user, number) for user in range(self.plan.hostile) for number in range(CONNECTIONS)
+        ]
         self._check_fencing()
 
     def end_chaos(self) -> None:
@@ -87,6 +92,8 @@ class ClusterRun(ClusterWorld, Run):
             admin.stop()
         for fuzz in self.fuzz_clients:
             fuzz.stop()
+        for hostile in self.hostile_clients:
+            hostile.stop()
 
     def _check_fencing(self) -> None:
         """A silent broker is fenced, if one controller was active all that time and made progress (L08)."""

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def simpler(plan: ClusterPlan) -> Iterator[Plan]:
     """The simplifications that help a reader most come first."""
     named = {fault.args["broker"] for fault in plan.faults if "broker" in fault.args}
-    for name, least in (("clerks", 0), ("admins", 1), ("brokers", max(named, default=0) + 1), ("topics", 1)):
+    brokers = max(named, default=0) + 1
+    for name, least in (("clerks", 0), ("hostile", 0), ("admins", 1), ("brokers", brokers), ("topics", 1)):
         for count in range(least, getattr(plan, name)):
             fewer: dict[str, Any] = {name: count}
             yield replace(plan, **fewer)
@@ -31,6 +32,5 @@ def simpler(plan: ClusterPlan) -> Iterator[Plan]:
 
 def _is_more(other: Plan, plan: ClusterPlan) -> bool:
     """Whether a default would restore what was left out."""
-    return any(
-        getattr(other, name) != getattr(plan, name) for name in ("clerks", "admins", "brokers", "topics", "operations")
-    )
+    kept = ("clerks", "hostile", "admins", "brokers", "topics", "operations")
+    return any(getattr(other, name) != getattr(plan, name) for name in kept)

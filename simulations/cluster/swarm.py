@@ -22,6 +22,8 @@ CONTROLLERS_SINCE = 15
 
 # In so many plans some requests are served in slices.
 SLICED_SHARE = 0.2
+# The share of plans with hostile clients.
+HOSTILE_SHARE = 0.1
 
 # A controller cannot tolerate the loss of committed records; and messages of another cluster do not matter to brokers.
 _NOT_HERE = {"wipe", "restore", "rot", "garble", "lose_snapshot", "release", "stray"}
@@ -55,6 +57,8 @@ def draw(seed: int) -> ClusterPlan:
     _draw_fuzz_clients(stream(seed, "cluster clerks"), plan)
     if (rng := stream(seed, "slices")).random() < SLICED_SHARE:
         plan.sliced = pick(rng, (0.1, 0.5, 1.0))
+    if (rng := stream(seed, "hostile")).random() < HOSTILE_SHARE:
+        plan.hostile = between(rng, 2, 3)
     plan.calm = RecoveryPlan(list(plan.voter_ids))
     return plan
 

@@ -242,7 +242,29 @@ MUTANTS = (
         ),
     ),
     row(
-        "Q93", "a standby answers a read from a part of a batch", "slices", "own", ("C01", "C05", "C16"),
+        "Q95", "no large request waits for as long as the last one took", "slices", "own", ("L17",),
+        Edit("controller.node.long_requests", "LongRequests.done", "taken_s >= self.rest_from_s", "False"),
+    ),
+    row(
+        "Q96", "the large requests of one user starve those of another", "slices", "own", ("L17",),
+        Edit(
+            "controller.node.long_requests", "LongRequests._go_on",
+            "min(ready, key=lambda name: self._turns.get(name, 0), default=None)", "next(iter(ready), None)",
+        ),
+    ),
+    row(
+        "Q97", "heartbeats wait among the large requests", "slices", "own", ("L17",),
+        Edit(
+            "controller.node.long_requests", "may_be_long",
+            "api.kind in (Kind.READ, Kind.WRITE) and api.needs is not CLUSTER_ACTION", "api.kind in (Kind.READ, Kind.WRITE)",
+        ),
+    ),
+    row(
+        "Q98", "of the inputs that waited for a long step, all but the first wait for the next", "slices", "own", ("L17",),
+        Edit("controller.core.long_steps", "LongSteps.end", "held, self.held = self.held, []", "held, self.held = self.held[:1], self.held[1:]"),
+    ),
+    row(
+        "Q93", "a standby answers a read from a part of a batch", "slices", "own", ("C03", "C05"),
         Edit(
             "controller.core.controller", "Controller.is_partial",
             "self.loading is not None or self.replay is not None", "self.loading is not None",

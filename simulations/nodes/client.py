@@ -32,12 +32,14 @@ class Client:
     """A process that sends requests and serves none. id: of its machine; the quorum's nodes have lower ones.
 
     target: the controller that it takes for the active one. is_dead: it has ended, and responses are dropped. It has
-    the attributes that the network uses of a process and of its machine. clock: the world's time.
+    the attributes that the network uses of a process and of its machine. clock: the world's time. identity: the
+    principal that sends; None for everybody's.
     """
 
     is_on = True
     is_listening = False
     release = NEWEST
+    identity: Any = None
     clock = NodeClock()
 
     def __init__(self, world: World, network: Network, rng: Random, client_id: int, servers: list[int]) -> None:

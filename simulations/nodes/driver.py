@@ -21,6 +21,7 @@ from controller.features.levels import (
 )
 from controller.interface.env import Env
 from controller.interface.inputs import KraftVersion
+from controller.interface.inputs import Requested as ControllerRequested
 from controller.interface.loggers import ROOT, Loggers
 from controller.interface.settings import settings_of
 from controller.node.long_requests import may_be_long
@@ -35,6 +36,7 @@ from raft.storage.storage import Storage
 from records.metadata.configs import FeatureLevelRecord
 from simulations.nodes.config_values import NODE_LOGGERS
 from simulations.nodes.long_thread import SimLongThread
+from simulations.nodes.long_turns import LongTurns
 from simulations.nodes.loop import SimLoop
 from simulations.nodes.own_channels import OwnEnd, SimChannels
 from simulations.world.disk import DIRECTORY
@@ -177,6 +179,7 @@ class ControllerProcess(Process):
         incoming = Incoming(
             source, api_key, frame.version, frame.number, "simulated", request, b"", 0,
             self.replica.config.listener, f"10.0.0.{connection.client.node.id % 250}:1000",
+            getattr(connection.client, "identity", None),
         )  # fmt: skip
         self.watch.asked(self, frame, requested)
         self._guard(self.driver.on_request, incoming)
@@ -279,6 +282,8 @@ class WatchedDriver(Driver):
 
     def assemble(self, **parts: Any) -> None:
         super().assemble(**parts)
+        self.turns = LongTurns(self._process.node.id, self.loop.time, self.controller)
+        self.turns.follow(self.long.queue)
         asks_much = self.arrivals.asks_much
         self.arrivals.asks_much = lambda api, request: self._is_sliced(api) or asks_much(api, request)
         performs = {**dict.fromkeys(_STORED, self.storage.perform), **self._do_raft}
@@ -324,7 +329,9 @@ class WatchedDriver(Driver):
         super()._step_controller(event)
 
     def _perform_long(self, performed: tuple[ControllerInput, list[Effect]]) -> None:
-        self._controller_input = performed[0]
+        self._controller_input = event = performed[0]
+        assert isinstance(event, ControllerRequested)
+        self.turns.took(event.context)
         super()._perform_long(performed)
 
     def _perform_controller(self, effects: list[Effect]) -> None:

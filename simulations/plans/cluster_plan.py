@@ -21,7 +21,8 @@ class ClusterPlan(Plan):
     the bootstrap records. properties: of every controller, beside the required ones. directories: log directories of
     each broker. broker_releases: by broker, where it is not the newest. clerks: the number of fuzz clients. racks: the
     number of racks of the brokers, 0 for none. is_inherited: whether the log begins with users, quotas and ACLs of a
-    stock cluster. sliced: the share of clients' requests that controllers serve in slices.
+    stock cluster. sliced: the share of clients' requests that controllers serve in slices. hostile: the number of
+    users that send large requests without a pause.
     """
 
     brokers: int = 3
@@ -42,6 +43,7 @@ class ClusterPlan(Plan):
     racks: int = 0
     is_inherited: bool = False
     sliced: float = 0.0
+    hostile: int = 0
 
     @property
     def software(self) -> set[str]:

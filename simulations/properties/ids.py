@@ -86,5 +86,6 @@ PROPERTIES: dict[str, str] = {
     "L14": "failed requests are repeated after a pause",
     "L15": "a role sends its requests at once; an observer of a silent leader asks others",
     "L16": "a leader that shuts down hands over; a node without leadership, or denied by a peer, ends at once",
+    "L17": "large requests have their turns, and hold up no others",
     "ASSERT": "the product raises no exception",
 }

@@ -1,0 +1,90 @@
+"""Long requests have their turns, L17: one at a time; after one that took some time, none for as long; the user whose
+last one is the oldest comes next; no request of the quorum and no heartbeat is among them; and what waited for the end
+of one does not wait for the next.
+
+The time that they take is that of the simulated thread (`world.long_thread`): steps themselves take none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.world.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.core.controller import Controller
+    from controller.interface.inputs import RequestContext
+    from controller.node.long_requests import LongRequests, Waiting
+
+# Vote, BeginQuorumEpoch, EndQuorumEpoch, Fetch, FetchSnapshot, and what brokers send to stay: BrokerHeartbeat.
+URGENT = frozenset({1, 52, 53, 54, 59, 63})
+# Of the clock, in s: times are rounded to a microsecond.
+SLACK_S = 0.000_01
+
+
+class LongTurns:
+    """Checks the queue of one process. served: how many requests were begun, by user."""
+
+    def __init__(self, node_id: int, now_s: Callable[[], float], controller: Controller) -> None:
+        self.served: dict[str, int] = {}
+        self._node_id = node_id
+        self._now_s = now_s
+        self._controller = controller
+        self._waiting: list[tuple[str, int]] = []
+        self._turns: dict[str, int] = {}
+        self._present: str | None = None
+        self._not_before_s = 0.0
+
+    def follow(self, queue: LongRequests) -> None:
+        """Check what comes into a queue, and what leaves it."""
+        add, done, drop = queue.add, queue.done, queue.drop
+
+        def check_added(request: Waiting) -> None:
+            entry = request.principal, request.connection
+            self._waiting.append(entry)
+
+            def begin() -> None:
+                self._begins(*entry)
+                request.begin()
+
+            add(request._replace(begin=begin))
+
+        def check_done(principal: str, taken_s: float) -> None:
+            self._present = None
+            self._not_before_s = max(self._not_before_s, self._now_s() + taken_s)
+            done(principal, taken_s)
+
+        def check_drop(connection: int) -> None:
+            self._waiting = [entry for entry in self._waiting if entry[1] != connection]
+            drop(connection)
+
+        queue.add, queue.done, queue.drop = check_added, check_done, check_drop  # type: ignore[method-assign]
+
+    def took(self, context: RequestContext) -> None:
+        """A long request was served."""
+        if context.api_key in URGENT:
+            raise self._violation(f"a request of API {context.api_key} waits among the long ones")
+
+    def _begins(self, principal: str, connection: int) -> None:
+        self._waiting.remove((principal, connection))
+        now_s = self._now_s()
+        if self._present is not None:
+            raise self._violation(f"{principal}'s is begun while {self._present}'s is served")
+        if now_s < self._not_before_s - SLACK_S:
+            left_ms = (self._not_before_s - now_s) * 1000
+            raise self._violation(f"{principal}'s is begun {left_ms:.2f} ms before the rest after the last one is over")
+        turn = self._turns.get(principal, 0)
+        before = [other for other, _ in self._waiting if self._turns.get(other, 0) < turn]
+        if before:
+            raise self._violation(f"{principal} has another turn, though {before[0]} had none for longer")
+        held: list[Any] = self._controller.long.held
+        if held:
+            raise self._violation(f"{principal}'s is begun while {len(held)} inputs wait for the end of the last one")
+        self._present = principal
+        self.served[principal] = self.served.get(principal, 0) + 1
+        self._turns[principal] = sum(self.served.values())
+
+    def _violation(self, text: str) -> Violation:
+        return Violation("L17", f"node {self._node_id}, long requests: {text}")

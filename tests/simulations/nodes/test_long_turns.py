@@ -1,0 +1,102 @@
+"""L17: large requests have their turns."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from controller.interface.inputs import RequestContext
+from controller.node.long_requests import Waiting
+from raft.inputs import Source
+from simulations.nodes.long_turns import LongTurns
+from simulations.world.violation import Violation
+
+
+class Queue:
+    """A queue that begins what it is told to."""
+
+    def __init__(self) -> None:
+        self.requests: list[Waiting] = []
+
+    def add(self, request: Waiting) -> None:
+        self.requests.append(request)
+
+    def done(self, principal: str, taken_s: float) -> None:
+        pass
+
+    def drop(self, connection: int) -> None:
+        self.requests = [each for each in self.requests if each.connection != connection]
+
+    def begin(self, number: int = 0) -> None:
+        self.requests.pop(number).begin()
+
+
+class Checked:
+    """A queue whose turns are checked. now_s: the clock; held: inputs that wait for a long step."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.held: list[Any] = []
+        self.queue = Queue()
+        controller = cast("Any", SimpleNamespace(long=SimpleNamespace(held=self.held)))
+        self.turns = LongTurns(1, lambda: self.now_s, controller)
+        self.turns.follow(cast("Any", self.queue))
+        for user, connection in (("ann", 1), ("ann", 2), ("bob", 3)):
+            self.queue.add(Waiting(user, connection, 0, lambda: None, lambda _: None))
+
+
+def test_turns_with_rests_are_well() -> None:
+    checked = Checked()
+
+    for number, user in ((0, "ann"), (1, "bob"), (0, "ann")):
+        checked.queue.begin(number)
+        checked.now_s += 0.5
+        checked.queue.done(user, 0.1)
+        checked.now_s += 0.1
+
+    assert checked.turns.served == {"ann": 2, "bob": 1}
+
+
+@pytest.mark.parametrize(
+    ("rest_s", "number", "is_done", "held", "text"),
+    [
+        (0.1, 1, False, 0, "while ann's is served"),
+        (0.05, 1, True, 0, "50.00 ms before the rest"),
+        (0.1, 0, True, 0, "ann has another turn, though bob had none"),
+        (0.1, 1, True, 2, "while 2 inputs wait"),
+    ],
+)
+def test_a_turn_out_of_turn_is_a_violation(rest_s: float, number: int, is_done: bool, held: int, text: str) -> None:
+    checked = Checked()
+    checked.queue.begin()
+    if is_done:
+        checked.queue.done("ann", 0.1)
+    checked.now_s += rest_s
+    checked.held += [None] * held
+
+    with pytest.raises(Violation, match=text) as violation:
+        checked.queue.begin(number)
+
+    assert violation.value.property_id == "L17"
+
+
+def test_requests_of_a_closed_connection_have_no_turn() -> None:
+    checked = Checked()
+    checked.queue.begin()
+    checked.queue.done("ann", 0.0)
+
+    checked.queue.drop(3)
+    checked.queue.begin()
+
+    assert checked.turns.served == {"ann": 2}
+
+
+def test_no_heartbeat_is_a_long_request() -> None:
+    checked = Checked()
+    source = Source(1, 1)
+
+    checked.turns.took(RequestContext(source, 19, 7, "CONTROLLER"))
+    with pytest.raises(Violation, match="API 63"):
+        checked.turns.took(RequestContext(source, 63, 1, "CONTROLLER"))
