@@ -64,8 +64,8 @@ MUTANTS = (
         "D04d", "an election is reported as saved before it is", "persistence", "own", ("S03", "S02", "S18"),
         (Edit(
             "raft.storage.storage",
-            '            replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)\n            self._on_input(Saved(number))\n',
-            '            self._on_input(Saved(number))\n            replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)\n',
+            "            write_quorum_state(self.files, self.directory, text)\n            self._on_input(Saved(number))\n",
+            "            self._on_input(Saved(number))\n            write_quorum_state(self.files, self.directory, text)\n",
         ),),
     ),
     Mutant(
@@ -181,5 +181,9 @@ MUTANTS = (
     Mutant(
         "D26", "a reset of the log syncs the removals of its segments together", "truncation", "own", ("S18",),
         (Edit("raft.storage.log", "        while self.segments:\n            self._remove_last()\n", "        while self.segments:\n            self._remove(self.segments.pop())\n        self.files.sync_directory(self.directory)\n"),),
+    ),
+    Mutant(
+        "D27", "a start reads quorum-state and no copy of it, as a stock voter's does", "votes", "Strimzi", ("S18", "S02", "S01"),
+        (Edit("raft.storage.opening", "for name in (QUORUM_STATE, KEPT_QUORUM_STATE))", "for name in (QUORUM_STATE, QUORUM_STATE))"),),
     ),
 )  # fmt: skip
