@@ -68,7 +68,7 @@ class ReplySnapshot:
 
 @dataclass(slots=True)
 class SaveElection:
-    """Write quorum-state: temporary file, fsync, rename, fsync of the directory; then `Saved`.
+    """Write quorum-state: temporary file, fsync, rename, second name, fsync of the directory; then `Saved`.
 
     leader_id: None where unknown. voted: None where no vote was given in this epoch. voters: ids for the version 0
     of the file, which kraft.version 0 asks for.

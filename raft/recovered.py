@@ -32,13 +32,13 @@ class StoredSnapshot:
 class Recovered:
     """All of it is durable: recovery has truncated and flushed where it had to.
 
-    election: None where there is no quorum-state. log_start, log_end: end exclusive; equal in an empty log. epochs:
-    (epoch, start offset), ascending, none at or above the end but one assigned without data. snapshots: ascending by
-    id, the 0-0 one of the formatter too; where log_start is above 0, one of them covers it. voter_sets,
-    kraft_versions: (offset, value), ascending, of the control records of the newest snapshot (at its end offset - 1,
-    so -1 for 0-0) and of the log from that snapshot's end on; `raft.voters.control_values` finds them. log_bytes: the
-    size of the segments together. committed: the records below it were committed when the process before this one
-    ran, as far as it wrote that down.
+    election: None where there is no quorum-state under either of its names. log_start, log_end: end exclusive; equal in
+    an empty log. epochs: (epoch, start offset), ascending, none at or above the end but one assigned without data.
+    snapshots: ascending by id, the 0-0 one of the formatter too; where log_start is above 0, one of them covers it.
+    voter_sets, kraft_versions: (offset, value), ascending, of the control records of the newest snapshot (at its end
+    offset - 1, so -1 for 0-0) and of the log from that snapshot's end on; `raft.voters.control_values` finds them.
+    log_bytes: the size of the segments together. committed: the records below it were committed when the process before
+    this one ran, as far as it wrote that down.
     """
 
     election: Election | None = None

@@ -112,6 +112,9 @@ ROWS = (
           " the snapshot's end."),
     Event("committed_prefix_ignored", "raft.storage", "WARN", "The file that records how much of the log is already"
           " checked is not usable; the whole log is checked."),
+    Event("quorum_state_restored", "raft.storage", "WARN", "quorum-state was missing, or older than the copy that this"
+          " node keeps, and was restored from it: `epoch`, `leader_id` and `voted` say what it holds. Strimzi's images"
+          " remove the file at each start."),
     Event("epoch_checkpoint_healed", "raft.storage", "WARN", "The leader epoch checkpoint did not match the log and was"
           " rewritten from it."),
     # Snapshots.

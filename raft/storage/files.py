@@ -50,6 +50,9 @@ class Files(Protocol):
     def rename(self, old: str, new: str) -> None:
         """Rename `old` to `new` atomically, replacing `new`."""
 
+    def link(self, path: str, other: str) -> None:
+        """Give a file a second name (a hard link); `other` does not exist."""
+
     def remove(self, path: str) -> None: ...
 
     def protect(self, path: str) -> None:
@@ -133,6 +136,9 @@ class OsFiles:
 
     def rename(self, old: str, new: str) -> None:
         os.rename(old, new)
+
+    def link(self, path: str, other: str) -> None:
+        os.link(path, other)
 
     def remove(self, path: str) -> None:
         os.unlink(path)
@@ -222,10 +228,15 @@ def read_whole(files: Files, path: str, bytes_max: int = 1 << 20) -> bytes:
         files.close(handle)
 
 
-def replace_file(files: Files, path: str, data: bytes) -> None:
+# What a file system without hard links, or one that is out of them, answers.
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+def replace_file(files: Files, path: str, data: bytes, also: str | None = None) -> None:
     """Replace a small file so that after a crash either the old or the new one is complete.
 
-    As Kafka does: write `.tmp`, fsync, rename, fsync of the directory.
+    As Kafka does: write `.tmp`, fsync, rename, fsync of the directory. also: a second name of the file in the same
+    directory, which the same two fsyncs make durable.
     """
     temporary = f"{path}.tmp"
     handle = files.open(temporary, create=True)
@@ -236,7 +247,24 @@ def replace_file(files: Files, path: str, data: bytes) -> None:
     finally:
         files.close(handle)
     files.rename(temporary, path)
+    if also is not None:
+        _name(files, path, also, data)
     files.sync_directory(path.rpartition("/")[0])
+
+
+def _name(files: Files, path: str, other: str, data: bytes) -> None:
+    """Give the file a second name in the place of what has that name, which there is at each moment."""
+    temporary = f"{other}.tmp"
+    if files.exists(temporary):
+        files.remove(temporary)
+    try:
+        files.link(path, temporary)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        replace_file(files, other, data)
+        return
+    files.rename(temporary, other)
 
 
 def crc_of_file(files: Files, handle: int, position: int, end: int, crc: int = 0) -> int | None:

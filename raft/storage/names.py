@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 QUORUM_STATE = "quorum-state"
+# The same file under a name of ours: Strimzi's images remove quorum-state at each start. Stock Kafka ignores it.
+KEPT_QUORUM_STATE = "quorum-state-kept"
 EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 # Only this node writes it; stock Kafka ignores a file of this name.
@@ -21,7 +23,7 @@ OFFSET_DIGITS = 20
 EPOCH_DIGITS = 10
 
 # Files that are replaced by renaming a temporary one.
-_REPLACED = frozenset((QUORUM_STATE, EPOCH_CHECKPOINT, PARTITION_METADATA, COMMITTED_PREFIX))
+_REPLACED = frozenset((QUORUM_STATE, KEPT_QUORUM_STATE, EPOCH_CHECKPOINT, PARTITION_METADATA, COMMITTED_PREFIX))
 
 # An empty producer state: version 1, CRC-32C of what follows, no entries. The metadata log has no producers.
 EMPTY_PRODUCER_STATE = bytes.fromhex("000148674bc700000000")

@@ -10,8 +10,15 @@ from raft.storage.directory import has_partition_metadata, list_contents
 from raft.storage.epoch_checkpoint import epochs_text, parse_epochs
 from raft.storage.errors import CorruptLog
 from raft.storage.files import read_whole, replace_file
-from raft.storage.names import EPOCH_CHECKPOINT, PARTITION_METADATA, PARTITION_METADATA_TEXT, snapshot_name
-from raft.storage.quorum_state import read_quorum_state
+from raft.storage.names import (
+    EPOCH_CHECKPOINT,
+    KEPT_QUORUM_STATE,
+    PARTITION_METADATA,
+    PARTITION_METADATA_TEXT,
+    QUORUM_STATE,
+    snapshot_name,
+)
+from raft.storage.quorum_state import newer, read_quorum_state, write_quorum_state
 from raft.storage.recovery import LogRecovery
 from raft.storage.snapshot_file import check_snapshot, read_head
 from raft.storage.snapshots import control_state
@@ -19,6 +26,7 @@ from raft.voters import VoterSet, control_values
 from records.batch import CorruptBatch, read_header
 
 if TYPE_CHECKING:
+    from raft.recovered import Election
     from raft.storage.files import Files
     from raft.storage.log import LogLimits, MetadataLog
     from raft.storage.recovery import Notes
@@ -43,7 +51,8 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
     files.sync_directory(directory.rpartition("/")[0])
     notes: Notes = []
     contents = list_contents(files, directory)
-    election = read_quorum_state(files, directory)
+    stated, copied = (read_quorum_state(files, directory, name) for name in (QUORUM_STATE, KEPT_QUORUM_STATE))
+    election = newer(stated, copied)
     heads: dict[tuple[int, int], SnapshotHead] = {}
     for snapshot in contents.snapshots:
         heads[snapshot] = read_head(files, f"{directory}/{snapshot_name(*snapshot)}")
@@ -66,6 +75,8 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
         if not is_marked:
             replace_file(files, f"{directory}/{PARTITION_METADATA}", PARTITION_METADATA_TEXT)
         _heal_epochs(files, directory, log, notes)
+        if stated != copied:
+            _heal_election(files, directory, election, notes, is_stated=election is stated)
         stored = tuple(
             StoredSnapshot(SnapshotId(*snapshot), _size(files, directory, snapshot), heads[snapshot].timestamp_ms)
             for snapshot in kept
@@ -129,6 +140,17 @@ def _heal_epochs(files: Files, directory: str, log: MetadataLog, notes: Notes) -
     if found and is_other:
         notes.append(("epoch_checkpoint_healed", {"file": path, "entries": len(log.epochs)}))
     replace_file(files, path, text)
+
+
+def _heal_election(files: Files, directory: str, election: Election | None, notes: Notes, *, is_stated: bool) -> None:
+    """Make both names of quorum-state hold the newer election. is_stated: it is the one of quorum-state itself."""
+    assert election is not None, "two that differ"
+    text = read_whole(files, f"{directory}/{QUORUM_STATE if is_stated else KEPT_QUORUM_STATE}")
+    write_quorum_state(files, directory, text)
+    if not is_stated:
+        fields = {"epoch": election.epoch, "leader_id": election.leader_id}
+        voted = None if election.voted is None else election.voted.id
+        notes.append(("quorum_state_restored", {"file": f"{directory}/{QUORUM_STATE}", **fields, "voted": voted}))
 
 
 def _size(files: Files, directory: str, snapshot: tuple[int, int]) -> int:

@@ -1,4 +1,8 @@
-"""The file `quorum-state`: the epoch, its leader, and the vote given in it, as one line of JSON (KIP-595, KIP-853)."""
+"""The file `quorum-state`: the epoch, its leader, and the vote given in it, as one line of JSON (KIP-595, KIP-853).
+
+It has a second name, `quorum-state-kept`. Strimzi's images remove quorum-state at each start; without the second name a
+voter that restarts within an election could vote twice in one epoch.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from typing import TYPE_CHECKING
 from raft.config import ReplicaKey
 from raft.recovered import Election
 from raft.storage.errors import StorageError
-from raft.storage.files import read_whole
-from raft.storage.names import QUORUM_STATE
+from raft.storage.files import read_whole, replace_file
+from raft.storage.names import KEPT_QUORUM_STATE, QUORUM_STATE
 from records.uuids import ZERO_UUID, parse_uuid, uuid_text
 
 if TYPE_CHECKING:
@@ -72,12 +76,33 @@ def parse_quorum_state(text: bytes) -> Election:
     return Election(epoch, None if leader < 0 else leader, None if vote < 0 else ReplicaKey(vote, directory))
 
 
-def read_quorum_state(files: Files, directory: str) -> Election | None:
-    """The election state in the partition's directory; None if the file is missing.
+def write_quorum_state(files: Files, directory: str, text: bytes) -> None:
+    """Replace the file under both of its names; durable when this returns."""
+    replace_file(files, f"{directory}/{QUORUM_STATE}", text, f"{directory}/{KEPT_QUORUM_STATE}")
+
+
+def last_election(files: Files, directory: str) -> Election | None:
+    """The newer of what the two names hold; None if both are missing. Raises StorageError if either is damaged."""
+    return newer(*(read_quorum_state(files, directory, name) for name in (QUORUM_STATE, KEPT_QUORUM_STATE)))
+
+
+def newer(one: Election | None, other: Election | None) -> Election | None:
+    """The one of the higher epoch; in the same epoch a vote comes before the leader is known. Of equals the first."""
+    return max((one, other), key=_age)
+
+
+def _age(election: Election | None) -> tuple[int, bool, bool]:
+    if election is None:
+        return -1, False, False
+    return election.epoch, election.leader_id is not None, election.voted is not None
+
+
+def read_quorum_state(files: Files, directory: str, name: str = QUORUM_STATE) -> Election | None:
+    """The election state in the partition's directory, under one of its names; None if the file is missing.
 
     Raises StorageError if the file is damaged: starting without it could give a second vote in an epoch.
     """
-    path = f"{directory}/{QUORUM_STATE}"
+    path = f"{directory}/{name}"
     try:
         text = read_whole(files, path)
     except FileNotFoundError:

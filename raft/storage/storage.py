@@ -26,7 +26,7 @@ from raft.storage.log import DEFAULT_LIMITS, LogLimits
 from raft.storage.names import COMMITTED_PREFIX, EPOCH_CHECKPOINT, QUORUM_STATE
 from raft.storage.opening import open_partition
 from raft.storage.prefix_keeper import PrefixKeeper
-from raft.storage.quorum_state import quorum_state_text
+from raft.storage.quorum_state import quorum_state_text, write_quorum_state
 from raft.storage.snapshots import SnapshotStore, SnapshotWriter
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class Storage:
         number = effect.number
 
         def job() -> None:
-            replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)
+            write_quorum_state(self.files, self.directory, text)
             self._on_input(Saved(number))
 
         self._queue.submit(QUORUM_STATE, job)

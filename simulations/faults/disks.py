@@ -261,7 +261,8 @@ def garble(run: StruckRun, args: Args, struck: Process | None) -> bool:
             "zeros": bytes(len(text)),
         }[args["what"]]  # fmt: skip
         node.kill()
-        node.disk.put(path, garbled)
+        for name in [name for name, each in node.disk.durable.items() if each is inode]:
+            node.disk.put(name, garbled)
         run.ledger.damaged.add(node.id)
         run.count("garble:done")
         node.start_after(args["down_ms"] * MS)

@@ -80,10 +80,10 @@ MUTANTS = (
         "D04d", "an election is reported as saved before it is", "persistence", "own", ("S03", "S02", "S18"),
         (Edit(
             "raft.storage.storage", "Storage._save_election",
-            'replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)\n'
+            "write_quorum_state(self.files, self.directory, text)\n"
             "self._on_input(Saved(number))",
             "self._on_input(Saved(number))\n"
-            'replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)',
+            "write_quorum_state(self.files, self.directory, text)",
         ),),
     ),
     Mutant(
@@ -272,6 +272,13 @@ MUTANTS = (
             "while self.segments:\n"
             "    self._remove(self.segments.pop())\n"
             "self.files.sync_directory(self.directory)",
+        ),),
+    ),
+    Mutant(
+        "D27", "a start reads quorum-state and no copy of it, as a stock voter's does", "votes", "Strimzi", ("S18", "S02", "S01"),
+        (Edit(
+            "raft.storage.opening", "open_partition",
+            "(QUORUM_STATE, KEPT_QUORUM_STATE)", "(QUORUM_STATE, QUORUM_STATE)",
         ),),
     ),
 )  # fmt: skip

@@ -68,7 +68,8 @@ class Plan:
     """seed: root of the noise. voters: ids 1 to this number; observers have the next ids. config: of `RaftConfig`, the
     fields that differ from its defaults. latency: of `links.Latency`; pace: of `node.DiskPace`. segment_bytes,
     cache_bytes: limits of the storage. clocks: by node, (the clock's value at the start in ms, drift in ppm). releases:
-    by node, where it is not the newest. noise_ms: from when to when packets and disks take longer than the least; empty
+    by node, where it is not the newest. removes_quorum_state: whoever starts a process removes that file before, as
+    Strimzi's images do. noise_ms: from when to when packets and disks take longer than the least; empty
     for always; noise_of: which of them, as in `noise`; empty for all.
     """
 
@@ -84,6 +85,7 @@ class Plan:
     codec: bool = True
     late_answers: bool = False
     journal: bool = True
+    removes_quorum_state: bool = False
     kraft_version: int = 0
     snapshot_every: int = 0
     snapshot_padding: int = 0

@@ -95,6 +95,7 @@ def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
         plan.faults = draw_faults(rng, scale)
     plan.calm = _draw_recovery(rng, plan)
     _draw_newer(stream(seed, "plan", "newer"), plan, scale)
+    plan.removes_quorum_state = stream(seed, "plan", "quorum-state").random() < 0.1
     return plan
 
 

@@ -104,6 +104,7 @@ class RaftWorld:
         node.snapshot_every, node.snapshot_padding = plan.snapshot_every, plan.snapshot_padding
         node.pace = DiskPace(*plan.pace)  # type: ignore[arg-type]
         node.journal = plan.journal
+        node.removes_quorum_state = plan.removes_quorum_state
         node.disk_rng = self.noise.of(node.disk_rng, disk_name(node_id))
         start_ms, ppm = plan.clocks.get(node_id, [0, 0])
         node.clock.__init__(start_ms * MS, ppm)  # type: ignore[misc]

@@ -163,6 +163,10 @@ class Disk:
         self.files[new] = inode
         self._change(parent(new), old, new, inode)
 
+    def link(self, path: str, other: str) -> None:
+        inode = self.files[other] = self.files[path]
+        self._change(parent(other), None, other, inode)
+
     def remove(self, path: str) -> None:
         inode = self.files.pop(path)
         self._change(parent(path), path, None, inode)

@@ -7,7 +7,7 @@ from bisect import insort
 from typing import TYPE_CHECKING, NamedTuple
 
 from raft.config import SnapshotId
-from raft.storage.names import LOG, QUORUM_STATE, segment_offset, snapshot_id
+from raft.storage.names import KEPT_QUORUM_STATE, LOG, QUORUM_STATE, segment_offset, snapshot_id
 from simulations.world.chains import UNKNOWN, ChainedLog, Chains, parts
 from simulations.world.disk import DIRECTORY
 
@@ -16,14 +16,20 @@ if TYPE_CHECKING:
     from simulations.world.history import History
 
 _PREFIX = f"{DIRECTORY}/"
+_ELECTIONS = (QUORUM_STATE, KEPT_QUORUM_STATE)
 
 
 class DurableElection(NamedTuple):
-    """The content of quorum-state on disk; -1 for no node."""
+    """The content of quorum-state on disk, of the newer of its two names; -1 for no node."""
 
     epoch: int = 0
     leader_id: int = -1
     voted_id: int = -1
+
+    @property
+    def age(self) -> tuple[int, bool, bool]:
+        """In an epoch a vote comes before the leader is known."""
+        return self.epoch, self.leader_id != -1, self.voted_id != -1
 
 
 NOTHING_READABLE = DurableElection(-1)
@@ -83,8 +89,8 @@ class DurableView:
         self._settled = -1
         self._segments: list[_Segment] = []
         self._snapshots: set[SnapshotId] = set()
-        self._election_inode: Inode | None = None
-        self._election_version = -1
+        self._elections: dict[str, Inode] = {}  # by name of the file
+        self._election_versions: tuple[int, ...] = ()
         self._election = DurableElection()
 
     @property
@@ -96,10 +102,12 @@ class DurableView:
     @property
     def election(self) -> DurableElection:
         self._look_at_names()
-        inode = self._election_inode
-        if inode is not None and inode.version != self._election_version:
-            self._election_version = inode.version
-            self._election = _parse_election(bytes(inode.synced))
+        versions = tuple(inode.version for inode in self._elections.values())
+        if versions != self._election_versions:
+            self._election_versions = versions
+            found = [_parse_election(bytes(inode.synced)) for inode in self._elections.values()]
+            # A start refuses a file that it cannot read, whatever the other holds.
+            self._election = NOTHING_READABLE if NOTHING_READABLE in found else max(found, key=lambda each: each.age)
         return self._election
 
     def at(self, offset: int) -> int | None:
@@ -143,7 +151,8 @@ class DurableView:
             self._named = 0
             self._segments = []
             self._snapshots = set()
-            self._set_election(None)
+            self._elections = {}
+            self._set_elections()
             for path, inode in disk.durable.items():
                 self._add_name(path, inode)
         else:
@@ -162,8 +171,9 @@ class DurableView:
             self._segments = [segment for segment in self._segments if segment.base_offset != base_offset]
             inode.stable = 0
             insort(self._segments, _Segment(inode, base_offset, self._chains), key=_base_offset)
-        elif name == QUORUM_STATE:
-            self._set_election(inode)
+        elif name in _ELECTIONS:
+            self._elections[name] = inode
+            self._set_elections()
         elif (found := snapshot_id(name)) is not None:
             self._snapshots.add(SnapshotId(*found))
 
@@ -171,14 +181,14 @@ class DurableView:
         name = path[len(_PREFIX) :] if path.startswith(_PREFIX) else ""
         if segment_offset(name, LOG) is not None:
             self._segments = [segment for segment in self._segments if segment.inode is not inode]
-        elif name == QUORUM_STATE and self._election_inode is inode:
-            self._set_election(None)
+        elif self._elections.get(name) is inode:
+            del self._elections[name]
+            self._set_elections()
         elif (found := snapshot_id(name)) is not None:
             self._snapshots.discard(SnapshotId(*found))
 
-    def _set_election(self, inode: Inode | None) -> None:
-        self._election_inode = inode
-        self._election_version = -1
+    def _set_elections(self) -> None:
+        self._election_versions = ()
         self._election = DurableElection()
 
 

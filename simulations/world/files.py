@@ -26,6 +26,7 @@ _KINDS = (
     (".log", "log"), (".index", "index"), (".timeindex", "index"), (".snapshot", "producers"),
     (".checkpoint", "snapshot"),
     (".part", "part"), ("quorum-state", "election"), ("quorum-state.tmp", "election"), (".deleted", "deleted"),
+    ("quorum-state-kept", "kept"), ("quorum-state-kept.tmp", "kept"),
     ("leader-epoch-checkpoint", "epochs"), ("leader-epoch-checkpoint.tmp", "epochs"),
     ("committed-prefix-checkpoint", "prefix"), ("committed-prefix-checkpoint.tmp", "prefix"),
 )  # fmt: skip
@@ -136,6 +137,13 @@ class SimFiles:
         if old not in self.disk.files:
             raise FileNotFoundError(errno.ENOENT, "no such file", old)
         self.disk.rename(old, new)
+
+    def link(self, path: str, other: str) -> None:
+        self._check()
+        self._before("link", kind_of(other))
+        if path not in self.disk.files:
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+        self.disk.link(path, other)
 
     def remove(self, path: str) -> None:
         self._check()

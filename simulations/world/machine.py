@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from raft.config import Endpoint, RaftConfig, ReplicaKey
 from raft.storage.errors import CorruptLog, CorruptSnapshot, StorageError
 from raft.storage.log import LogLimits
+from raft.storage.names import QUORUM_STATE
 from records.batch import CorruptBatch
 from simulations.world.clocks import NodeClock
 from simulations.world.disk import DIRECTORY, Disk, parent
@@ -87,7 +88,8 @@ class Machine(Generic[P]):
     of messages it supports.
     snapshot_every: records between snapshots, 0 for none. step_us: the duration of each step. broken: why it does not
     start, until it is repaired. wanted: whether it is to run. disks_lost: how often its disk was emptied, or restored
-    from a backup. disk_rng: decides how long syncs take, and which writes survive.
+    from a backup. removes_quorum_state: that file is removed before each start. disk_rng: decides how long syncs take,
+    and which writes survive.
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class Machine(Generic[P]):
         self.pace_times = 1
         self.disk_faults: list[DiskFault] = []
         self.journal = True
+        self.removes_quorum_state = False
         self.broken = ""
         self.wanted = False
         self.disks_lost = 0
@@ -157,6 +160,8 @@ class Machine(Generic[P]):
         if self.process is not None or self.broken or not self.is_on:
             return
         self.life += 1
+        if self.removes_quorum_state:
+            self.disk.take_away(f"{DIRECTORY}/{QUORUM_STATE}")
         process = self.process = self.make_process(self)
         self.watch.started(process)
         try:

@@ -14,7 +14,7 @@ from raft.storage.files import OsFiles
 from raft.storage.meta_properties import MetaProperties, read_meta_properties
 from raft.storage.names import LOG, segment_name, snapshot_name
 from raft.storage.opening import control_history
-from raft.storage.quorum_state import read_quorum_state
+from raft.storage.quorum_state import last_election
 from raft.storage.recovery import LogRecovery
 from raft.storage.snapshot_file import check_snapshot
 from raft.storage.walk import next_intact
@@ -134,9 +134,10 @@ def examine(directory: str, *, with_mark: bool = True) -> Examined:
     fault = None
     election = None
     try:
-        election = read_quorum_state(files, partition)
+        election = last_election(files, partition)
     except StorageError as error:
-        fault = Fault(f"{partition}/quorum-state", 0, -1, str(error).partition(": ")[2])
+        file, _, reason = str(error).partition(": ")
+        fault = Fault(file, 0, -1, reason)
     heads: dict[tuple[int, int], SnapshotHead] = {}
     for snapshot in contents.snapshots:
         try:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from raft.storage.epoch_checkpoint import epochs_text
 from raft.storage.files import OsFiles, replace_file
-from raft.storage.names import EPOCH_CHECKPOINT, LOG, QUORUM_STATE, segment_name
-from raft.storage.quorum_state import quorum_state_text
+from raft.storage.names import EPOCH_CHECKPOINT, LOG, segment_name
+from raft.storage.quorum_state import quorum_state_text, write_quorum_state
 from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
 from records.control import KRaftVersionRecord
@@ -46,7 +46,7 @@ def force_voter(found: Examined, voter: Voter, new_epoch: int, time_ms: int, kra
     )
     voter_ids = (voter.key.id,)
     state = quorum_state_text(new_epoch, None, None, found.kraft_version, voter_ids)
-    replace_file(files, f"{directory}/{QUORUM_STATE}", state)
+    write_quorum_state(files, directory, state)
     if level == 0:
         return
     # Without a segment the log is to begin at the newest checkpoint; segments before it are dropped by a start.

@@ -124,6 +124,12 @@ class Disk:
         self.files[new] = inode
         self.pending.append((_parent(new), new, old, inode))
 
+    def link(self, path: str, other: str) -> None:
+        self._count("link", other)
+        assert other not in self.files, other
+        inode = self.files[other] = self.files[path]
+        self.pending.append((_parent(other), other, "put", inode))
+
     def remove(self, path: str) -> None:
         if path not in self.files:
             raise FileNotFoundError(errno.ENOENT, "no such file", path)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,10 +13,20 @@ from raft.config import ReplicaKey
 from raft.recovered import Election
 from raft.storage.errors import StorageError
 from raft.storage.files import OsFiles
-from raft.storage.quorum_state import parse_quorum_state, quorum_state_text, read_quorum_state
+from raft.storage.quorum_state import (
+    last_election,
+    newer,
+    parse_quorum_state,
+    quorum_state_text,
+    read_quorum_state,
+    write_quorum_state,
+)
 from records.uuids import parse_uuid
-from tests.raft.storage.disk import Disk, Inode
+from tests.raft.storage.disk import Crashed, Disk, Inode
 from tests.raft.storage.golden import DIRECTORIES, partition, vectors
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DIR_1 = parse_uuid("J8aAPcfLQt2bqs1JT_rMgQ")
 DIR_2 = parse_uuid("MvDxzVmcRsaTz33bUuRU6A")
@@ -102,3 +115,112 @@ def test_a_huge_file_is_not_read() -> None:
 
     with pytest.raises(StorageError, match="2097152 bytes"):
         read_quorum_state(disk, "node")
+
+
+# The second name.
+
+VOTED, LED = Election(5, None, ReplicaKey(2)), Election(5, 3, None)
+
+
+def text_of(election: Election) -> bytes:
+    return quorum_state_text(election.epoch, election.leader_id, election.voted, 0, (1, 2, 3))
+
+
+def disk_with(**elections: Election | None) -> Disk:
+    disk = Disk()
+    disk.directories.add("node")
+    for name, election in elections.items():
+        if election is not None:
+            data = text_of(election)
+            inode = Inode(bytearray(data), data)
+            disk.files[f"node/{name}"] = disk.durable[f"node/{name}"] = inode
+    return disk
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (None, None, None),
+        (VOTED, None, VOTED),
+        (None, VOTED, VOTED),
+        (Election(4, 3, None), VOTED, VOTED),
+        (Election(5, None, None), VOTED, VOTED),
+        (VOTED, LED, LED),
+        (Election(6, None, None), LED, Election(6, None, None)),
+    ],
+)
+def test_the_newer_of_the_two_counts(one: Election | None, other: Election | None, expected: Election | None) -> None:
+    assert newer(one, other) == newer(other, one) == expected
+    assert last_election(disk_with(**{"quorum-state": one, "quorum-state-kept": other}), "node") == expected
+
+
+def test_both_names_are_written_with_one_fsync_of_the_file_and_one_of_the_directory() -> None:
+    disk = disk_with(**{"quorum-state": VOTED, "quorum-state-kept": VOTED})
+
+    write_quorum_state(disk, "node", text_of(LED))
+
+    assert disk.operations == [
+        ("create", "node/quorum-state.tmp"), ("write", "node/quorum-state.tmp"), ("sync", "node/quorum-state.tmp"),
+        ("rename", "node/quorum-state"), ("link", "node/quorum-state-kept.tmp"), ("rename", "node/quorum-state-kept"),
+        ("sync directory", "node"),
+    ]  # fmt: skip
+    assert disk.tree() == {"node/quorum-state": text_of(LED), "node/quorum-state-kept": text_of(LED)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("removed", [False, True])
+def test_after_any_crash_the_old_or_the_new_vote_is_there_even_if_quorum_state_is_removed(
+    seed: int, *, removed: bool
+) -> None:
+    for crash_at in range(1, 9):
+        disk = disk_with(**{"quorum-state": VOTED, "quorum-state-kept": VOTED})
+        disk.crash_at = crash_at
+        is_written = True
+        try:
+            write_quorum_state(disk, "node", text_of(Election(6, None, ReplicaKey(1))))
+        except Crashed:
+            is_written = False
+
+        after = disk.after_crash(Random(seed))
+        if removed:
+            after.files.pop("node/quorum-state")
+
+        expected = [Election(6, None, ReplicaKey(1))] if is_written else [VOTED, Election(6, None, ReplicaKey(1))]
+        assert last_election(after, "node") in expected
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK])
+def test_a_file_system_without_hard_links_gets_a_second_file(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = disk_with(**{"quorum-state": VOTED})
+
+    def refuse(_path: str, other: str) -> None:
+        raise OSError(code, "no links here", other)
+
+    monkeypatch.setattr(disk, "link", refuse)
+    write_quorum_state(disk, "node", text_of(LED))
+
+    disk.crash_at = 0
+    assert disk.after_crash(Random(0)).tree() == {
+        "node/quorum-state": text_of(LED), "node/quorum-state-kept": text_of(LED),
+    }  # fmt: skip
+
+
+def test_another_failure_of_the_link_is_the_disks_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = disk_with(**{"quorum-state": VOTED})
+
+    def fail(_path: str, other: str) -> None:
+        raise OSError(errno.EIO, "input/output error", other)
+
+    monkeypatch.setattr(disk, "link", fail)
+
+    with pytest.raises(OSError, match="input/output error"):
+        write_quorum_state(disk, "node", text_of(LED))
+
+
+def test_on_a_real_disk_both_names_are_those_of_one_file(tmp_path: Path) -> None:
+    for election in (VOTED, LED):
+        write_quorum_state(OsFiles(), str(tmp_path), text_of(election))
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["quorum-state", "quorum-state-kept"]
+    assert (tmp_path / "quorum-state").samefile(tmp_path / "quorum-state-kept")
+    assert last_election(OsFiles(), str(tmp_path)) == LED

@@ -26,10 +26,11 @@ from raft.effects import (
 from raft.inputs import Flushed, PartWritten, Saved, SnapshotStored, SnapshotTaken
 from raft.recovered import Election, Recovered, StoredSnapshot
 from raft.storage.epoch_checkpoint import epochs_text, parse_epochs
-from raft.storage.errors import DiskFailed
-from raft.storage.files import OsFiles
+from raft.storage.errors import DiskFailed, StorageError
+from raft.storage.files import OsFiles, replace_file
 from raft.storage.flusher import AtOnce, FlushThread
 from raft.storage.log import LogLimits
+from raft.storage.quorum_state import quorum_state_text
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.storage.storage import Storage
 from raft.voters import VoterSet
@@ -109,6 +110,51 @@ def test_the_next_start_finds_the_saved_election(node: Node, tmp_path: Path) -> 
     assert inputs == [Saved(7)]
     node.storage.close()
     assert Node(tmp_path / "log").storage.recovered.election == Election(4, 2, key)
+
+
+def test_a_start_without_quorum_state_restores_it_and_says_so(node: Node, tmp_path: Path) -> None:
+    """As under Strimzi, whose script removes the file at each start."""
+    node.perform(SaveElection(1, 4, None, ReplicaKey(2), 0, (1, 2, 3)))
+    node.storage.close()
+    text = (tmp_path / "log" / "quorum-state").read_bytes()
+    (tmp_path / "log" / "quorum-state").unlink()
+
+    again = Node(tmp_path / "log")
+    third = Node(tmp_path / "log")
+
+    assert again.storage.recovered.election == Election(4, None, ReplicaKey(2))
+    assert again.storage.notes == [
+        ("quorum_state_restored",
+         {"file": f"{tmp_path}/log/quorum-state", "epoch": 4, "leader_id": None, "voted": 2}),
+    ]  # fmt: skip
+    assert (tmp_path / "log" / "quorum-state").read_bytes() == text
+    assert (third.storage.recovered.election, third.storage.notes) == (Election(4, None, ReplicaKey(2)), [])
+
+
+def test_a_start_keeps_a_copy_of_the_quorum_state_that_another_node_wrote(node: Node, tmp_path: Path) -> None:
+    """As after an upgrade, or where a stock node had the directory meanwhile: it knows the first name alone."""
+    node.perform(SaveElection(1, 4, None, ReplicaKey(2), 0, (1, 2, 3)))
+    node.storage.close()
+    newer = quorum_state_text(5, 3, None, 0, (1, 2, 3))
+    replace_file(OsFiles(), f"{tmp_path}/log/quorum-state", newer)
+
+    again = Node(tmp_path / "log")
+
+    assert (again.storage.recovered.election, again.storage.notes) == (Election(5, 3, None), [])
+    assert (tmp_path / "log" / "quorum-state-kept").read_bytes() == newer
+
+
+@pytest.mark.parametrize("name", ["quorum-state", "quorum-state-kept"])
+def test_a_damaged_election_is_refused_under_either_name(node: Node, tmp_path: Path, name: str) -> None:
+    node.perform(SaveElection(1, 4, None, ReplicaKey(2), 0, (1, 2, 3)))
+    node.storage.close()
+    replace_file(OsFiles(), f"{tmp_path}/log/{name}", b"{")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "log").iterdir()}
+
+    with pytest.raises(StorageError, match=f"/{name}: "):
+        Node(tmp_path / "log")
+
+    assert {path.name: path.read_bytes() for path in (tmp_path / "log").iterdir()} == before
 
 
 def test_of_pending_epoch_checkpoints_only_the_newest_is_written(tmp_path: Path) -> None:

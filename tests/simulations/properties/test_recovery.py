@@ -28,10 +28,22 @@ def test_a_start_that_forgot_an_election_is_detected() -> None:
     run = lived()
     node = followers(run)[0].node
     node.kill()
-    node.disk.take_away(f"{DIRECTORY}/quorum-state")
+    for name in ("quorum-state", "quorum-state-kept"):
+        node.disk.take_away(f"{DIRECTORY}/{name}")
 
     with pytest.raises(Violation, match="S18"):
         node.start()
+
+
+def test_a_start_without_quorum_state_alone_has_forgotten_nothing() -> None:
+    run = lived()
+    node = followers(run)[0].node
+    node.kill()
+    node.disk.take_away(f"{DIRECTORY}/quorum-state")
+
+    node.start()
+
+    assert node.process is not None
 
 
 def test_a_start_from_state_that_is_not_durable_is_detected() -> None:

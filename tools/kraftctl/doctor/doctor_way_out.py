@@ -10,8 +10,11 @@ import os
 from shlex import quote
 from typing import NamedTuple
 
+from raft.storage.errors import StorageError
+from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES
-from raft.storage.names import QUORUM_STATE
+from raft.storage.names import KEPT_QUORUM_STATE, QUORUM_STATE
+from raft.storage.quorum_state import read_quorum_state
 from records.uuids import is_reserved, uuid_text
 from tools.kraftctl.findings import Obstacle
 from tools.offline.formatting import has_metadata_log
@@ -230,13 +233,8 @@ def _mend(node: Node, found: Examined | None) -> list[str]:
     """A damaged file: set aside if the others of this directory are enough, else the directory is fetched anew."""
     file = "" if found is None or found.fault is None else found.fault.file
     aside = f"{quote(f'{node.directory}.{os.path.basename(file)}')}.{DAMAGED}"  # noqa: PTH119 - pathlib costs 10 ms
-    if os.path.basename(file) == QUORUM_STATE:  # noqa: PTH119
-        return [
-            "# the vote that this node gave is lost: start it when the others have a leader, or, if they have none,",
-            "# after all of them that have theirs",
-            f"mv {quote(file)} {aside}",
-            *_await_leader(node),
-        ]
+    if os.path.basename(file) in {QUORUM_STATE, KEPT_QUORUM_STATE}:  # noqa: PTH119
+        return [*_set_aside_vote(node, os.path.dirname(file)), *_await_leader(node)]  # noqa: PTH120
     if found is not None and file.endswith(".checkpoint") and _is_spare(node, found):
         return [
             "# the log, or another checkpoint, has what is in it:",
@@ -276,6 +274,24 @@ def _without_record(node: Node, problem: str) -> list[str]:
         f"kraftctl log truncate --dry-run --lose-committed {quote(node.directory)}",
         f"kraftctl log truncate --lose-committed {quote(node.directory)}",
         "# start the node",
+    ]
+
+
+def _set_aside_vote(node: Node, partition: str) -> list[str]:
+    """The damaged ones of the two names of quorum-state are set aside; a start takes the vote from the other."""
+    damaged, is_known = [], False
+    for name in (QUORUM_STATE, KEPT_QUORUM_STATE):
+        try:
+            is_known |= read_quorum_state(OsFiles(), partition, name) is not None
+        except (StorageError, OSError):
+            damaged.append(name)
+    lost = [
+        "# the vote that this node gave is lost: start it when the others have a leader, or, if they have none,",
+        "# after all of them that have theirs",
+    ]
+    return [
+        *(["# the vote that this node gave is in the other copy of quorum-state:"] if is_known else lost),
+        *(f"mv {quote(f'{partition}/{name}')} {quote(f'{node.directory}.{name}')}.{DAMAGED}" for name in damaged),
     ]
 
 

@@ -61,6 +61,12 @@ def flip_checkpoint(directory: Path) -> None:
     flip(max((directory / "__cluster_metadata-0").glob("*.checkpoint")))
 
 
+def garble_both(directory: Path) -> None:
+    """The two names are those of one file."""
+    (directory / f"{STATE}-kept").hardlink_to(directory / STATE)
+    (directory / STATE).write_bytes(b'{"cl')
+
+
 def commands(lines: list[str]) -> list[str]:
     """Those above the first comment that begins with a condition."""
     found = []
@@ -94,6 +100,13 @@ REPLACE = f"kraftctl quorum replace --yes --id 1 {SERVERS}"
     (STATIC, lambda at: (at / STATE).write_bytes(b'{"cl'), [
         "mv DIR/__cluster_metadata-0/quorum-state DIR.quorum-state.damaged-$(date +%s%N)",
     ]),
+    (STATIC, garble_both, [
+        "mv DIR/__cluster_metadata-0/quorum-state DIR.quorum-state.damaged-$(date +%s%N)",
+        "mv DIR/__cluster_metadata-0/quorum-state-kept DIR.quorum-state-kept.damaged-$(date +%s%N)",
+    ]),
+    (STATIC, lambda at: (at / f"{STATE}-kept").write_bytes(b""), [
+        "mv DIR/__cluster_metadata-0/quorum-state-kept DIR.quorum-state-kept.damaged-$(date +%s%N)",
+    ]),
     (DYNAMIC, lambda at: (at / "meta.properties").write_text("garbage"), [
         (f'printf "%s\\n" version=1 cluster.id={CLUSTER} node.id=1 directory.id=72jNQffvShyiD5_x5d9riA '
         "> DIR/meta.properties"),
@@ -108,6 +121,18 @@ def test_with_a_leader_the_node_gets_back_what_the_others_have(
     tmp_path: Path, name: str, change: Callable[[Path], object], expected: list[str]
 ) -> None:
     assert commands(block(tmp_path, name, change, with_leader(1, 2, 3))) == expected
+
+
+def test_a_vote_is_lost_only_when_both_names_of_quorum_state_are_damaged(tmp_path: Path) -> None:
+    def garble_one(directory: Path) -> None:
+        shutil.copy(directory / STATE, directory / f"{STATE}-kept")
+        (directory / STATE).write_bytes(b'{"cl')
+
+    one = block(tmp_path / "one", STATIC, garble_one, with_leader(1, 2, 3))
+    both = block(tmp_path / "both", STATIC, garble_both, with_leader(1, 2, 3))
+
+    assert one[0] == "# the vote that this node gave is in the other copy of quorum-state:"
+    assert both[0].startswith("# the vote that this node gave is lost: start it when the others have a leader")
 
 
 @pytest.mark.parametrize("name", [STATIC, DYNAMIC])

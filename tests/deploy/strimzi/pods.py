@@ -1,0 +1,126 @@
+"""The pods of a controller pool as processes on loopback; a start does what the script of Strimzi's image does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from records.resource_types import ResourceType
+from tests.controller.server.processes import FORMAT, await_port, free_port, start_command
+from tests.deploy.strimzi.operator_rules import Entry, Voter
+from tests.deploy.strimzi.rendered import NAMESPACE, Address, pod_name, secret, server_config
+from tests.raft.network.certificates import chain
+from tools.client.admin import Admin
+from tools.client.settings import read_file, settings_of
+from tools.kafka.configs.config_calls import ConfigResource, describe_configs
+from tools.kafka.quorum_calls import describe_quorum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tests.controller.config.kubernetes_api import KubernetesApi
+
+CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
+AGENT = "-javaagent:/opt/kafka/libs/kafka-agent.jar"
+
+
+def environment(api: KubernetesApi) -> dict[str, str]:
+    return {**os.environ, **api.environment, "KAFKA_OPTS": f"{AGENT}=/tmp/kafka-agent.properties"}
+
+
+def run(api: KubernetesApi, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, env=environment(api), timeout=60, check=False
+    )
+
+
+def format_pod(api: KubernetesApi, file: Path) -> subprocess.CompletedProcess[str]:
+    return run(api, "-c", FORMAT, "format", f"-t={CLUSTER_ID}", "-r=4.3-IV0", f"-c={file}", "-g")
+
+
+class Pods:
+    """A context manager, which ends the processes. addresses: by node id; files: the rendered configuration of each."""
+
+    def __init__(
+        self, api: KubernetesApi, root: Path, node_ids: Sequence[int], user_configuration: Mapping[str, str]
+    ) -> None:
+        self.api = api
+        self.addresses = {node_id: Address("localhost", free_port(), "127.0.0.1") for node_id in node_ids}
+        self.files: dict[int, Path] = {}
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._stack = ExitStack()
+        self._client = root / "operator.properties"
+        key, certificates = chain("/O=io.strimzi/CN=cluster-operator", ca="cluster-ca", serial=9)
+        api.secret(f"{NAMESPACE}/operator", tls_crt=certificates, tls_key=key)
+        self._client.write_text(
+            "security.protocol=SSL\nssl.keystore.type=PEM\nssl.truststore.type=PEM\nconfig.providers=strimzisecrets\n"
+            "config.providers.strimzisecrets.class=io.strimzi.kafka.KubernetesSecretConfigProvider\n"
+            f"ssl.keystore.certificate.chain={secret('operator', 'tls.crt')}\n"
+            f"ssl.keystore.key={secret('operator', 'tls.key')}\n"
+            f"ssl.truststore.certificates={secret('my-cluster-trust-bundle', 'cluster-ca.crt')}\n"
+        )
+        for node_id in node_ids:
+            directory = root / pod_name(node_id)
+            (directory / "data-0").mkdir(parents=True)
+            self.files[node_id] = directory / "strimzi.properties"
+            text = server_config(
+                node_id, self.addresses, str(directory), metrics="jmx", user_configuration=user_configuration
+            )
+            self.files[node_id].write_text(text)
+
+    def start(self, node_id: int) -> None:
+        """As the entry script does: format what is not formatted, remove quorum-state, start."""
+        file = self.files[node_id]
+        formatted = format_pod(self.api, file)
+        assert formatted.returncode == 0, formatted.stderr
+        self.quorum_state(node_id).unlink(missing_ok=True)
+        with (file.parent / "log").open("ab") as log:
+            process = subprocess.Popen(start_command(file), stdout=log, stderr=log, env=environment(self.api))
+        self._processes[node_id] = process
+        self._stack.callback(process.wait)
+        self._stack.callback(process.kill)
+        await_port(process, self.addresses[node_id].port)
+
+    def restart(self, node_id: int) -> None:
+        """As a rolled pod: SIGTERM, and the start of a new one."""
+        process = self._processes[node_id]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+        self.start(node_id)
+
+    def quorum_state(self, node_id: int) -> Path:
+        return self.files[node_id].parent / f"data-0/kafka-log{node_id}/__cluster_metadata-0/quorum-state"
+
+    def log(self, node_id: int) -> str:
+        return (self.files[node_id].parent / "log").read_text()
+
+    # What the operator asks. The variables of `environment` must be set.
+
+    def admin(self) -> Admin:
+        bootstrap = ",".join(f"{address.host}:{address.port}" for address in self.addresses.values())
+        return Admin(settings_of(None, bootstrap, read_file(str(self._client))))
+
+    def quorum(self) -> tuple[int, list[Voter]]:
+        """The leader's id, and all voters."""
+        with self.admin() as admin:
+            partition, _ = describe_quorum(admin)
+        voters = [Voter(each.replica_id, each.last_caught_up_timestamp) for each in partition.current_voters]
+        return partition.leader_id, voters
+
+    def configs(self, node_id: int) -> list[Entry]:
+        resource = ConfigResource(ResourceType.BROKER, str(node_id))
+        with self.admin() as admin:
+            found = describe_configs(admin, [resource])[resource]
+        assert isinstance(found, tuple), found
+        return [Entry(entry.name, entry.value, entry.source) for entry in found]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
