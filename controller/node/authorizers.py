@@ -59,7 +59,7 @@ class OwnAuthorizer:
         try:
             allowed, rule = self._own.decide(action, acls)
         except Exception as error:  # the operator's code may raise anything; the request is then refused
-            if self._log is not None and (text := self._last.changed(error)) is not None:
+            if self._log is not None and (text := self._last.text_if_new(error)) is not None:
                 self._log("authorizer_failed", authorizer=self.name, error=text)
             raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"{self.name} failed: {type(error).__name__}") from error
         return Decision(allowed is True, str(rule))

@@ -50,7 +50,7 @@ class LastError:
     def __init__(self) -> None:
         self._text = ""
 
-    def changed(self, error: Exception) -> str | None:
+    def text_if_new(self, error: Exception) -> str | None:
         """The text to log, None if the last error had the same."""
         text = f"{type(error).__name__}: {error}"
         is_same, self._text = text == self._text, text
@@ -77,6 +77,6 @@ class OwnPolicy:
         except ApiError:
             raise
         except Exception as error:  # the operator's code may raise anything; the request is refused then
-            if (text := self._last.changed(error)) is not None:
+            if (text := self._last.text_if_new(error)) is not None:
                 self._log("policy_failed", policy=str(self._plugin), error=text)
             raise ApiError(Error.UNKNOWN_SERVER_ERROR) from error
