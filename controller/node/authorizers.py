@@ -14,7 +14,7 @@ from controller.config.authorizer import (
 )
 from controller.config.plugins import plugin_of
 from controller.interface.access import Access, Decision
-from controller.node.plugins import loaded
+from controller.node.plugins import LastError, loaded
 from controller.rules.authorizer import StandardAuthorizer
 from records.errors import ApiError, Error
 
@@ -52,17 +52,15 @@ class OwnAuthorizer:
         self.name = name
         self._own = own
         self._log = log
-        self._logged = ""  # brokers repeat their requests: an error is logged again when another one came between
+        self._last = LastError()
 
     def decide(self, action: Action, acls: AclIndex | None) -> Decision:
         """Raises ApiError(UNKNOWN_SERVER_ERROR) where the operator's code fails, or returns no decision."""
         try:
             allowed, rule = self._own.decide(action, acls)
         except Exception as error:  # the operator's code may raise anything; the request is then refused
-            text = f"{type(error).__name__}: {error}"
-            if self._log is not None and text != self._logged:
+            if self._log is not None and (text := self._last.text_if_new(error)) is not None:
                 self._log("authorizer_failed", authorizer=self.name, error=text)
-                self._logged = text
             raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"{self.name} failed: {type(error).__name__}") from error
         return Decision(allowed is True, str(rule))
 

@@ -188,7 +188,8 @@ ROWS = (
     Event("alter_partition_refused", "controller", "INFO", "A partition leader requested an ISR that is not allowed; it"
           " retries with the current state of the partition."),
     Event("policy_failed", "node", "ERROR", "A create topic policy or alter config policy of your own raised an error"
-          " other than PolicyViolation: what it was asked for was refused with UNKNOWN_SERVER_ERROR."),
+          " other than PolicyViolation: what it was asked for was refused with UNKNOWN_SERVER_ERROR. The same error is"
+          " logged again after another one."),
     Event("authorizer_failed", "node", "ERROR", "An authorizer of your own raised an error: the request was refused"
           " with UNKNOWN_SERVER_ERROR. The same error is logged again after another one."),
     # Decisions of the authorizer, as stock's audit log has them.

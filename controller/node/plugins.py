@@ -44,6 +44,19 @@ def loaded(plugin: Plugin, config: NodeConfig, function: str) -> Any:
     return made
 
 
+class LastError:
+    """Of an operator's class. Clients repeat their requests, so an error is logged again only after another one."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def text_if_new(self, error: Exception) -> str | None:
+        """The text to log, None if the last error had the same."""
+        text = f"{type(error).__name__}: {error}"
+        is_same, self._text = text == self._text, text
+        return None if is_same else text
+
+
 class OwnPolicy:
     """A policy of the operator's own. A failure of its code refuses the request and does not stop the node."""
 
@@ -51,6 +64,7 @@ class OwnPolicy:
         self._plugin = plugin
         self._own = own
         self._log = log
+        self._last = LastError()
 
     def __call__(self, request: Any) -> None:
         """Raises ApiError: POLICY_VIOLATION with the policy's text, or UNKNOWN_SERVER_ERROR where its code fails."""
@@ -63,5 +77,6 @@ class OwnPolicy:
         except ApiError:
             raise
         except Exception as error:  # the operator's code may raise anything; the request is refused then
-            self._log("policy_failed", policy=str(self._plugin), error=f"{type(error).__name__}: {error}")
+            if (text := self._last.text_if_new(error)) is not None:
+                self._log("policy_failed", policy=str(self._plugin), error=text)
             raise ApiError(Error.UNKNOWN_SERVER_ERROR) from error

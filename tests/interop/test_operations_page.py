@@ -137,6 +137,9 @@ def test_a_record_that_stops_all_controllers_is_cut_off(tmp_path: Path, voters: 
                 operator.run("kraftctl log verify", number)
                 told = operator.run("kraftctl log replay", number, code=2).stdout
                 assert re.search(operator.here(shown.replace("\\-", "-"), number), " ".join(told.split())), told
+                doctor = kraftctl("doctor", "--json", "--timeout", "1", "-c", str(found.controllers[number].properties))
+                block = [line for line in json.loads(doctor.stdout)["do"] if not line.startswith("#")]
+                assert block == [operator.here(line, number) for line in operator.left]
                 operator.run("kraftctl log truncate", number)
                 operator.run("kraftctl log truncate", number)
         for node in found.controllers.values():

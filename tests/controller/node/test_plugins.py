@@ -109,6 +109,7 @@ def test_what_a_policy_refuses_has_its_text_and_other_topics_are_created() -> No
     ]
     assert set(found.state.topic_ids) == {"good"}
     policy = f"{CREATE}={HERE}:Recording"
+    create(found, plain("fails"))
     assert log.lines == [("policy_failed", {"policy": policy, "error": "ValueError: own text: x"})]
 
 

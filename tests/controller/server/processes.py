@@ -52,9 +52,9 @@ def write_properties(root: Path, port: int, **changes: str | None) -> Path:
     return path
 
 
-def format_directory(properties: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def format_directory(properties: Path, *options: str, cluster_id: str = CLUSTER_ID) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", FORMAT, "format", "-t", CLUSTER_ID, "-c", str(properties), *options],
+        [sys.executable, "-c", FORMAT, "format", "-t", cluster_id, "-c", str(properties), *options],
         check=True,
         capture_output=True,
         text=True,

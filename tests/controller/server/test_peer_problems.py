@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -13,7 +12,13 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from raft.storage.committed_prefix import parse_prefix
-from tests.controller.server.processes import CLUSTER_ID, free_ports_in_a_row, running, start_command, write_properties
+from tests.controller.server.processes import (
+    CLUSTER_ID,
+    format_directory,
+    free_ports_in_a_row,
+    running,
+    write_properties,
+)
 from tests.deploy.watched import eventually
 from tools.kraftctl.main import main
 
@@ -55,7 +60,7 @@ def test_two_nodes_with_different_cluster_ids_name_both_ids_and_where_the_other_
             port = first + node - 1
             changes = {"node_id": str(node), "controller_quorum_voters": voters}
             properties = write_properties(root, port, **changes)
-            _format(properties, cluster_id)
+            format_directory(properties, cluster_id=cluster_id)
             stack.enter_context(
                 running(root, port, **changes, kraft_http_listener=f"127.0.0.1:{port + 2}", kraft_log_format="json")
             )
@@ -157,19 +162,11 @@ def test_a_second_process_with_the_id_of_the_leader_is_named_by_the_leader(tmp_p
         # An observer with the same id, which finds the leader by its address.
         observer = {"controller_quorum_voters": None, "controller_quorum_bootstrap_servers": f"127.0.0.1:{first}"}
         properties = write_properties(tmp_path / "copy", first + 2, **observer)
-        _format(properties, CLUSTER_ID, "--no-initial-controllers")
+        format_directory(properties, "--no-initial-controllers")
         with running(tmp_path / "copy", first + 2, **observer):
             reason = reason_with(first + 1, "another process fetches with the id of this node")
 
     assert "two nodes have the same node.id. Give one of them another node.id and directory" in reason
-
-
-def _format(properties: Path, cluster_id: str, *options: str) -> None:
-    tool = "import sys; from tools.kafka.storage import main; sys.exit(main())"
-    subprocess.run(
-        [start_command(properties)[0], "-c", tool, "format", "-t", cluster_id, "-c", str(properties), *options],
-        check=True, capture_output=True,
-    )  # fmt: skip
 
 
 def test_a_survivor_of_a_wiped_majority_says_everywhere_that_the_quorum_has_lost_data(

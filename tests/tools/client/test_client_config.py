@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.config.values.definition import ConfigError
-from tests.controller.server.processes import CLUSTER_ID, free_ports_in_a_row, running, write_properties
+from tests.controller.server.processes import (
+    CLUSTER_ID,
+    format_directory,
+    free_ports_in_a_row,
+    running,
+    write_properties,
+)
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 from tools.client.client_config import FILE_BYTES_MAX, ClientConfig, read_client_config
 from tools.kafka.shell.metadata_shell import run
@@ -140,9 +146,7 @@ def _ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]]
     credentials = [
         part for mechanism in MECHANISMS[1:3] for part in ("--add-scram", f"{mechanism}=[name=ann,password={SECRET}]")
     ]
-    code = "import sys; from tools.kafka.storage import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "format", "-t", CLUSTER_ID, "-c", str(properties), *credentials]
-    subprocess.run(command, check=True, capture_output=True)
+    format_directory(properties, *credentials)
     with running(root, first, **settings):
         yield {protocol: ports[name] for name, protocol in LISTENERS.items()}
 

@@ -271,8 +271,8 @@ def _without_record(node: Node, problem: str) -> list[str]:
         "# and run `kraftctl doctor` here again. If a newer release wrote it, run that release here, not this one.",
         "# if it is on all of them, and no newer release wrote it: stop them and the brokers, and end the log of each",
         "# at the same offset. What is behind that is lost, and the dry run counts it:",
-        f"kraftctl log truncate --dry-run --lose-committed {quote(node.directory)}",
-        f"kraftctl log truncate --lose-committed {quote(node.directory)}",
+        f"kraftctl log truncate {quote(node.directory)} --lose-committed --dry-run",
+        f"kraftctl log truncate {quote(node.directory)} --lose-committed",
         "# start the node",
     ]
 

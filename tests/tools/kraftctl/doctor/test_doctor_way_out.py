@@ -197,7 +197,7 @@ def test_a_record_that_no_controller_can_replay_is_cut_off_and_never_met_again(t
 
     assert commands(lines) == []
     assert [line for line in lines if not line.startswith("#")] == [
-        "kraftctl log truncate --dry-run --lose-committed DIR", "kraftctl log truncate --lose-committed DIR",
+        "kraftctl log truncate DIR --lose-committed --dry-run", "kraftctl log truncate DIR --lose-committed",
     ]  # fmt: skip
 
 
