@@ -8,6 +8,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.controller.server.processes import CLUSTER_ID, free_port
 from tests.deploy.checks.containers import DATA, container, own, run_in_container
 from tests.deploy.checks.dockerfile import parse
@@ -21,8 +23,9 @@ ROOT = Path(__file__).parents[3]
 COMPILERS = {"cc", "gcc", "c++", "g++", "clang", "ld", "as", "make", "cargo", "rustc", "go", "pip", "pip3", "apt-get"}
 
 
-def test_the_dockerfile_passes_its_linter() -> None:
-    done = subprocess.run(["hadolint", str(ROOT / "Dockerfile")], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("name", ["Dockerfile", "deploy/strimzi/Dockerfile"])
+def test_the_dockerfile_passes_its_linter(name: str) -> None:
+    done = subprocess.run(["hadolint", str(ROOT / name)], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -30,6 +33,7 @@ def test_the_dockerfile_passes_its_linter() -> None:
 def test_the_scripts_pass_their_linter() -> None:
     scripts = [
         ROOT / "deploy" / "rolling-restart.sh",
+        ROOT / "deploy" / "strimzi" / "hand-over.sh",
         Path(__file__).parent / "install-missing.sh",
         ROOT / ".ci" / "run",
     ]
