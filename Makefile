@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs pythons format clean
+.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs upgrade-check pythons format clean
 
 setup: $(READY)
 
@@ -134,6 +134,11 @@ release: dist sbom
 	$(BIN)/python -m deploy.release
 
 # Every supported Python version: tests on those installed here, lint and types for the others, wheels for all.
+# A quorum of the last release's wheel (until there is one, of a commit) is upgraded node by node to the present code
+# under a writer, rolled back at each step, and rolled back as a whole; with static and with dynamic voters.
+upgrade-check: setup
+	$(BIN)/python -m tests.upgrade
+
 pythons: setup
 	$(BIN)/python -m tests.deploy.checks.pythons
 

@@ -1,9 +1,13 @@
-"""The version and the address of kraft-quorum, and the release of Kafka that its protocol and tools equal."""
+"""The version and the address of kraft-quorum, a format of it, and the release of Kafka that it equals."""
 
 VERSION = "0.1.0"
 KAFKA_VERSION = "4.3.1"
 # The commit of that release, which stock's tools print with the version.
 KAFKA_COMMIT_ID = "26b251a451ce941d"
+
+# Of a line of the audit log (docs/audit.md), which a node writes and tools read. A field may be added in the same
+# format; one that is removed, or means another thing, raises it.
+AUDIT_FORMAT = 1
 
 # The https address of the public repository, without a slash at the end. Empty as long as there is none.
 PROJECT_URL = ""

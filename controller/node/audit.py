@@ -20,6 +20,7 @@ from raft import effects as raft_effects
 from records.errors import Error, error_name
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest, UpdateRaftVoterRequest
+from records.release import AUDIT_FORMAT
 from records.schema import schema_of
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ class AuditLog:
             return None
         said: dict[str, Any] = {
             "time": f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(time_ms // 1000))}.{time_ms % 1000:03}Z",
+            "format": AUDIT_FORMAT,
             "node_id": self._node_id,
             "api": _api_name(context),
             "version": context.version,

@@ -133,6 +133,7 @@ def test_a_change_has_a_line_when_it_is_committed_and_not_before() -> None:
     assert len(topic_id) == 22
     assert line == {
         "time": "2026-11-23T00:00:00.123Z",
+        "format": 1,
         "node_id": 1, "api": "CreateTopics", "version": 7, "principal": "User:ann", "client_id": "adminclient-1",
         "client_address": "10.1.2.3", "listener": "CONTROLLER", "outcome": "committed", "epoch": rig.epoch,
         "first_offset": first, "last_offset": rig.end_offset - 1,

@@ -13,6 +13,7 @@ from collections import deque
 from typing import NamedTuple
 
 from records.plain_text import plain_text
+from records.release import AUDIT_FORMAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,6 +218,8 @@ def _parsed(said: Any) -> tuple[Asked | None, tuple[int, int, int]]:
     """
     if not isinstance(said, dict) or not isinstance(said["api"], str) or not isinstance(said["outcome"], str):
         raise TypeError
+    if said.get("format", AUDIT_FORMAT) != AUDIT_FORMAT:
+        raise ValueError
     if "first_offset" not in said:
         return None, (-1, -1, -1)
     forwarder = said.get("forwarder")

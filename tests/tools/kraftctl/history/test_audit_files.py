@@ -73,7 +73,8 @@ def test_lines_of_requests_that_wrote_nothing_are_no_problem() -> None:
     "damaged",
     [
         b'{"api": "DeleteT', b"\xff\xfe\n", b"[]", b"1", b"[" * 100_000, b'{"api": 1, "outcome": "x"}',
-        line(7, 1, 1, node_id="1"), line(7, 1, 1, client_id=5), line(7, 1, 1, forwarder={"principal": "User:x"}),
+        line(7, 1, 1, node_id="1"), line(7, 1, 1, client_id=5), line(7, 1, 1, format=2),
+        line(7, 1, 1, forwarder={"principal": "User:x"}),
         line(7, 1, 1, forwarder=[1]), line(True, 1, 1), line(7, 1, 1, time=None),
     ],
     ids=lambda value: value[:12].decode("latin-1"),

@@ -1,0 +1,1 @@
+"""Upgrades of our own: an older wheel and the present code in one quorum (`make upgrade-check`)."""
