@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import TypeVar
 
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 
 DEFAULT_CAPACITY = 16
-# So many names are put in order by columns, in a fifth of the time; numpy is loaded for no fewer. Not if one of them
-# is longer, which no name of a topic is: by columns, one long name costs as much as many.
+# So many names are put in order by columns, in a fifth of the time. Not if one of them is longer, which no name of a
+# topic is: by columns, one long name costs as much as many. Nor in a tool, which would have to load numpy for it.
 MANY_NAMES = 1000
 COLUMNS_LENGTH_MAX = 249
 
@@ -49,7 +50,7 @@ def hash_order(
     distinct = list(dict.fromkeys(names))
     if len(distinct) < 2:
         return distinct
-    if len(distinct) >= MANY_NAMES and max(map(len, distinct)) <= COLUMNS_LENGTH_MAX:
+    if len(distinct) >= MANY_NAMES and "numpy" in sys.modules and max(map(len, distinct)) <= COLUMNS_LENGTH_MAX:
         from records.bulk_order import bucket_places, hash_codes
 
         size = buckets(len(distinct), capacity)

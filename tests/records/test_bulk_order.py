@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,3 +46,14 @@ def test_many_names_stand_as_one_by_one_with_pauses_between(last: str) -> None:
 
     assert ordered == bucket_order(names, [hash_code(name) for name in names], DEFAULT_CAPACITY)
     assert len(pauses) >= len("topic-998001")
+
+
+def test_a_process_without_numpy_does_not_load_it_for_this(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"topic-{number * number}" for number in range(MANY_NAMES)]
+    expected = hash_order(names)
+    monkeypatch.delitem(sys.modules, "numpy")
+    pauses: list[None] = []
+
+    assert hash_order(names, pause=lambda: pauses.append(None)) == expected
+    assert len(pauses) == MANY_NAMES
+    assert "numpy" not in sys.modules

@@ -29,9 +29,8 @@ def calm_run(monkeypatch: pytest.MonkeyPatch) -> ClusterRun:
     return ClusterRun(plan)
 
 
-def test_a_writer_is_served_within_a_bound_and_fetches_and_heartbeats_come_between_slices(
-    calm_run: ClusterRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writer_waits_for_one_large_request_at_most(calm_run: ClusterRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And Fetches and heartbeats come between slices."""
     run, between = calm_run, {BrokerHeartbeatRequest: 0, FetchRequest: 0}
     watch = run.watch
     controller_stepped, stepped = watch.controller_stepped, watch.stepped
