@@ -82,7 +82,8 @@ def way_out(node: Node, first: Sequence[Obstacle] = ()) -> list[str]:
     """
     lines = [each.advice() for each in first]
     if not all(each.is_mended_by_command for each in first):
-        return [*lines, f"# then run this again: kraftctl doctor -c {quote(node.file)}"]
+        lines.append(f"# then run this again: kraftctl doctor -c {quote(node.file)}")
+        return [*lines, *(_recover_from_new_cluster(node) if _is_of_other_cluster(node) else ())]
     return [*lines, *_way_out(node)]
 
 
@@ -133,6 +134,19 @@ def _await_leader(node: Node) -> list[str]:
         f"# start each other controller whose directory is not lost, until a majority runs (silent now: {silent})",
         *(_recover(node, stops_others=False) if has_metadata_log(node.directory) else ()),
     ]
+
+
+def _is_of_other_cluster(node: Node) -> bool:
+    """Whether this disk has metadata, and each controller that answers is of another cluster."""
+    mark, others = node.own.mark, node.around.cluster_ids
+    return mark is not None and bool(others) and mark.cluster_id not in others and has_metadata_log(node.directory)
+
+
+def _recover_from_new_cluster(node: Node) -> list[str]:
+    condition = (
+        "# if the others were formatted anew in the place of this cluster, they have lost what this one has: stop"
+    )
+    return [condition, "# them, the brokers, and this node", *_recover(node, stops_others=True)[1:]]
 
 
 def _recover(node: Node, *, stops_others: bool) -> list[str]:

@@ -18,7 +18,7 @@ from tests.tools.offline.stock_directories import SEGMENT, append_unreplayable, 
 from tools.client.quorum import Member, View
 from tools.kraftctl.doctor.doctor_directories import examine_directories
 from tools.kraftctl.doctor.doctor_way_out import Around, Node, obstacles, way_out
-from tools.kraftctl.findings import ERROR, OK, WARNING
+from tools.kraftctl.findings import ERROR, OK, WARNING, Finding, Obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def with_leader(*voters: int, high_watermark: int = 5000) -> Around:
     return Around(View(CLUSTER, 2, 5, high_watermark, members, {}, ("c2", 9093)), (CLUSTER,), (), OTHERS)
 
 
-def block(tmp_path: Path, name: str, change: Callable[[Path], object], around: Around) -> list[str]:
+def block(tmp_path: Path, name: str, change: Callable[[Path], object], around: Around, *found: Finding) -> list[str]:
     """What doctor says of a broken copy of a stock directory, the paths as DIR and FILE."""
     directory = stock_directory(tmp_path, name)
     change(directory)
@@ -47,7 +47,7 @@ def block(tmp_path: Path, name: str, change: Callable[[Path], object], around: A
     )  # fmt: skip
     config: Any = read_config(str(path))
     own = examine_directories(config, str(path), 0, lambda _: None)
-    lines = way_out(Node(config, str(path), own, around), obstacles(own.findings))
+    lines = way_out(Node(config, str(path), own, around), obstacles([*own.findings, *found]))
     return [line.replace(str(directory), "DIR").replace(str(path), "FILE") for line in lines]
 
 
@@ -247,3 +247,20 @@ def test_each_fault_is_found_once(
     faults = [each for each in found if each.level != OK]
     assert [each.level for each in faults] == [level for level, _ in expected]
     assert all(text in fault.text for fault, (_, text) in zip(faults, expected, strict=True)), faults
+
+
+def test_a_survivor_beside_a_cluster_that_was_formatted_anew_has_a_way_back(tmp_path: Path) -> None:
+    text = "its cluster.id is another, and this one in DIR/meta.properties"
+    other = Obstacle(ERROR, "c2:9093", text, "mount the disk of this cluster, or correct the address")
+    view = with_leader(1, 2, 3).view
+    around = Around(view, ("another",), (), OTHERS)
+
+    lines = block(tmp_path, DYNAMIC, lambda _at: None, around, other)
+
+    assert lines[:2] == [
+        f"# c2:9093: {text}: mount the disk of this cluster, or correct the address",
+        "# then run this again: kraftctl doctor -c FILE",
+    ]
+    assert commands(lines) == []
+    assert lines[2].startswith("# if the others were formatted anew in the place of this cluster")
+    assert lines[-2] == "kraftctl recover apply $plan"
