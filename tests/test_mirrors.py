@@ -59,6 +59,7 @@ TESTED_BY = {
     "controller.core.periodic_work": "controller/core/test_controller.py",
     "controller.core.serving": "controller/core/test_controller.py",
     "controller.node.arrivals": "controller/node/test_node.py",
+    "controller.node.making": "controller/server/test_door.py",
     "controller.node.replies": "controller/node/test_node.py",
     "controller.core.snapshots": "controller/core/test_controller.py",
     "controller.core.steps": "controller/core/test_controller.py",

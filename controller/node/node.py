@@ -7,7 +7,7 @@ a simulation runs this code with its own.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
@@ -50,8 +50,20 @@ if TYPE_CHECKING:
 RESIGNATION_S = 0.1
 
 
+class Parts(NamedTuple):
+    """What a node drives. own_channels: for this node's registration; long_executor: for long requests."""
+
+    storage: Storage
+    replica: Replica
+    controller: Controller
+    server: Server
+    channels: Channels
+    own_channels: Channels
+    long_executor: Executor
+
+
 class Node:
-    """Both cores, driven on the loop's thread.
+    """Both cores, driven on the loop's thread. `controller.node.making.make_node` makes it, of its parts.
 
     failure: why the node cannot go on; None while it can. on_end: called once, when the node has ended: after
     `shut_down` or a failure. wall_ms: the wall clock at the loop's time. clock: s, for the time that steps take; None
@@ -61,12 +73,14 @@ class Node:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
+        make_parts: Callable[[Node], Parts],
         *,
         wall_ms: Callable[[], int],
         log: Log,
         on_end: Callable[[], None],
         clock: Callable[[], float] | None = None,
     ) -> None:
+        """make_parts: gets this node for its callbacks, none of which it calls. Raises what that does."""
         self.loop = loop
         self._clock = loop.time if clock is None else clock
         self.log = log
@@ -82,33 +96,7 @@ class Node:
         self._shared_ids = SharedIds(self.note)
         self.longest_step = LongestStep(loop.time)
         self._feed_events = 0  # those for the feed that wait in _inputs
-        self.replica: Replica
-        self.controller: Controller
-        self.storage: Storage
-        self.server: Server
-        self.channels: Channels
-        self.own_channels: Channels
-        self.loopback_requests: LoopbackRequests
-        self.feed: StateFeed
-        self.long: LongServing
-        self.snapshot: SnapshotTask
-        self._stop: Stop
-        self._timers: Timers
-
-    def assemble(
-        self,
-        *,
-        storage: Storage,
-        replica: Replica,
-        controller: Controller,
-        server: Server,
-        channels: Channels,
-        own_channels: Channels,
-        long_executor: Executor,
-    ) -> None:
-        """Add the parts, which were made with the callbacks below. own_channels: for this node's registration;
-        long_executor: for long requests.
-        """
+        storage, replica, controller, server, channels, own_channels, long_executor = make_parts(self)
         self.storage, self.replica, self.controller = storage, replica, controller
         self.server, self.channels, self.own_channels = server, channels, own_channels
         self.feed = StateFeed(replica, controller, storage, self._step_controller, self._later)
@@ -130,7 +118,12 @@ class Node:
             self.loop, replica, controller, storage, ElectionPreparation(self.loop, replica, channels),
             now_ms=self.now_ms, wall_ms=self._wall_ms, queue=self._queue, drain=self._drain,
         )  # fmt: skip
-        self._do_raft: dict[type, Callable[[Any], None]] = {
+        self._do_raft = self._raft_actions(channels)
+        self._do_controller = self._controller_actions(replica)
+
+    def _raft_actions(self, channels: Channels) -> dict[type, Callable[[Any], None]]:
+        """What is done about each effect of the replica that is not for the disk."""
+        return {
             raft_effects.Send: channels.send,
             raft_effects.Reply: lambda effect: self.replies.send(effect.source, effect.response),
             raft_effects.ReplyRecords: self._reply_records,
@@ -147,7 +140,10 @@ class Node:
             raft_effects.Denied: lambda effect: self.fail(NotAllowed(effect.peer)),
             raft_effects.Noted: self._noted,
         }
-        self._do_controller: dict[type, Callable[[Any], None]] = {
+
+    def _controller_actions(self, replica: Replica) -> dict[type, Callable[[Any], None]]:
+        """What is done about each effect of the controller."""
+        return {
             controller_effects.Reply: lambda effect: self.replies.send(effect.source, effect.response, effect.context),
             **{kind: self._passing(self.to_raft, make) for kind, make in TO_RAFT.items()},
             controller_effects.ServeLater: lambda effect: self.long.take_decoded(effect.context, effect.request),

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
-from controller.config.resources import knows_config
 from controller.config.values.definition import ConfigError
 from controller.core.apis import served_versions
-from controller.core.controller import Controller
-from controller.core.own_registration import OwnRegistration
 from controller.features.levels import supported_features
 from controller.interface.env import Env
 from controller.interface.settings import settings_of
@@ -26,25 +23,23 @@ from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
 from controller.node.long_requests import URGENT_APIS, is_long
 from controller.node.long_thread import LongThread
-from controller.node.node import Node
+from controller.node.making import Edges, Setup, make_node
 from controller.node.plugins import policies_of
 from controller.node.request_bounds import REQUEST_BYTES_MAX
 from controller.security.listeners import Security
+from controller.server.door import Door
 from controller.server.identity import Identity
 from controller.server.self_checks import Certificate, SelfChecks
 from controller.server.service_manager import ServiceManager
 from controller.server.stack_dumps import StackDumps
-from controller.state.state import State
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.network.channels import Channels
 from raft.network.server import Server
-from raft.replica import Replica
 from raft.storage.bootstrap import read_bootstrap
 from raft.storage.errors import StorageError, remedy_of
 from raft.storage.files import OsFiles
 from raft.storage.flusher import FlushThread
 from raft.storage.log import LogLimits
-from raft.storage.storage import Storage
 from raft.voters import VoterSet
 from records.extras import install_command
 from records.frame import decode_record
@@ -52,10 +47,11 @@ from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from controller.config.node import NodeConfig
     from controller.node.logs import Log
+    from controller.node.node import Node
     from controller.server.grpc.port import GrpcPort
     from controller.server.http.port import HttpPort
     from raft.network.security import ClientSecurity
@@ -151,36 +147,29 @@ def bootstrap_records(files: Files, directory: str) -> list[tuple[Any, int]]:
 
 
 def build(
-    node: Node,
     config: NodeConfig,
     identity: Identity,
     *,
+    loop: asyncio.AbstractEventLoop,
+    log: Log,
+    on_end: Callable[[], None],
+    wall_ms: Callable[[], int],
     files: Files,
     executor: Executor,
     rng: Random,
     endpoints: tuple[Endpoint, ...],
     server: Server,
     security: ClientSecurity | None = None,
-) -> None:
-    """Recover the directory, and build the node from its parts. Raises StorageError, OSError."""
+) -> Node:
+    """Recover the directory, and make the node. Raises StorageError, OSError."""
     audit = None
     if path := config.text("kraft.audit.log"):
         from controller.node.audit import open_audit
 
-        audit = open_audit(path, config, wall_ms, node.on_disk_note)
-    storage = Storage(
-        files,
-        f"{identity.directory}/{PARTITION_DIRECTORY}",
-        executor,
-        on_input=node.on_disk,
-        on_failure=node.on_disk_failure,
-        on_note=node.on_disk_note,
-        limits=LogLimits(config.number("metadata.log.segment.bytes"), config.number("metadata.log.segment.ms")),
-    )
-    quorum = raft_config(config, identity.cluster_id, endpoints)
-    if warning := voters_warning(config, storage.recovered):
-        node.log("configuration_warning", text=warning)
-    replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, rng)
+        def note(name: str, fields: dict[str, Any]) -> None:
+            loop.call_soon_threadsafe(lambda: log(name, **fields))
+
+        audit = open_audit(path, config, wall_clock_ms, note)
     env = Env(
         identity.cluster_id,
         config.node_id,
@@ -188,41 +177,46 @@ def build(
         settings_of(config),
         config,
         config.release,
-        now_ms=node.now_ms(),
-        loggers=node.log.loggers,
-        access=access_of(config, node.log),
-        policies=policies_of(config, node.log),
+        loggers=log.loggers,
+        access=access_of(config, log),
+        policies=policies_of(config, log),
         documentation=read_documentation,
     )
-    features = supported_features(config.flag("unstable.feature.versions.enable"), config.release)
-    registration = OwnRegistration(
-        config.node_id, rng.randbytes(16), [(endpoint, 0) for endpoint in endpoints], features, rng
+    setup = Setup(
+        key=identity.key,
+        directory=f"{identity.directory}/{PARTITION_DIRECTORY}",
+        limits=LogLimits(config.number("metadata.log.segment.bytes"), config.number("metadata.log.segment.ms")),
+        quorum=raft_config(config, identity.cluster_id, endpoints),
+        static_voters=static_voters(config),
+        env=env,
+        endpoints=endpoints,
+        features=supported_features(config.flag("unstable.feature.versions.enable"), config.release),
+        bootstrap=lambda: bootstrap_records(files, identity.directory),
+        rng=rng,
     )
-    state = State(supported_features=features, knows_config=knows_config)
-    controller = Controller(
-        state,
-        env,
-        bootstrap=bootstrap_records(files, identity.directory),
-        registration=registration,
-        is_catching_up=True,
-    )
-    client = f"raft-client-{config.node_id}"
-    node.assemble(
-        storage=storage,
-        replica=replica,
-        controller=controller,
-        server=server,
-        channels=Channels(node.loop, client, rng, on_input=node.on_peer, note=node.note, security=security),
-        own_channels=Channels(
-            node.loop, f"controller-{config.node_id}", rng, on_input=node.on_own_answer, note=node.note,
+
+    def channels(client: str, on_input: Callable[[Any], None]) -> Channels:
+        return Channels(
+            loop, f"{client}-{config.node_id}", rng, on_input=on_input, note=lambda name, fields: log(name, **fields),
             security=security,
-        ),
-        long_executor=LongThread(node.loop, node.longest_step.add),
-    )  # fmt: skip
+        )  # fmt: skip
+
+    edges = Edges(
+        server=lambda _node: server,
+        channels=lambda node: channels("raft-client", node.on_peer),
+        own_channels=lambda node: channels("controller", node.on_own_answer),
+        long_executor=lambda node: LongThread(loop, node.longest_step.add),
+    )
+    node = make_node(
+        setup, files, loop, executor, edges, wall_ms=wall_ms, log=log, on_end=on_end, clock=time.perf_counter
+    )
+    if warning := voters_warning(config, node.storage.recovered):
+        log("configuration_warning", text=warning)
     if audit is not None:
         audit.begin(node.replica)
         node.admission.audit = audit
         node.wrap_effects(audit.around)
+    return node
 
 
 def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...]:
@@ -276,6 +270,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     except (StorageError, OSError) as error:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
+    door = Door()
 
     def note(name: str, fields: dict[str, Any]) -> None:
         # Also called on the threads that fetch keys and tokens.
@@ -285,24 +280,17 @@ async def serve(config: NodeConfig, log: Log) -> int:
         security = Security(
             config, now=loop.time,
             note=note,
-            wall_ms=wall_ms, state=lambda: node.controller.state if hasattr(node, "controller") else None,
+            wall_ms=wall_clock_ms, state=door.state,
         )  # fmt: skip
         own = security.client()
     except (ValueError, ConfigError) as error:
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
-    node = Node(
-        loop,
-        wall_ms=lambda: wall_of_loop_ms(loop),
-        log=log,
-        on_end=ended.set,
-        clock=time.perf_counter,
-    )
     share = shares(raise_file_limit())
     server = Server(
         loop,
         served_versions(config.release),
-        on_request=node.on_request, on_disconnected=node.on_disconnected, note=node.note,
+        on_request=door.on_request, on_disconnected=door.on_disconnected, note=lambda name, fields: log(name, **fields),
         is_left=is_long, urgent=URGENT_APIS, clock=time.perf_counter,
         request_bytes_max=min(config.number("socket.request.max.bytes"), REQUEST_BYTES_MAX),
         idle_ms_max=config.number("connections.max.idle.ms"),
@@ -317,17 +305,17 @@ async def serve(config: NodeConfig, log: Log) -> int:
     try:
         http = await open_http(loop, config, log)
         grpc = await open_grpc(config, log)
-        # The listeners first: a port in use is detected before the log is opened. No connection is read before this
-        # function waits, and then the node is complete.
+        # The listeners first: a port in use is detected before the log is opened.
         bound = {}
         for endpoint in config.controller_listeners:
             bound[endpoint.name] = await server.listen(
                 endpoint.name, endpoint.host or "", endpoint.port, security.listener(endpoint.name)
             )
-        build(
-            node, config, identity, files=files, executor=executor, rng=rng,
-            endpoints=advertised(config, bound), server=server, security=own,
+        node = build(
+            config, identity, loop=loop, log=log, on_end=ended.set, wall_ms=lambda: wall_of_loop_ms(loop), files=files,
+            executor=executor, rng=rng, endpoints=advertised(config, bound), server=server, security=own,
         )  # fmt: skip
+        door.lead_to(node)
     except (StorageError, ConfigError, OSError) as error:
         server.close()
         if http is not None:
@@ -350,7 +338,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
             if port is not None and (found := port.certificate()) is not None:
                 yield Certificate(key, *found)
 
-    self_checks = SelfChecks(node, log, identity.directory, wall_ms=wall_ms, certificates=certificates)
+    self_checks = SelfChecks(node, log, identity.directory, wall_ms=wall_clock_ms, certificates=certificates)
     self_checks.start()
     for name, port in bound.items():
         log("listening", listener=name, port=port)
@@ -380,7 +368,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     return 1 if node.failure is not None else 0
 
 
-def wall_ms() -> int:
+def wall_clock_ms() -> int:
     """The wall clock, in ms since 1970."""
     return int(time.time() * 1000)
 

@@ -6,12 +6,10 @@ points at which a plan may inject a fault.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from controller.config.resources import knows_config
 from controller.config.served import served_config
-from controller.core.controller import Controller
-from controller.core.own_registration import OwnRegistration
 from controller.features.levels import (
     FEATURES,
     KRAFT_VERSION,
@@ -25,14 +23,12 @@ from controller.interface.inputs import Requested as ControllerRequested
 from controller.interface.loggers import ROOT, Loggers
 from controller.interface.settings import settings_of
 from controller.node.long_requests import may_be_long
+from controller.node.making import Edges, Setup, make_node
 from controller.node.node import Node as Driver
 from controller.state.partitions import uncommon_fields as rare
-from controller.state.state import State
 from raft import effects as do
 from raft.inputs import Answered, Requested, Source
 from raft.network.requests import Incoming
-from raft.replica import Replica
-from raft.storage.storage import Storage
 from records.metadata.configs import FeatureLevelRecord
 from simulations.nodes.config_values import NODE_LOGGERS
 from simulations.nodes.long_thread import SimLongThread
@@ -52,6 +48,7 @@ if TYPE_CHECKING:
 
     from controller.config.node import NodeConfig
     from controller.core.apis import Api
+    from controller.core.controller import Controller
     from controller.interface.access import Access
     from controller.interface.effects import Effect
     from controller.interface.inputs import Input as ControllerInput
@@ -101,40 +98,30 @@ class ControllerProcess(Process):
         """Open the directory and take the first step. Raises Dead if the plan says so, StorageError from storage."""
         node = self.node
         config = served_config(self._properties)
-        driver = self.driver = WatchedDriver(self)
-        self.storage = Storage(
-            self.files, DIRECTORY, self.flush, on_input=driver.on_disk, on_failure=driver.on_disk_failure,
-            on_note=driver.on_disk_note, limits=node.limits,
-        )  # fmt: skip
-        recovered = self.storage.recovered
-        self.watch.recovered(self, recovered)
-        self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
-        rng = node.stream("controller", node.life)
-        features = levels_of(node.release)
-        now_ms = self.clock.ms(self.world.now)
         self.loggers = Loggers(dict.fromkeys(NODE_LOGGERS) | {ROOT: "INFO"})
-        settings = settings_of(config)
         env = Env(
-            node.config.cluster_id, node.id, rng, settings, config, loggers=self.loggers, now_ms=now_ms,
-            access=self.make_access(config),
+            node.config.cluster_id, node.id, node.stream("controller", node.life), settings_of(config), config,
+            loggers=self.loggers, access=self.make_access(config),
         )  # fmt: skip
-        registration = OwnRegistration(
-            node.id, rng.randbytes(16), [(endpoint, 0) for endpoint in node.endpoints()], features, rng
+        setup = Setup(
+            node.key, DIRECTORY, node.limits, node.config, node.static_voters, env, node.endpoints(),
+            levels_of(node.release), lambda: self._begins_with, node.stream("core", node.life),
+        )  # fmt: skip
+        edges = Edges(
+            server=lambda _node: self.make_server(),
+            channels=lambda _node: self.make_channels(),
+            own_channels=lambda _node: self.make_own_channels(),
+            long_executor=lambda _node: SimLongThread(self.loop, node.stream("long thread", node.life)),
         )
-        state = State(supported_features=features, knows_config=knows_config)
-        self.controller = Controller(
-            state, env, bootstrap=self._begins_with, registration=registration, is_catching_up=True
-        )
+        clock, world = self.clock, self.world
+        driver: Any = make_node(
+            setup, self.files, self.loop, self.flush, edges,  # type: ignore[arg-type]
+            wall_ms=lambda: clock.wall_ms(world.now), log=SimLog(self), on_end=self.ended,  # type: ignore[arg-type]
+            make=partial(WatchedDriver, self),
+        )  # fmt: skip
+        self.storage, self.replica, self.controller = driver.storage, driver.replica, driver.controller
+        self.watch.recovered(self, self.storage.recovered)
         self.machine = Machine(self.controller)  # type: ignore[assignment]
-        driver.assemble(
-            storage=self.storage,
-            replica=self.replica,
-            controller=self.controller,
-            server=self.make_server(),
-            channels=self.make_channels(),
-            own_channels=self.make_own_channels(),
-            long_executor=SimLongThread(self.loop, node.stream("long thread", node.life)),
-        )
         driver.long.queue.rest_from_s = 0.0  # those of a world are short
         if self.sliced:
             # Each batch in parts of a record, as the product does with large ones.
@@ -267,22 +254,14 @@ def bootstrap(level: int) -> list[tuple[Any, int]]:
 class WatchedDriver(Driver):
     """The product's node, with its steps and effects reported."""
 
-    def __init__(self, process: ControllerProcess) -> None:
+    def __init__(self, process: ControllerProcess, *given: Any, **named: Any) -> None:
         self._process = process
-        clock, world = process.clock, process.world
-        super().__init__(
-            process.loop,  # type: ignore[arg-type]
-            wall_ms=lambda: clock.wall_ms(world.now),
-            log=SimLog(process),  # type: ignore[arg-type]
-            on_end=process.ended,
-        )
+        process.driver = self
         self._step: tuple[str, Any] = ("start", None)
         self._controller_input: ControllerInput
         self._error: BaseException | None = None
-
-    def assemble(self, **parts: Any) -> None:
-        super().assemble(**parts)
-        self.turns = LongTurns(self._process.node.id, self.loop.time, self.controller)
+        super().__init__(*given, **named)
+        self.turns = LongTurns(process.node.id, self.loop.time, self.controller)
         self.turns.follow(self.long.queue)
         asks_much = self.arrivals.asks_much
         self.arrivals.asks_much = lambda api, request: self._is_sliced(api) or asks_much(api, request)

@@ -28,6 +28,7 @@ LEFT_OUT = {
     "controller.interface.loggers": "the process's own log",
     "controller.config": "properties files and command lines, read before a node is; keys are rows",
     "controller.server.start": "signals, the process's sockets, files and threads: the adapter itself",
+    "controller.server.door": "what comes in before the node is: the adapter itself",
     "controller.server.self_checks": "the host's clock, file system and certificates",
     "controller.server.service_manager": "the socket of systemd",
     "controller.node.audit": "the audit log, which answers no request",

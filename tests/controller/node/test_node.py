@@ -1,30 +1,16 @@
-"""A node that has not completed its start, and answers that cannot be written."""
+"""Answers that cannot be written."""
 
 from __future__ import annotations
 
-import asyncio
-import io
 from typing import Any
 
 from controller.interface.inputs import RequestContext
 from controller.interface.refusals import refused
-from controller.node.logs import Log
-from controller.node.node import Node
+from controller.node.replies import Replies
 from raft.inputs import Source
 from records.codec import encode
 from records.errors import ApiError, Error
 from records.messages.configs import IncrementalAlterConfigsRequest
-
-
-def test_a_disconnection_before_the_node_has_started_does_no_harm() -> None:
-    async def knock() -> Node:
-        node = Node(asyncio.get_running_loop(), wall_ms=lambda: 0, log=Log("json", "INFO", io.StringIO()), on_end=print)
-        node.on_disconnected(1)  # a listener takes connections while the next one is being opened
-        return node
-
-    node = asyncio.run(knock())
-
-    assert (node.failure, node.is_ending) == (None, False)
 
 
 class Encoder:
@@ -46,13 +32,9 @@ def test_an_answer_with_a_text_that_cannot_be_written_is_an_unknown_error() -> N
     context = RequestContext(Source(1, 1), 44, 1, "CONTROLLER", request=request)
     response = refused(request, ApiError(Error.INVALID_REQUEST, "x" * 32_768), 1)
 
-    async def answer(encoder: Encoder) -> None:
-        node = Node(asyncio.get_running_loop(), wall_ms=lambda: 0, log=Log("json", "INFO", io.StringIO()), on_end=print)
-        nothing: Any = None
-        node.replies.begin(encoder, nothing, nothing)  # type: ignore[arg-type]
-        node.replies.send(context.source, response, context)
-
-    encoder = Encoder()
-    asyncio.run(answer(encoder))
+    nothing: Any = None
+    encoder, replies = Encoder(), Replies()
+    replies.begin(encoder, nothing, nothing)  # type: ignore[arg-type]
+    replies.send(context.source, response, context)
 
     assert encoder.frames == [encode(refused(request, ApiError(Error.UNKNOWN_SERVER_ERROR), 1), 1)]

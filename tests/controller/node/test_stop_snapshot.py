@@ -15,7 +15,6 @@ from controller.config.file import read_config
 from controller.core import snapshot_schedule
 from controller.node import snapshot_task, stop_snapshot
 from controller.node.logs import Log
-from controller.node.node import Node
 from controller.server.start import build
 from raft.config import Endpoint, ReplicaKey
 from raft.inputs import Source
@@ -48,10 +47,10 @@ class Seat:
         self.disk = disk
         loop = asyncio.get_running_loop()
         log = Log("json", "INFO", self.said)
-        self.node = Node(loop, wall_ms=lambda: 1_700_000_000_000, log=log, on_end=self.ended.set)
         identity: Any = SimpleNamespace(directory="data", cluster_id=CLUSTER, key=ReplicaKey(1, b"d" * 16))
-        build(
-            self.node, read_config(write_properties(root, 1)), identity, files=disk, executor=AtOnce(), rng=Random(1),
+        self.node = build(
+            read_config(write_properties(root, 1)), identity, loop=loop, log=log, on_end=self.ended.set,
+            wall_ms=lambda: 1_700_000_000_000, files=disk, executor=AtOnce(), rng=Random(1),
             endpoints=(Endpoint("CONTROLLER", "127.0.0.1", 1),), server=self,  # type: ignore[arg-type]
         )  # fmt: skip
         self.node.controller.bootstrap = levels()
