@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ from tools.offline.log_file import DamagedLog
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from raft.network.security import ClientSecurity
     from tools.client.quorum import Address, View
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from tools.kraftctl.nodes.node_status import NodeStatus
 
 CLIENT_ID = "kraftctl-hash"
+TRIES, PAUSE_S = 5, 1.0
 EQUAL, DIFFERS, NOT_COMPARED = "equal", "differs", "not compared"
 COLOURS = {EQUAL: GREEN, DIFFERS: RED, NOT_COMPARED: YELLOW}
 UNREACHED = "a follower serves no records, and it has no HTTP port of ours; on its machine, name its --directory"
@@ -81,22 +84,18 @@ def _compare(options: argparse.Namespace, pages: ExitStack) -> int:
     addresses, caller, security = addresses_of(options), caller_of(options), security_of(options)
     if options.config is not None:
         caller = caller.or_of(read_config(options.config))
-    try:
-        view = look_in_parallel(addresses, CLIENT_ID, ASK_S, security)
-    except NoLeader as error:
-        raise OSError(f"no leader: {error}") from None
+    view = _look(addresses, security)
     source = Source([view.address], security)
     addresses += [each for voter in view.listeners.values() for each in voter.values() if each not in addresses]
     nodes, refused = _nodes(find_pages(addresses, known_nodes(options), caller, security), view, pages)
     owners = {directory: _owner(directory, view) for directory in options.directory}
-    ends = {"the leader": view.high_watermark, **{node.name: node.end_offset for node in nodes}}
-    ends |= {directory: end_of_directory(directory) for directory in owners}
-    least = min(ends, key=ends.__getitem__)
-    end_offset = ends[least] if options.offset is None else options.offset
-    try:
-        leader = leader_log(source.leader, CLIENT_ID, end_offset, security)
-    except NoPoint as error:
-        raise OSError(f"{error}; {least} ends first, at offset {ends[least]}") from None
+
+    def ends() -> dict[str, int]:
+        found = {"the leader": _look(source.leader, security).high_watermark}
+        found |= {node.name: node.end_now() for node in nodes}
+        return found | {directory: end_of_directory(directory) for directory in owners}
+
+    leader = _read_leader(source, ends, options.offset)
     others = [node.below(leader.end_offset, leader.start_offset) for node in nodes]
     others += [
         directory_log(each, each if owner is None else f"{each} of node {owner}", leader.end_offset)
@@ -112,6 +111,33 @@ def _compare(options: argparse.Namespace, pages: ExitStack) -> int:
     return 2 if DIFFERS in results else 1 if NOT_COMPARED in results else 0
 
 
+def _look(addresses: list[Address], security: ClientSecurity | None) -> View:
+    """The quorum as its leader sees it. Raises OSError."""
+    try:
+        return look_in_parallel(addresses, CLIENT_ID, ASK_S, security)
+    except NoLeader as error:
+        raise OSError(f"no leader: {error}") from None
+
+
+def _read_leader(source: Source, ends: Callable[[], dict[str, int]], offset: int | None) -> ReplicaLog:
+    """The leader's log below the lowest end of all replicas, or an offset that was given.
+
+    A leader sends its newest snapshot first, which it may have written since the ends were asked for: then both are
+    read again. Raises OSError, also for a replica that ends before that snapshot and stays there.
+    """
+    reason = ""
+    for attempt in range(TRIES):
+        if attempt:
+            time.sleep(PAUSE_S)
+        found = ends()
+        least = min(found, key=found.__getitem__)
+        try:
+            return leader_log(source.leader, CLIENT_ID, found[least] if offset is None else offset, source.security)
+        except NoPoint as error:
+            reason = f"{error}; {least} ends first, at offset {found[least]}"
+    raise OSError(reason)
+
+
 def _nodes(
     found: list[tuple[NodeStatus, HttpPage | None]], view: View, pages: ExitStack
 ) -> tuple[list[NodeLog], list[Row]]:
@@ -125,7 +151,7 @@ def _nodes(
         name = f"node {status.node_id} {status.address}"
         try:
             node = NodeLog(name, page)
-        except (OSError, ValueError) as error:
+        except OSError as error:
             refused.append(Row(name, NOT_COMPARED, str(error)))
             continue
         if node.node_id != view.leader_id:

@@ -175,10 +175,15 @@ class NodeLog:
     """The log of a node of ours, by its HTTP port. node_id, start_offset, end_offset: of its committed log."""
 
     def __init__(self, name: str, page: HttpPage) -> None:
-        """Raises OSError, ConfigError, and ValueError for an answer that is none."""
+        """Raises OSError, also for an answer that is none, and ConfigError."""
         self.name = name
         self._page = page
         self.node_id, self.start_offset, self.end_offset, _, _ = self._piece(0)
+
+    def end_now(self) -> int:
+        """The end of its committed log now. Raises as the constructor."""
+        _, self.start_offset, self.end_offset, _, _ = self._piece(0)
+        return self.end_offset
 
     def below(self, end_offset: int, start_offset: int) -> ReplicaLog:
         """Its batches between two offsets, asked for piece by piece. Raises as the constructor."""
@@ -209,4 +214,4 @@ class NodeLog:
             numbers = (int(found[name]) for name in ("node_id", "start_offset", "end_offset"))
             return *numbers, sums, str(found["fault"] or "")  # type: ignore[return-value]
         except (ValueError, LookupError, TypeError) as error:
-            raise ValueError(f"{path}: {error!r}") from None
+            raise OSError(f"{path}: {error!r}") from None

@@ -7,17 +7,21 @@ import signal
 from struct import pack_into
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from records.batch import batches
 from records.crc import crc32c
 from tests.controller.server.alterations import BROKER, alteration
 from tests.deploy.watched import Watched, eventually, watched
 from tests.tools.offline.stock_directories import stock_directory
+from tools.kraftctl.cluster import quorum_hash
+from tools.kraftctl.cluster.quorum_hash import Source
+from tools.kraftctl.cluster.replica_logs import ReplicaLog
 from tools.kraftctl.main import main
+from tools.kraftctl.points.points import NoPoint
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 KEY = "log.retention.ms"
 BEFORE, AFTER = b"7777777", b"7777778"
@@ -92,6 +96,26 @@ def tamper(path: Path) -> int:
     pack_into(">I", data, batch.position + CRC_AT, crc32c(data[batch.position + CRC_OF : batch.position + batch.size]))
     path.write_bytes(data)
     return batch.base_offset
+
+
+def test_a_snapshot_that_the_leader_writes_meanwhile_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def leader_log(_addresses: object, _client: str, end_offset: int, _security: object) -> ReplicaLog:
+        asked.append(end_offset)
+        if end_offset < 12:
+            raise NoPoint("it begins with the checkpoint at offset 12")
+        return ReplicaLog("leader", 12, end_offset, {})
+
+    ends = iter(({"the leader": 9, "node 2": 7}, {"the leader": 15, "node 2": 11}, {"the leader": 15, "node 2": 14}))
+    monkeypatch.setattr(quorum_hash, "leader_log", leader_log)
+    monkeypatch.setattr(quorum_hash, "PAUSE_S", 0)
+
+    found = quorum_hash._read_leader(Source([], None), lambda: next(ends), None)
+
+    assert (found.end_offset, asked) == (14, [7, 11, 14])
+    with pytest.raises(OSError, match="node 2 ends first, at offset 3"):
+        quorum_hash._read_leader(Source([], None), lambda: {"the leader": 20, "node 2": 3}, None)
 
 
 def test_a_voter_that_cannot_be_read_is_named_with_the_way_to_compare_it(
