@@ -173,7 +173,8 @@ class Way(RuleBasedStateMachine):
         variables = ""
         for line in self.advice(node):
             self.told.append(f"  node {node.id}: {line}")
-            if line.startswith(("# do not format", "# only if the cluster is new")):
+            # Where nothing better is left, what this directory has is below that warning.
+            if line.startswith("# only if the cluster is new") or (line.startswith("# do not format") and not is_lost):
                 return
             if line.startswith(("# if a majority of the voters has lost", "# if this directory is the best")):
                 if not is_lost:

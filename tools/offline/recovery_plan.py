@@ -97,12 +97,14 @@ def make_plan(
     voters_count: int | None = None,
     static_voters: Mapping[int, tuple[str, int]] | None = None,
     listener: str = "",
+    advertised: tuple[str, int] | None = None,
 ) -> Plan:
     """The plan for the best of the surviving directories. digests: of its files.
 
     address: host and port of the new voter, None for those in the old voter set. voters_count: how many static voters
     there were. static_voters: id -> address, of `controller.quorum.voters`. listener: of the controllers; with it,
-    static voters become dynamic. Raises CannotRecover.
+    static voters become dynamic. advertised: the address in the properties of the survivor, which with the listener
+    stand for what a log lacks that does not have it as a voter. Raises CannotRecover.
     """
     seed = best_of(measured)
     _check_identities(measured)
@@ -119,7 +121,10 @@ def make_plan(
     if is_dynamic and (seed.mark.directory_id is None or is_reserved(seed.mark.directory_id)):
         raise CannotRecover(f"{seed.log_directory}/meta.properties has no directory.id; start the node once, stop it")
     if seed.kraft_version:
-        voter, old_ids = _voter_of_log(seed, address), () if seed.voters is None else seed.voters.ids
+        voter, old_ids = (
+            _voter_of_log(seed, address, advertised, listener),
+            () if seed.voters is None else seed.voters.ids,
+        )
         count = len(old_ids)
     else:
         old_ids = tuple(sorted(static_voters or ()))
@@ -156,23 +161,34 @@ def make_plan(
     )
 
 
-def _voter_of_log(seed: Examined, address: tuple[str, int] | None) -> Voter:
-    """The survivor as it is in the last voter set of its log. Raises CannotRecover."""
+def _voter_of_log(
+    seed: Examined, address: tuple[str, int] | None, advertised: tuple[str, int] | None, listener: str
+) -> Voter:
+    """The survivor as it is in the last voter set of its log; or not in it, with the listener of its properties.
+
+    An observer's log is a prefix of the leader's. It may be all that is left, as a voter's is after a truncation that
+    removed the record which made it one. Raises CannotRecover.
+    """
     assert seed.mark is not None, "checked"
     assert seed.mark.node_id is not None, "checked"
     assert seed.mark.directory_id is not None, "checked"
     old = seed.voters
     entry = None if old is None else old.get(seed.mark.node_id)
+    key = ReplicaKey(seed.mark.node_id, seed.mark.directory_id)
+    at = address or advertised
+    if listener and at is not None and (entry is None or not entry.key.matches(key)):
+        return Voter(key, (Endpoint(listener, *at),), (0, 1))
     if entry is None:
         raise CannotRecover(
             f"node {seed.mark.node_id} is not among the last voters of its own log "
-            f"({', '.join(map(str, old.ids)) if old else 'none'}); measure the directory of a voter"
+            f"({', '.join(map(str, old.ids)) if old else 'none'}); measure the directory of a voter, or, if none is "
+            "left, give the properties of this node by -c"
         )
-    key = ReplicaKey(seed.mark.node_id, seed.mark.directory_id)
     if not entry.key.matches(key):
         raise CannotRecover(
             f"voter {entry.key} of the log is another directory than {uuid_text(key.directory_id)} of "
-            f"{seed.log_directory}: that disk was replaced after the log was written"
+            f"{seed.log_directory}: that disk was replaced after the log was written; if no better one is left, "
+            "give the properties of this node by -c"
         )
     endpoints = entry.endpoints
     if address is not None:

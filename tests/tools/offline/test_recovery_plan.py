@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.config import ReplicaKey, Voter
+from raft.config import Endpoint, ReplicaKey, Voter
 from raft.recovered import Election
 from raft.storage.meta_properties import MetaProperties
 from raft.voters import VoterSet
@@ -97,6 +97,28 @@ def test_acknowledged_writes_are_safe_where_fewer_than_a_majority_is_lost(count:
     others = ", ".join(map(str, range(2, count + 1)))
     assert plan.warning.startswith("Acknowledged writes" if may_lose else "No acknowledged write is lost")
     assert f"Keep voters {others} switched off: if a majority of the old voters returns" in plan.warning
+
+
+@pytest.mark.parametrize("address", [None, ("c2.new", 9094)])
+def test_the_directory_of_an_observer_is_taken_with_its_properties(address: tuple[str, int] | None) -> None:
+    observer = golden("4.3-dynamic/node-2")
+
+    plan = make_plan([observer], FILES, address=address, listener="CONTROLLER", advertised=("c2", 9093))
+
+    assert observer.mark is not None
+    assert observer.mark.directory_id is not None
+    key = ReplicaKey(2, observer.mark.directory_id)
+    assert plan.voter == Voter(key, (Endpoint("CONTROLLER", *(address or ("c2", 9093))),), (0, 1))
+    assert (plan.old_voters, plan.survivors, plan.lost, plan.may_lose) == ((1, 3), (2,), (1, 3), True)
+
+
+def test_a_voter_of_the_log_keeps_its_endpoints_with_its_properties() -> None:
+    survivor = voters(3)
+
+    plan = make_plan([survivor], FILES, listener="OTHER", advertised=("c2", 9093))
+
+    assert survivor.voters is not None
+    assert plan.voter == survivor.voters.get(1)
 
 
 REFUSALS: dict[str, tuple[Callable[[], list[Examined]], str]] = {

@@ -10,6 +10,7 @@ import os
 from shlex import quote
 from typing import NamedTuple
 
+from raft.config import ReplicaKey
 from raft.storage.errors import StorageError
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES
@@ -60,6 +61,15 @@ class Node(NamedTuple):
     @property
     def servers(self) -> str:
         return ",".join(f"{host}:{port}" for host, port in self.around.addresses) or "HOST:PORT,..."
+
+    @property
+    def is_voter_of_log(self) -> bool:
+        """Whether the last voter set of the log has this directory; also where no log was examined."""
+        found, mark = self.own.examined, self.own.mark
+        if found is None or mark is None or mark.directory_id is None:
+            return True
+        voter = None if found.voters is None else found.voters.get(self.config.node_id)
+        return voter is not None and voter.key.matches(ReplicaKey(self.config.node_id, mark.directory_id))
 
     @property
     def is_static(self) -> bool:
@@ -150,7 +160,8 @@ def _recover_from_new_cluster(node: Node) -> list[str]:
 
 
 def _recover(node: Node, *, stops_others: bool) -> list[str]:
-    voters = f"-c {quote(node.file)} " if node.is_static else ""
+    # With static voters, and for a directory that is no voter in its log, the address is in the properties alone.
+    voters = "" if node.is_voter_of_log and not node.is_static else f"-c {quote(node.file)} "
     first = (
         ["# the other controllers have lost what this one has: stop them, the brokers, and this node"]
         if stops_others

@@ -76,7 +76,10 @@ def arguments_parser() -> argparse.ArgumentParser:
     plan.add_argument("--output", metavar="FILE", required=True, help="the plan, a new file")
     plan.add_argument("--address", metavar="HOST:PORT", help="of the new voter (default: as in the old voter set)")
     plan.add_argument(
-        "-c", "--config", metavar="FILE", help="with static voters: the controller.properties of a survivor"
+        "-c",
+        "--config",
+        metavar="FILE",
+        help="of the survivor: needed with static voters, or where its log does not have it as a voter",
     )
     plan.add_argument(
         "--static-voters", type=int, metavar="N", help="with static voters, without -c: how many there were"
@@ -176,11 +179,13 @@ def _plan(options: argparse.Namespace) -> int:
     if options.address is not None and address is None:
         raise ConfigError(f"--address {options.address}: HOST:PORT is expected")
     config = None if options.config is None else read_config(options.config)
+    advertised = None if config is None else config.advertised_listeners[0]
     keeps_static = options.keep_static or config is None
     measured = _examined(options.directories)
     found = make_plan(
         measured, digests(best_of(measured).log_directory), address=address, voters_count=options.static_voters,
         static_voters=None if config is None else config.voters,
+        advertised=None if advertised is None or not advertised.host else (advertised.host, advertised.port),
         listener="" if keeps_static or config is None else config.controller_listener_names[0].upper(),
     )  # fmt: skip
     text = plan_text(found, int(time.time() * 1000))

@@ -35,7 +35,9 @@ def with_leader(*voters: int, high_watermark: int = 5000) -> Around:
     return Around(View(CLUSTER, 2, 5, high_watermark, members, {}, ("c2", 9093)), (CLUSTER,), (), OTHERS)
 
 
-def block(tmp_path: Path, name: str, change: Callable[[Path], object], around: Around, *found: Finding) -> list[str]:
+def block(
+    tmp_path: Path, name: str, change: Callable[[Path], object], around: Around, *found: Finding, number: str = "1"
+) -> list[str]:
     """What doctor says of a broken copy of a stock directory, the paths as DIR and FILE."""
     directory = stock_directory(tmp_path, name)
     change(directory)
@@ -43,7 +45,7 @@ def block(tmp_path: Path, name: str, change: Callable[[Path], object], around: A
     servers = None if static else "c2:9093,c3:9093"
     path = write_properties(
         tmp_path, 9093, log_dirs=str(directory), controller_quorum_voters=static,
-        controller_quorum_bootstrap_servers=servers,
+        controller_quorum_bootstrap_servers=servers, node_id=number,
     )  # fmt: skip
     config: Any = read_config(str(path))
     own = examine_directories(config, str(path), 0, lambda _: None)
@@ -162,6 +164,12 @@ def test_a_survivor_without_a_leader_becomes_the_quorum_only_if_the_majority_is_
     assert [line for line in lines if not line.startswith("#")] == [
         "plan=$(mktemp -u)", f"kraftctl recover plan --output $plan {option}DIR", "kraftctl recover apply $plan",
     ]  # fmt: skip
+
+
+def test_a_survivor_that_is_no_voter_in_its_log_gives_its_properties(tmp_path: Path) -> None:
+    lines = block(tmp_path, "4.3-dynamic/node-2", lambda _at: None, NO_LEADER, number="2")
+
+    assert "kraftctl recover plan --output $plan -c FILE DIR" in lines
 
 
 def test_a_node_that_knows_more_than_the_quorum_becomes_the_quorum(tmp_path: Path) -> None:
