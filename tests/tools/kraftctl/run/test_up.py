@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 import pytest
 
 from kraft_quorum.client import Client
-from tests.controller.server.processes import free_ports_in_a_row
+from tests.controller.server.processes import await_port, free_ports_in_a_row
 from tools.kraftctl.nodes.http_page import Caller, HttpPage
 from tools.kraftctl.run.local_processes import Processes
 from tools.kraftctl.run.local_quorum import LocalQuorum
@@ -223,6 +223,7 @@ def test_one_node_is_a_quorum(tmp_path: Path, port: int) -> None:
 def test_a_second_quorum_on_the_same_ports_is_refused(tmp_path: Path, port: int) -> None:
     with up(tmp_path / "data", port) as process:
         output_until_a_leader(process)
+        await_port(process, port)  # the other two may have elected a leader before node 1 listens
 
         with up(tmp_path / "other", port) as second:
             assert second.wait(60) == 1
