@@ -27,8 +27,8 @@ ADAPTERS = (
 # Modules that serve an operator, or run before a node does.
 AROUND = (
     "controller.config", "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
-    "controller.server.service_manager", "controller.node.audit_file", "controller.node.file_descriptors",
-    "records.__main__",
+    "controller.server.service_manager", "controller.server.stack_dumps", "controller.node.audit_file",
+    "controller.node.file_descriptors", "records.__main__",
 )  # fmt: skip
 
 OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subprocess", "threading", "time", "uuid"}
@@ -56,12 +56,12 @@ HTTP = (
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
     "controller.config.documentation", "controller.config.environment", "controller.config.file",
-    "controller.config.keys.effects", "controller.config.reference", "controller.node.audit",
-    "controller.node.audit_file", "controller.node.audit_limit", "controller.node.audit_resources",
+    "controller.config.keys.effects", "controller.config.kubernetes", "controller.config.reference",
+    "controller.node.audit", "controller.node.audit_file", "controller.node.audit_limit", "controller.node.audit_resources",
     "controller.node.file_descriptors", "controller.node.log_events", "controller.node.logs",
     "controller.node.long_thread", "controller.security", "controller.server.grpc", "controller.server.identity",
     "controller.server.door", "controller.server.self_checks", "controller.server.service_manager",
-    "controller.server.start",
+    "controller.server.stack_dumps", "controller.server.start",
     *(f"controller.server.http.{name}" for name in HTTP), "controller.config.values.java_forms", "raft.network.bearer",
     "raft.storage.bootstrap",
     "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
