@@ -57,8 +57,8 @@ HTTP = (
 NOWHERE = (
     "controller.config.documentation", "controller.config.environment", "controller.config.file",
     "controller.config.keys.effects", "controller.config.kubernetes", "controller.config.reference",
-    "controller.node.audit", "controller.node.audit_file", "controller.node.audit_limit", "controller.node.audit_resources",
-    "controller.node.file_descriptors", "controller.node.log_events", "controller.node.logs",
+    "controller.node.audit", "controller.node.audit_file", "controller.node.audit_limit",
+    "controller.node.audit_resources", "controller.node.file_descriptors", "controller.node.log_events", "controller.node.logs",
     "controller.node.long_thread", "controller.security", "controller.server.grpc", "controller.server.identity",
     "controller.server.door", "controller.server.self_checks", "controller.server.service_manager",
     "controller.server.stack_dumps", "controller.server.start",
