@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tarfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -356,9 +357,26 @@ def test_what_changes_now(live: Cluster) -> None:
 
 def test_a_slow_part_of_the_quorum_is_named(live: Cluster) -> None:
     with section(live, "Is the quorum slow, and which part of it") as operator:
-        # A figure may be high on this machine, and no broker runs that would serve a topic.
+        # A figure may be high on this machine, and no broker runs that would serve a topic: the sessions of the
+        # registered ones end.
         operator.run("kraftctl bench --bootstrap", code=None, more=" --seconds 2")
+        status = ("status", "-c", str(live.controllers[1].properties))
+        eventually(lambda: "fenced brokers: 3 " in kraftctl(*status).stdout, "no broker is unfenced")
         operator.run("kraftctl bench -c", code=1, more=" --seconds 2")
+
+
+def test_all_replicas_are_equal(live: Cluster) -> None:
+    with section(live, "Are all replicas equal") as operator:
+        assert "differ" not in operator.run("kraftctl quorum hash").stdout
+
+
+def test_one_file_for_a_ticket_is_written(live: Cluster) -> None:
+    with section(live, "One file for a ticket") as operator:
+        operator.names["/var/log/kafka/controller.log"] = str(live.controllers[1].log)
+        operator.run("kraftctl debug bundle", more=" --seconds 2")
+        (bundle,) = operator.place.glob("*.tar.gz")
+        with tarfile.open(bundle) as archive:
+            assert any(name.endswith("manifest.json") for name in archive.getnames())
 
 
 def test_a_layout_is_rehearsed(live: Cluster) -> None:

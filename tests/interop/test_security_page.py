@@ -227,7 +227,7 @@ def test_secrets_from_files_and_variables(folder: Folder) -> None:
         "cat node.enc node.crt > node.pem"
     )
     folder.environment["KRAFT_PASSWORD"] = "change-me"
-    providers = example("Secrets from files and variables", "config.providers")
+    providers = example("Secrets from files and variables", "config.providers=file")
     folder.properties(TLS, WITH_PLAIN, providers, without=("client.auth",), **SASL)
     folder.run(FORMAT_SCRAM)
     folder.start()
