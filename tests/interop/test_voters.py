@@ -125,17 +125,26 @@ class Quorum:
         self.remove("remove the leader", 1, led)
         eventually(lambda: self.found.leader() in {2, 3}, "another leader")
         eventually(lambda: self.found.voters_now() == [2, 3], "two voters")
+        # A tool may begin with any of them, also with the one that was removed; it waits in vain for a controller that
+        # is not the leader any more.
+        ports = [node.port for node in self.found.controllers.values()]
+        eventually(lambda: all(named_controller(port) in {2, 3} for port in ports), "all know the other leader")
         self.remove("remove it again", 1, led)
         self.remove("not a directory id", 1, "none")
 
 
 def serves_tools(port: int) -> bool:
     """Whether a controller answers DescribeCluster, which each tool begins with."""
+    return named_controller(port) is not None
+
+
+def named_controller(port: int) -> int | None:
+    """The active controller that a controller names in DescribeCluster, -1 for none; None while it does not answer."""
     try:
         found = ask(port, DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2), 1)
     except OSError:
-        return False
-    return bool(found.error_code == Error.NONE)
+        return None
+    return int(found.controller_id) if found.error_code == Error.NONE else None
 
 
 def changed(found: Dynamic) -> Transcript:
