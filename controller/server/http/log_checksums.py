@@ -1,7 +1,8 @@
 """The checksums of committed batches as this node's log holds them, for `kraftctl quorum hash`.
 
-A checksum of a batch lets one who knows all else of it try passwords that are in it, so only those who may read
-everything get them: see `HttpPort`. Nothing is kept for them; a request reads a bounded piece of the log.
+A client that knows the other bytes of a batch can test guesses of a password in it against the checksum, so only
+clients that may read everything get checksums: see `HttpPort`. Nothing is kept for them; a request reads a bounded
+piece of the log.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from simulations.world.violation import Violation
 
 
 class Queue:
-    """A queue that begins what it is told to."""
+    """A queue that begins the request that the test names."""
 
     def __init__(self) -> None:
         self.requests: list[Waiting] = []
