@@ -1,9 +1,9 @@
 """The version and the address of kraft-quorum, and the release of Kafka that its protocol and tools equal."""
 
 VERSION = "0.1.0"
-KAFKA_VERSION = "4.3.1"
+KAFKA_VERSION = "4.4.0"
 # The commit of that release, which stock's tools print with the version.
-KAFKA_COMMIT_ID = "26b251a451ce941d"
+KAFKA_COMMIT_ID = "1156b2752aaa28ea"
 
 # The https address of the public repository, without a slash at the end. Empty as long as there is none.
 PROJECT_URL = ""

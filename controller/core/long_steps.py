@@ -16,7 +16,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from controller.core.apis import ALL_APIS, Kind
+from controller.core.apis import APIS, Kind
 from controller.interface import inputs
 from controller.interface.slices import Slices
 
@@ -82,7 +82,7 @@ class LongSteps(Slices):
         if now_ms is None:
             return
         self._set_time(now_ms)
-        if step.is_abandoned or self._must_park(ALL_APIS[step.context.api_key]):
+        if step.is_abandoned or self._must_park(APIS[step.context.api_key]):
             raise Abandoned
 
     def hold(self) -> None:
@@ -94,7 +94,7 @@ class LongSteps(Slices):
     def begin(self, context: RequestContext) -> None:
         """Begin the step of a long request."""
         assert self.present is None, "one long step at a time"
-        api = ALL_APIS[context.api_key]
+        api = APIS[context.api_key]
         is_free = api.kind is not Kind.WRITE or api.sifts
         self.present = LongStep(context, Phase.FREE if is_free else Phase.HELD)
 
@@ -143,7 +143,7 @@ class LongSteps(Slices):
 def _waits(event: Input, phase: Phase) -> bool:
     """Whether an input waits in this phase, which is HELD or APPLYING."""
     if isinstance(event, inputs.Requested):
-        api = ALL_APIS[event.context.api_key]
+        api = APIS[event.context.api_key]
         if api.kind is Kind.LOCAL or event.context.api_key == BROKER_HEARTBEAT:
             # A heartbeat is served, and waits only if it would write: `controller.core.serving`.
             return False
