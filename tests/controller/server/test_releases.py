@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.messages.versions import ApiVersionsRequest
 from tests.controller.server.processes import free_port, run_to_end, running, write_properties
+from tests.records.golden import GOLDEN
 from tools.client.connection import Connection
 from tools.kraftctl.main import main
 from tools.offline.load import load_image
@@ -148,6 +151,28 @@ def test_a_directory_of_4_3_stays_at_its_level_until_it_is_upgraded(tmp_path: Pa
     assert (before["metadata.version"], before["share.version"]) == (30, 1)
     assert "metadata.version was upgraded to 33." in upgraded
     assert (after["metadata.version"], after["share.version"]) == (33, 2)
+
+
+def test_a_directory_that_stock_4_4_formatted_starts_and_its_records_are_in_the_log(tmp_path: Path) -> None:
+    port = free_port()
+    shutil.copytree(GOLDEN / "4.4-formatted" / "static", tmp_path / "data")
+
+    with running(tmp_path, port):
+        assert main(["wait", "-c", str(tmp_path / "controller.properties"), "--timeout", "20"]) == 0
+        await_level(port, 33)
+
+    log = tmp_path / "data" / "__cluster_metadata-0" / "00000000000000000000.log"
+    level = tool("shell.metadata_shell", "-s", str(log), "cat", "/image/features/metadataVersion")
+    assert level == "Optional[4.4-IV2]\n"
+
+
+def await_level(port: int, level: int) -> None:
+    """Wait until the first levels are committed."""
+    asked = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+    end = time.monotonic() + 20
+    while finalized(ask(port, asked)).get("metadata.version") != level:
+        assert time.monotonic() < end, "no level"
+        time.sleep(0.02)
 
 
 def finalized(versions: Any) -> dict[str, int]:

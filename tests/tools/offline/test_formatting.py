@@ -66,6 +66,21 @@ def test_a_formatted_directory_equals_stocks_byte_for_byte(tmp_path: Path) -> No
     assert (mark[0], mark[1], mark[2:]) == (stock_mark[0], "#Sat Nov 21 05:12:10 UTC 2026", stock_mark[2:])
 
 
+@pytest.mark.parametrize("name", ["static", "standalone"])
+def test_a_directory_of_4_4_equals_stocks_byte_for_byte(tmp_path: Path, name: str) -> None:
+    """Except for times and checksums: the first records are in the snapshot 0-0 (KIP-1170)."""
+    golden = GOLDEN / "4.4-formatted" / name
+    wanted = asked(tmp_path, static_voters=name == "static")
+    if name == "standalone":
+        wanted.voters = parse_voters("1@127.0.0.1:19191:AtTZaWfgSF6FUZe9VS8CSQ")
+
+    formatted(wanted)
+
+    ours, stock = (tmp_path / SNAPSHOT).read_bytes(), (golden / SNAPSHOT).read_bytes()
+    assert (len(ours), checkpoint(ours)) == (len(stock), checkpoint(stock))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in golden.iterdir())
+
+
 def test_the_snapshot_of_the_voters_is_read_only(tmp_path: Path) -> None:
     wanted = asked(tmp_path)
     wanted.voters = parse_voters("1@h:1:72jNQffvShyiD5_x5d9riA")
