@@ -1,9 +1,9 @@
 """The version and the address of kraft-quorum, a format of it, and the release of Kafka that it equals."""
 
 VERSION = "0.1.0"
-KAFKA_VERSION = "4.3.1"
+KAFKA_VERSION = "4.4.0"
 # The commit of that release, which stock's tools print with the version.
-KAFKA_COMMIT_ID = "26b251a451ce941d"
+KAFKA_COMMIT_ID = "1156b2752aaa28ea"
 
 # Of a line of the audit log (docs/audit.md), which a node writes and tools read. A field may be added in the same
 # format; one that is removed, or means another thing, raises it.

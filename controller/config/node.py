@@ -22,7 +22,7 @@ from controller.config.values.listeners import (
     security_protocols,
 )
 from controller.config.values.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
-from controller.features.levels import RELEASES
+from controller.features.levels import CURRENT, RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from controller.features.levels import Release
 
 APPEND_LINGER_MS = "controller.quorum.append.linger.ms"
-PREVIEW_RELEASE = "kraft.preview.release"
+RELEASE = "kraft.release"
 
 
 class NodeConfig(NodeValues):
@@ -82,8 +82,8 @@ class NodeConfig(NodeValues):
 
     @property
     def release(self) -> Release:
-        """The release of Kafka whose levels and APIs the node has: `kraft.preview.release`."""
-        return RELEASES[self.text(PREVIEW_RELEASE) or ""]
+        """The release of Kafka whose levels and APIs the node has: `kraft.release`."""
+        return RELEASES[self.text(RELEASE) or CURRENT.name]
 
     @property
     def append_linger_ms(self) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from controller.features.levels import RELEASES
 from controller.handlers import (
     acls,
     brokers,
@@ -98,7 +99,7 @@ class Kind(Enum):
 
 @dataclass(slots=True, frozen=True)
 class Api:
-    """One row. versions: announced, inclusive, those of Kafka 4.3.
+    """One row. versions: announced, inclusive, those of Kafka 4.4.
 
     handler: None for the APIs of the quorum. needs: the operation on the cluster that a caller must be allowed; None
     where the handler checks the resources that the request names, or nothing is needed. check_level: raises the error
@@ -119,7 +120,7 @@ class Api:
     kind: Kind
     handler: Handler | None
     needs: AclOperation | None = None
-    check_level: Callable[[State], None] | None = None
+    check_level: Callable[[State, Env], None] | None = None
     forwardable: bool = False
     deadline: Callable[[Any, Env], int] | None = None
     allowed: Callable[[RequestContext, Env], None] | None = None
@@ -178,7 +179,7 @@ APIS = table(
     Api(UpdateRaftVoterRequest, (0, 0), RAFT, None, CLUSTER_ACTION),
     Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
     # Versions and controllers.
-    Api(ApiVersionsRequest, (0, 4), LOCAL, api_versions),
+    Api(ApiVersionsRequest, (0, 5), LOCAL, api_versions),
     Api(SaslHandshakeRequest, (0, 1), LOCAL, sasl.handshake),
     Api(SaslAuthenticateRequest, (0, 2), LOCAL, sasl.authenticate),
     Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER, check_level=cluster.check_level),
@@ -188,6 +189,7 @@ APIS = table(
         deadline=half_heartbeat, arrived=heartbeats.record_contact, late=heartbeats.touch_late),
     Api(UnregisterBrokerRequest, (0, 0), WRITE, brokers.unregister_broker, ALTER, forwardable=True),
     Api(ControllerRegistrationRequest, (0, 0), WRITE, controllers.register_controller, CLUSTER_ACTION),
+    Api(UnregisterControllerRequest, (0, 0), WRITE, controllers.unregister_controller, ALTER, forwardable=True),
     # Partitions.
     Api(AlterPartitionRequest, (2, 3), WRITE, isr.alter_partition, CLUSTER_ACTION, idle=isr.idle),
     Api(AssignReplicasToDirsRequest, (0, 0), WRITE, directories.assign_replicas, CLUSTER_ACTION),
@@ -231,20 +233,20 @@ APIS = table(
         idle=delegation_tokens.expire_refusal),
     Api(DescribeDelegationTokenRequest, (1, 3), LOCAL, unserved),
 )
-
-# Served beside them with `kraft.preview.release=4.4`.
-PREVIEW_APIS = table(
-    Api(UnregisterControllerRequest, (0, 0), WRITE, controllers.unregister_controller, ALTER, forwardable=True),
-)
 # fmt: on
-# For looking up the row of a request that was admitted.
-ALL_APIS = APIS | PREVIEW_APIS
 
 # API key -> least and greatest version.
 SERVED_VERSIONS = {api_key: api.versions for api_key, api in APIS.items()}
-_PREVIEW_VERSIONS = {api_key: api.versions for api_key, api in ALL_APIS.items()}
+_OF_RELEASES = {
+    release.name: {
+        api_key: (least, release.api_versions.get(api_key, greatest))
+        for api_key, (least, greatest) in SERVED_VERSIONS.items()
+        if api_key not in release.lacks
+    }
+    for release in RELEASES.values()
+}
 
 
 def served_versions(release: Release) -> dict[int, tuple[int, int]]:
-    """The APIs that a node with the levels of this release serves, each with its least and greatest version."""
-    return _PREVIEW_VERSIONS if release.is_preview else SERVED_VERSIONS
+    """The APIs that a node of this release serves, each with its least and greatest version."""
+    return _OF_RELEASES[release.name]

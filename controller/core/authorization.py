@@ -33,7 +33,7 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
         error = failed
     if api.check_level is not None:
         try:
-            api.check_level(controller.state)
+            api.check_level(controller.state, controller.env)
         except ApiError as too_low:
             error = too_low
     return refused(request, error, context.version, controller.env.slices.spread)

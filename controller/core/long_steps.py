@@ -17,7 +17,7 @@ from enum import IntEnum
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from controller.core.apis import ALL_APIS, Kind
+from controller.core.apis import APIS, Kind
 from controller.interface import inputs
 from controller.interface.slices import Slices
 
@@ -87,7 +87,7 @@ class LongSteps(Slices):
         if now_ms is None:
             return
         self._set_time(now_ms)
-        if step.is_abandoned or self._must_park(ALL_APIS[step.context.api_key]):
+        if step.is_abandoned or self._must_park(APIS[step.context.api_key]):
             raise Abandoned
 
     def spread(self, entries: Iterable[T]) -> Iterable[T]:
@@ -107,7 +107,7 @@ class LongSteps(Slices):
     def begin(self, context: RequestContext) -> None:
         """Begin the step of a long request."""
         assert self.present is None, "one long step at a time"
-        api = ALL_APIS[context.api_key]
+        api = APIS[context.api_key]
         is_free = api.kind is not Kind.WRITE or api.sifts
         self.present = LongStep(context, Phase.FREE if is_free else Phase.HELD)
 
@@ -156,7 +156,7 @@ class LongSteps(Slices):
 def _waits(event: Input, phase: Phase) -> bool:
     """Whether an input waits in this phase, which is HELD or APPLYING."""
     if isinstance(event, inputs.Requested):
-        api = ALL_APIS[event.context.api_key]
+        api = APIS[event.context.api_key]
         if api.kind is Kind.LOCAL or event.context.api_key == BROKER_HEARTBEAT:
             # A heartbeat is served, and waits only if it would write: `controller.core.serving`.
             return False

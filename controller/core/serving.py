@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.core import authorization
-from controller.core.apis import ALL_APIS, Kind
+from controller.core.apis import APIS, Kind
 from controller.core.log_writer import write
 from controller.core.long_steps import BROKER_HEARTBEAT, Abandoned
 from controller.core.snapshot_schedule import Appended
@@ -65,7 +65,7 @@ def refuse_or_repeat(controller: Controller, context: RequestContext, request: A
 def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
     """Whether `serve` has another answer than NOT_CONTROLLER: from the committed state, or why it cannot decide."""
     try:
-        return is_for_any(controller, ALL_APIS[context.api_key], context, request)
+        return is_for_any(controller, APIS[context.api_key], context, request)
     except ApiError:
         # The authorizer failed; `serve` answers with its error.
         return True
@@ -73,7 +73,7 @@ def is_for_standby(controller: Controller, context: RequestContext, request: Any
 
 def serve(controller: Controller, context: RequestContext, request: Any) -> None:
     """Call the handler of the API, and write what it returns."""
-    api = ALL_APIS[context.api_key]
+    api = APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
     context.request = request
     if controller.must_park(api):

@@ -93,8 +93,14 @@ def on_snapshot_opened(controller: Controller, event: SnapshotOpened) -> None:
 
 
 def on_snapshot_part(controller: Controller, event: SnapshotPart) -> None:
-    """Replay batches of the snapshot, its header and footer among them, as if at the last offset that it contains."""
+    """Replay batches of the snapshot, its header and footer among them, as if at the last offset that it contains.
+
+    The records of the snapshot 0-0 are those that the first active controller will write to the log (KIP-1170): they
+    are not committed, and brokers, which read the log alone, would never see them if they counted as state.
+    """
     assert controller.loading is not None
+    if controller.loading.end_offset == 0:
+        return
     data = event.data
     for batch in batches(data, check=False):
         if not batch.is_control:

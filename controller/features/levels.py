@@ -1,7 +1,7 @@
 """Features of a cluster: the levels of each feature, their dependencies, and the defaults of each release.
 
-`STOCK` has the levels of Kafka 4.3.1 (KIP-584, KIP-778, KIP-1022), `PREVIEW` those of 4.4.0, which a node has only with
-`kraft.preview.release=4.4`. Only plain values: tools import them too.
+A node is that of the newest release, Kafka 4.4.0 (KIP-584, KIP-778, KIP-1022); with `kraft.release=4.3` it is that of
+4.3.1. What differs between two releases of Kafka is a field of `Release`. Only plain values: tools import them too.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ METADATA_VERSIONS: tuple[MetadataVersion, ...] = (
     MetadataVersion(28, "4.2", "IV0", False),  # share.version 1 (KIP-932)
     MetadataVersion(29, "4.2", "IV1", False),  # streams.version 1 (KIP-1071)
     MetadataVersion(30, "4.3", "IV0", True),   # cordoned directories (KIP-1066)
-    # In 4.3 not yet for production: asks for unstable.feature.versions.enable.
+    # 4.3 knows it, but not for production: asks for unstable.feature.versions.enable.
     MetadataVersion(31, "4.4", "IV0", False),  # share.version 2 (KIP-1191)
     # Not in 4.3.
     MetadataVersion(32, "4.4", "IV1", True),   # hosts of ACLs as CIDR (KIP-1276)
@@ -77,8 +77,6 @@ METADATA_VERSIONS: tuple[MetadataVersion, ...] = (
 )
 # fmt: on
 MINIMUM = 7
-LATEST_PRODUCTION = 30
-LATEST_TESTING = 31
 _BY_LEVEL = {version.level: version for version in METADATA_VERSIONS}
 
 
@@ -112,51 +110,79 @@ class Feature:
 
 
 # In the order in which stock's tools list them.
-FEATURES: tuple[Feature, ...] = (
+_FEATURES: tuple[Feature, ...] = (
     Feature(KRAFT_VERSION, {0: MINIMUM, 1: 21}, 1),
     Feature(TRANSACTION_VERSION, {0: MINIMUM, 1: 24, 2: 24}, 2),
     Feature(GROUP_VERSION, {0: MINIMUM, 1: 22}, 1),
     Feature(ELR_VERSION, {0: MINIMUM, 1: 26}, 1, needs={1: {METADATA_VERSION: 23}}),
-    Feature(SHARE_VERSION, {0: MINIMUM, 1: 28}, 1),
+    Feature(SHARE_VERSION, {0: MINIMUM, 1: 28, 2: 31}, 2),
     Feature(STREAMS_VERSION, {0: MINIMUM, 1: 29}, 1),
 )
-_SHARE_OF_PREVIEW = Feature(SHARE_VERSION, {0: MINIMUM, 1: 28, 2: 31}, 2)
+_SHARE_OF_4_3 = Feature(SHARE_VERSION, {0: MINIMUM, 1: 28}, 1)
 
 
 class Release:
-    """The levels that one release of Kafka supports.
+    """What one release of Kafka supports, and others do not.
 
-    name: as in `kraft.preview.release`; empty for 4.3.1. latest_production, latest_testing: of metadata.version, the
-    second with `unstable.feature.versions.enable`. features: those other than metadata.version.
+    name: as in `kraft.release`. latest_production, latest_testing: of metadata.version, the second with
+    `unstable.feature.versions.enable`. features: those other than metadata.version. api_key_max: the highest API key
+    that it knows. lacks: the API keys of `controller.core.apis` that it does not serve. api_versions: the greatest
+    version of an API, where it is not that of the table there. hides_levels: whether ApiVersions has no finalized
+    features before the first one is committed, rather than the least metadata.version (KAFKA-19964).
     """
 
-    __slots__ = ("features", "latest_production", "latest_testing", "name")
+    __slots__ = (
+        "api_key_max", "api_versions", "features", "hides_levels", "lacks", "latest_production", "latest_testing",
+        "name",
+    )  # fmt: skip
 
-    def __init__(self, name: str, latest_production: int, latest_testing: int, features: tuple[Feature, ...]) -> None:
+    def __init__(
+        self,
+        name: str,
+        latest_production: int,
+        latest_testing: int,
+        features: tuple[Feature, ...],
+        *,
+        api_key_max: int,
+        lacks: frozenset[int] = frozenset(),
+        api_versions: Mapping[int, int] | None = None,
+        hides_levels: bool = True,
+    ) -> None:
         self.name = name
         self.latest_production = latest_production
         self.latest_testing = latest_testing
         self.features = features
+        self.api_key_max = api_key_max
+        self.lacks = lacks
+        self.api_versions = api_versions or {}
+        self.hides_levels = hides_levels
 
-    @property
-    def is_preview(self) -> bool:
-        """Whether it has what 4.3.1 does not: UnregisterController, and hosts of ACLs as CIDR."""
-        return bool(self.name)
+    def knows(self, level: int) -> bool:
+        """Whether it has the rules of a level of metadata.version."""
+        return level <= self.latest_testing
 
     def latest(self, unstable: bool) -> int:
         """The latest metadata.version. unstable: include those that are not for production yet."""
         return self.latest_testing if unstable else self.latest_production
 
     def __repr__(self) -> str:
-        return f"Release({self.name or '4.3.1'})"
+        return f"Release({self.name})"
 
 
-STOCK = Release("", LATEST_PRODUCTION, LATEST_TESTING, FEATURES)
-PREVIEW = Release("4.4", 33, 34, tuple(_SHARE_OF_PREVIEW if each.name == SHARE_VERSION else each for each in FEATURES))
-RELEASES = {release.name: release for release in (STOCK, PREVIEW)}
+KAFKA_4_3 = Release(
+    "4.3", 30, 31, tuple(_SHARE_OF_4_3 if each.name == SHARE_VERSION else each for each in _FEATURES),
+    api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False,
+)  # fmt: skip
+KAFKA_4_4 = Release("4.4", 33, 34, _FEATURES, api_key_max=94)
+RELEASES = {release.name: release for release in (KAFKA_4_3, KAFKA_4_4)}
+# That of a node without `kraft.release`, and of the tools.
+CURRENT = KAFKA_4_4
+FEATURES = CURRENT.features
+LATEST_PRODUCTION = CURRENT.latest_production
+LATEST_TESTING = CURRENT.latest_testing
 
 
-def metadata_version(level: int, release: Release = STOCK) -> MetadataVersion:
+def metadata_version(level: int, release: Release = CURRENT) -> MetadataVersion:
     """The row of a level. Raises ValueError, with stock's text."""
     if not MINIMUM <= level <= release.latest_testing:
         raise ValueError(
@@ -167,11 +193,11 @@ def metadata_version(level: int, release: Release = STOCK) -> MetadataVersion:
 
 
 def known_metadata_version(level: int) -> MetadataVersion:
-    """The row of a level of any release, for what only reads metadata. Raises ValueError, with the text of 4.3.1."""
+    """The row of a level of any release, for what only reads metadata. Raises ValueError, with the text of 4.4.0."""
     return _BY_LEVEL.get(level) or metadata_version(level)
 
 
-def metadata_version_named(text: str, unstable: bool = False, release: Release = STOCK) -> MetadataVersion:
+def metadata_version_named(text: str, unstable: bool = False, release: Release = CURRENT) -> MetadataVersion:
     """The row for `4.3-IV0`, or for `4.3` and `4.3.1` the last one of that release that is for production.
 
     unstable: include levels that are not for production yet. Raises ValueError, with stock's text.
@@ -195,7 +221,7 @@ def changes_metadata_between(high: int, low: int) -> bool:
     return any(low < version.level <= high and version.changes_metadata for version in METADATA_VERSIONS)
 
 
-def feature_named(name: str, release: Release = STOCK) -> Feature:
+def feature_named(name: str, release: Release = CURRENT) -> Feature:
     """The feature of this name, metadata.version not among them. Raises ValueError, with stock's text."""
     for feature in release.features:
         if feature.name == name:
@@ -203,7 +229,7 @@ def feature_named(name: str, release: Release = STOCK) -> Feature:
     raise ValueError(f"Feature {name} not found.")
 
 
-def check_needs(name: str, level: int, levels: Mapping[str, int], release: Release = STOCK) -> None:
+def check_needs(name: str, level: int, levels: Mapping[str, int], release: Release = CURRENT) -> None:
     """Check the dependencies of a feature other than metadata.version.
 
     levels: the future levels of all features. Raises ValueError, with stock's text, for a missing dependency.
@@ -221,7 +247,7 @@ def check_needs(name: str, level: int, levels: Mapping[str, int], release: Relea
             raise ValueError(f"{name} could not be set to {level} because it depends on {needed} level {least}")
 
 
-def supported_features(unstable: bool = False, release: Release = STOCK) -> dict[str, Range]:
+def supported_features(unstable: bool = False, release: Release = CURRENT) -> dict[str, Range]:
     """Name -> least and greatest supported level. unstable: include levels that are not for production yet."""
     found = {METADATA_VERSION: (MINIMUM, release.latest(unstable))}
     for feature in release.features:

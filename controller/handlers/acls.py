@@ -66,7 +66,7 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
         pause()
         try:
             acl = checked(creation)
-            if env.release.is_preview:
+            if env.release.knows(CIDR_ACLS):
                 check_host(acl.host, state.metadata_version)
         except ApiError as error:
             results.append(Created(error_code=error.code, error_message=raised_text(error)))

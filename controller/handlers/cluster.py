@@ -35,8 +35,13 @@ OPERATIONS = (
 )
 
 
-def check_level(state: State) -> None:
+def check_level(state: State, env: Env) -> None:
     """Raises ApiError(UNSUPPORTED_VERSION) below metadata.version 3.7-IV0, where controllers do not register."""
+    if state.metadata_version == 0 and env.release.hides_levels:
+        raise ApiError(
+            Error.UNSUPPORTED_VERSION,
+            "There is no finalized MetadataVersion, so direct-to-controller communication is not supported.",
+        )
     if state.metadata_version < CONTROLLER_REGISTRATION:
         raise ApiError(
             Error.UNSUPPORTED_VERSION,
@@ -54,7 +59,7 @@ def describe_cluster(state: State, context: RequestContext, request: DescribeClu
     Raises ApiError(UNSUPPORTED_VERSION): see `check_level`.
     """
     rests_on = max(state.controllers.last_change(), state.features.last_change())
-    check_level(state)
+    check_level(state, env)
     refusal = _refusal(context, request)
     if refusal is not None:
         return Result(refusal, rests_on=rests_on)

@@ -1,4 +1,4 @@
-"""Supported APIs and features: ApiVersions (KIP-35, KIP-511, KIP-584)."""
+"""Supported APIs and features: ApiVersions (KIP-35, KIP-511, KIP-584, KIP-1242)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from controller.state.state import State
     from records.messages.versions import ApiVersionsRequest
 
-# The first version with the client's software name, and the first whose clients accept features with level 0.
+# The first version with the client's software name, the first whose clients accept features with level 0, and the first
+# with the cluster and the node that the client means.
 NAMED_VERSION = 3
 LEVEL_ZERO_VERSION = 4
+MEANT_NODE_VERSION = 5
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
@@ -37,20 +39,28 @@ def api_versions(
     served: API key -> least and greatest version. Every client asks this first, voters of the quorum too. So the
     response must not wait for a commit: it could wait forever.
     """
-    if context.version >= NAMED_VERSION:
-        for text in (request.client_software_name, request.client_software_version):
-            if _SOFTWARE.fullmatch(text) is None:
-                refusal = ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
-                return at_once(refusal)
+    if not _is_valid(context, request):
+        return at_once(ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=()))
+    levels = _finalized(state, env)
     response = ApiVersionsResponse(
         error_code=Error.NONE,
         api_keys=tuple(_api_version(key, *versions) for key, versions in sorted(served.items())),
         throttle_time_ms=0,
         supported_features=_supported(context, env),
-        finalized_features_epoch=state.stable_end_offset - 1,
-        finalized_features=_finalized(state, env),
+        finalized_features_epoch=-1 if levels is None else state.stable_end_offset - 1,
+        finalized_features=levels or (),
     )
     return at_once(response)
+
+
+def _is_valid(context: RequestContext, request: ApiVersionsRequest) -> bool:
+    """The cluster and the node that a client means are both given or neither. Only a broker compares them with its own
+    (KIP-1242): the address of a controller comes from a configuration, not from metadata of another cluster.
+    """
+    if context.version >= MEANT_NODE_VERSION and (request.cluster_id is None) != (request.node_id == -1):
+        return False
+    texts = (request.client_software_name, request.client_software_version)
+    return context.version < NAMED_VERSION or all(_SOFTWARE.fullmatch(text) is not None for text in texts)
 
 
 def _api_version(key: int, least: int, greatest: int) -> ApiVersionsResponse.ApiVersion:
@@ -68,8 +78,12 @@ def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.S
     )
 
 
-def _finalized(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFeatureKey, ...]:
-    levels = {METADATA_VERSION: MINIMUM} | stable_levels(state) | {KRAFT_VERSION: env.kraft_version}
+def _finalized(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFeatureKey, ...] | None:
+    """None before the first levels are known (KAFKA-19964)."""
+    stable = stable_levels(state)
+    if env.release.hides_levels and METADATA_VERSION not in stable:
+        return None
+    levels = {METADATA_VERSION: MINIMUM} | stable | {KRAFT_VERSION: env.kraft_version}
     return tuple(
         ApiVersionsResponse.FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
         for name, level in sorted(levels.items())

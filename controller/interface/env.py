@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import STOCK
+from controller.features.levels import CURRENT
 from controller.interface.policies import Policies
 from controller.interface.slices import Slices
 
@@ -45,7 +45,7 @@ class Env:
     random: Random
     settings: Settings
     config: Any = None
-    release: Release = STOCK
+    release: Release = CURRENT
     now_ms: int = 0
     wall_ms: int = 0
     epoch: int = -1

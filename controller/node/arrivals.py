@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.core.apis import ALL_APIS, Kind
+from controller.core.apis import APIS, Kind
 from controller.interface import inputs
 from controller.node.envelope import forwarded, request_in
 from controller.node.long_requests import asks_much, is_long
@@ -69,7 +69,7 @@ class Arrivals:
 
     def take(self, incoming: Incoming) -> None:
         """A request came in on a listener, or has waited for the ACLs."""
-        api = ALL_APIS[incoming.api_key]
+        api = APIS[incoming.api_key]
         if REQUEST_RECEIVED in self._log.shown:
             self._log(
                 REQUEST_RECEIVED, api=api.request.__name__, version=incoming.version, client=incoming.peer,

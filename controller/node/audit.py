@@ -10,7 +10,7 @@ import json
 from time import gmtime, strftime
 from typing import TYPE_CHECKING, Any
 
-from controller.core.apis import ALL_APIS, CLUSTER_ACTION, Kind
+from controller.core.apis import APIS, CLUSTER_ACTION, Kind
 from controller.interface import effects
 from controller.interface.inputs import Written
 from controller.node.audit_file import AuditFile
@@ -161,7 +161,7 @@ class AuditLog:
 
     def _line(self, context: RequestContext, response: Any) -> bytes | None:
         """The line of a request; None if it has none."""
-        api = ALL_APIS[context.api_key]
+        api = APIS[context.api_key]
         is_read = api.kind is Kind.READ or context.api_key == _DESCRIBE_QUORUM
         if api.kind is Kind.LOCAL or (api.kind is Kind.RAFT and context.api_key not in _OF_QUORUM):
             return None
@@ -243,7 +243,7 @@ class AuditLog:
 
 
 def _api_name(context: RequestContext) -> str:
-    return ALL_APIS[context.api_key].request.__name__.removesuffix("Request")
+    return APIS[context.api_key].request.__name__.removesuffix("Request")
 
 
 def _bounded(value: Any) -> Any:

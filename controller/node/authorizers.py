@@ -13,6 +13,7 @@ from controller.config.authorizer import (
     super_users,
 )
 from controller.config.plugins import plugin_of
+from controller.features.record_versions import CIDR_ACLS
 from controller.interface.access import Access, Decision
 from controller.node.plugins import LastError, loaded
 from controller.rules.authorizer import StandardAuthorizer
@@ -36,7 +37,7 @@ def access_of(config: NodeConfig, log: Callable[..., None] | None = None) -> Acc
         authorizer = StandardAuthorizer(
             super_users(config),
             allows_without_acls=allows_without_acls(config),
-            takes_cidr=config.release.is_preview,
+            takes_cidr=config.release.knows(CIDR_ACLS),
         )
     else:
         plugin = plugin_of(KEY, name)

@@ -10,8 +10,8 @@ from dataclasses import replace
 from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.core.apis import ALL_APIS, served_versions
-from controller.features.levels import STOCK
+from controller.core.apis import APIS, served_versions
+from controller.features.levels import CURRENT
 from controller.interface.inputs import Forwarder, Principal
 from records.codec import decode_lenient, encode
 from records.data import DefaultPrincipalData
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from records.messages.envelope import EnvelopeRequest
 
 PRINCIPAL_VERSION = 0
-# The greatest API keys of Kafka 4.3 and 4.4; `records` has those of both.
-API_KEY_MAX, PREVIEW_API_KEY_MAX = 92, 94
 
 
 class Opened(NamedTuple):
@@ -54,13 +52,13 @@ class Forwarded(NamedTuple):
     body_at: int
 
 
-def opened(envelope: EnvelopeRequest, context: RequestContext, release: Release = STOCK) -> Opened:
+def opened(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Opened:
     """The client's request: `forwarded` and `request_in`."""
     found = forwarded(envelope, context, release)
     return Opened(found.context, found.header, request_in(found), found.api)
 
 
-def forwarded(envelope: EnvelopeRequest, context: RequestContext, release: Release = STOCK) -> Forwarded:
+def forwarded(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Forwarded:
     """The client's request before it is decoded, with a context that has the client's principal and address.
 
     context: of the envelope, whose listener, connection and time of arrival stay; its sender becomes the forwarder.
@@ -72,7 +70,7 @@ def forwarded(envelope: EnvelopeRequest, context: RequestContext, release: Relea
     address = address_text(envelope.client_host_address)
     header, position = header_of(envelope.request_data, release)
     api_key, version = header.request_api_key, header.request_api_version
-    api = ALL_APIS.get(api_key) if api_key in served_versions(release) else None
+    api = APIS.get(api_key) if api_key in served_versions(release) else None
     if api is None or not api.forwardable:
         name = NAMES[api_key][0]
         raise ApiError(Error.INVALID_REQUEST, f"API {name} is not enabled or is not eligible for forwarding")
@@ -160,14 +158,13 @@ def host_text(peer: str) -> str:
         return host
 
 
-def header_of(data: bytes, release: Release = STOCK) -> tuple[RequestHeader, int]:
+def header_of(data: bytes, release: Release = CURRENT) -> tuple[RequestHeader, int]:
     """The header of the client's request, and where the request begins."""
     if len(data) < 4:
         raise unreadable(f"{len(data)} bytes are no header")
     api_key = int.from_bytes(data[:2], "big", signed=True)
     version = int.from_bytes(data[2:4], "big", signed=True)
-    key_max = PREVIEW_API_KEY_MAX if release.is_preview else API_KEY_MAX
-    if api_key not in NAMES or api_key > key_max or schema_of(request_class(api_key)).served is None:
+    if api_key not in NAMES or api_key > release.api_key_max or schema_of(request_class(api_key)).served is None:
         raise unreadable(f"there is no API key {api_key}")
     try:
         return decode_lenient(RequestHeader, request_header_version(request_class(api_key), version), data, 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.core.apis import ALL_APIS, CLUSTER_ACTION, Kind
+from controller.core.apis import APIS, CLUSTER_ACTION, Kind
 from controller.core.long_steps import BROKER_HEARTBEAT
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def may_be_long(api: Api) -> bool:
 
 # The requests of the quorum, and those by which brokers stay in the cluster: they wait for no others.
 URGENT_APIS = frozenset(
-    {key for key, api in ALL_APIS.items() if api.kind is Kind.RAFT and api.needs is CLUSTER_ACTION} | {BROKER_HEARTBEAT}
+    {key for key, api in APIS.items() if api.kind is Kind.RAFT and api.needs is CLUSTER_ACTION} | {BROKER_HEARTBEAT}
 )
-LONG_APIS = frozenset(key for key, api in ALL_APIS.items() if may_be_long(api))
+LONG_APIS = frozenset(key for key, api in APIS.items() if may_be_long(api))
 
 
 def is_long(api_key: int, size: int) -> bool:

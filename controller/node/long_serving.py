@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.core.apis import ALL_APIS
+from controller.core.apis import APIS
 from controller.core.steps import step as controller_step
 from controller.interface import inputs
 from controller.interface.refusals import alternatives
@@ -122,7 +122,7 @@ class LongServing:
         executor, source = self._executor, context.source
         try:
             request = context.request = decode()
-            refusal = refusal_of_size(ALL_APIS[context.api_key], request, context.version, size)
+            refusal = refusal_of_size(APIS[context.api_key], request, context.version, size)
         except (BadRequest, TooLarge) as error:
             reason = str(error)
             executor.call(lambda: self._server.disconnect(source, reason))
@@ -167,7 +167,7 @@ class LongServing:
 def decoded(incoming: Incoming) -> Any:
     """The message of a request. Raises BadRequest where Kafka cannot read it either."""
     request = decode_request(incoming)
-    unreadable = ALL_APIS[incoming.api_key].unreadable
+    unreadable = APIS[incoming.api_key].unreadable
     if unreadable is not None and (reason := unreadable(request)) is not None:
         raise BadRequest(reason)
     return request

@@ -4,7 +4,7 @@ In this order:
 
 1. A super user is allowed everything, also before the ACLs are loaded.
 2. The ACLs that count are those whose resource pattern covers the resource, whose principal is the sender or `User:*`,
-   whose host is the sender's or `*`, and whose operation is the one asked for or ALL. With the preview of Kafka 4.4 a
+   whose host is the sender's or `*`, and whose operation is the one asked for or ALL. From Kafka 4.4 on a
    host in CIDR notation is that of each sender in its range (KIP-1276), at every metadata.version, as there.
 3. One of them that denies is enough; else one that allows is enough. It may also allow an operation that implies the
    one asked for: `_IMPLIED`. What is denied implies nothing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from controller.features.levels import supported_features
 from records.errors import ApiError, Error
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from records.wire import DecodeError
@@ -18,15 +19,7 @@ if TYPE_CHECKING:
 IDS = (201, 202, 203)
 INTERVAL_S = 0.5
 # All features that are finalized by default: a broker that lacks one of them cannot register.
-FEATURES = {
-    "metadata.version": (7, 30),
-    "kraft.version": (0, 1),
-    "transaction.version": (0, 2),
-    "group.version": (0, 1),
-    "eligible.leader.replicas.version": (0, 1),
-    "share.version": (0, 1),
-    "streams.version": (0, 1),
-}
+FEATURES = supported_features()
 
 
 class Brokers:

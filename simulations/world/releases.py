@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.features.levels import METADATA_VERSION, supported_features
+from controller.features.levels import KAFKA_4_3, METADATA_VERSION, supported_features
 from raft.voters import KRAFT_VERSION_MAX
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
@@ -72,6 +72,7 @@ _FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
     "4.0": (25, _ALL_OF_4_0),
     "4.1": (27, (*_ALL_OF_4_0, "share.version")),
     "4.2": (29, (*_ALL_OF_4_0, "share.version", "streams.version")),
+    "4.3": (30, (*_ALL_OF_4_0, "share.version", "streams.version")),
 }
 
 
@@ -98,8 +99,8 @@ def common_controller_versions(newest: Versions, one: str, other: str) -> Versio
 
 def levels_of(release: str) -> Levels:
     """The levels of each feature that a release supports."""
-    known = supported_features()
     if release not in _FEATURES:
-        return known
+        return supported_features()
+    known = supported_features(release=KAFKA_4_3)
     newest, names = _FEATURES[release]
     return {METADATA_VERSION: (known[METADATA_VERSION][0], newest), **{name: known[name] for name in names}}

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from tests.interop.cluster import Cluster
 
-# The features of a 4.3 broker; the ranges contain every finalized level of a quorum formatted at 4.0 to 4.3.
+# The features of a 4.4 broker; the ranges contain every finalized level of a quorum formatted at 4.0 to 4.4.
 FEATURES = {
-    "metadata.version": (7, 30), "kraft.version": (0, 1), "transaction.version": (0, 2), "group.version": (0, 1),
-    "eligible.leader.replicas.version": (0, 1), "share.version": (0, 1), "streams.version": (0, 1),
+    "metadata.version": (7, 33), "kraft.version": (0, 1), "transaction.version": (0, 2), "group.version": (0, 1),
+    "eligible.leader.replicas.version": (0, 1), "share.version": (0, 2), "streams.version": (0, 1),
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from controller.core.controller import Controller
 from controller.core.serving import write_result
 from controller.core.steps import deadline_ms, step
-from controller.features.levels import STOCK
+from controller.features.levels import CURRENT
 from controller.interface.effects import (
     Append,
     ConfirmLeadership,
@@ -78,7 +78,7 @@ class Rig:
         seed: int = 1,
         registration: Any = None,
         access: Any = None,
-        release: Release = STOCK,
+        release: Release = CURRENT,
         **settings: Any,
     ) -> None:
         env = Env(CLUSTER, node_id, Random(seed), Settings(**settings), access=access, release=release)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from controller.config.node import RELEASE
+from controller.features.levels import CURRENT, KAFKA_4_3
 from simulations.chaos.quorum import free_ports
 from tests.interop.ask import describe_quorum
 
@@ -147,6 +149,9 @@ class Cluster:
             **self.settings,
         }
         if node.role == "controller":
+            # Ours is of the release beside it, so that both may be compared; its format is at that release's level.
+            if node.kind == OURS and self.stock.version < CURRENT.name:
+                settings = {RELEASE: KAFKA_4_3.name, **settings}
             settings = {
                 key: value for key, value in settings.items() if not key.startswith(("offsets.", "transaction."))
             }

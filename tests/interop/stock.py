@@ -145,7 +145,7 @@ def run(command: list[str], stdin: str | None, seconds: float) -> subprocess.Com
 def main() -> int:
     """`python -m tests.interop.stock [--version V] server FILE | tool NAME … | jars`: stock Kafka by hand."""
     parser = argparse.ArgumentParser(prog="python -m tests.interop.stock", description=main.__doc__)
-    parser.add_argument("--version", default="4.3.1", help="a release of Apache Kafka (default: 4.3.1)")
+    parser.add_argument("--version", default="4.4.0", help="a release of Apache Kafka (default: 4.4.0)")
     parser.add_argument("what", choices=["server", "tool", "jars"])
     parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, help="the properties file, or the tool and its arguments"

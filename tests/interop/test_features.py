@@ -7,9 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from controller.features.levels import (
-    FEATURES,
-    LATEST_PRODUCTION,
-    LATEST_TESTING,
+    KAFKA_4_3,
     METADATA_VERSION,
     METADATA_VERSIONS,
     MINIMUM,
@@ -61,9 +59,9 @@ class Features:
     def try_all(self) -> None:
         """Each level of each feature, and one beyond at both ends, as each kind of change; nothing is changed."""
         for kind in KINDS:
-            for level in range(MINIMUM - 1, LATEST_TESTING + 2):
+            for level in range(MINIMUM - 1, KAFKA_4_3.latest_testing + 2):
                 self.update(METADATA_VERSION, level, kind, is_dry_run=True)
-            for feature in FEATURES:
+            for feature in KAFKA_4_3.features:
                 for level in range(-1, feature.latest_testing + 2):
                     self.update(feature.name, level, kind, is_dry_run=True)
         self.update("no.such.feature", 1, UPGRADE, is_dry_run=True)
@@ -73,7 +71,7 @@ class Features:
         self.try_all()
         for version in METADATA_VERSIONS:
             level = version.level
-            if not MINIMUM < level <= LATEST_PRODUCTION:
+            if not MINIMUM < level <= KAFKA_4_3.latest_production:
                 continue
             self.upgrade(level)
             self.try_all()
@@ -117,7 +115,7 @@ def test_each_metadata_version_is_reached_and_left_as_on_stock(tmp_path: Path, s
     assert answers[OURS] == answers[STOCK]
     assert len(answers[STOCK]) > 2000
     assert records[OURS] == records[STOCK]
-    assert sum("FEATURE_LEVEL_RECORD" in line for line in records[STOCK]) > LATEST_PRODUCTION - MINIMUM
+    assert sum("FEATURE_LEVEL_RECORD" in line for line in records[STOCK]) > KAFKA_4_3.latest_production - MINIMUM
 
 
 def test_the_stock_tool_upgrades_by_release_with_the_same_texts(tmp_path: Path, stock: Stock) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.interop.stock import Stock
 
+# The release whose texts our tools have.
+pytestmark = pytest.mark.parametrize("stock", ["4.4.0"], indirect=True, scope="session")
 FAST = "default.api.timeout.ms=1500\nrequest.timeout.ms=1000\n"
 BROKER = 101
 
@@ -131,6 +133,8 @@ SAME = [
             f"remove-controller -i 1 -d {UNKNOWN}",
             "remove-controller -i 1 -d DIRECTORY1",
             "remove-controller -i 2 -d DIRECTORY2",
+            f"remove-controller -i 7 -d {UNKNOWN} --unregister",
+            f"remove-controller -i 7 -d {UNKNOWN} --unregister --dry-run",
         )
     ),
     ("metadata-quorum", "SERVER --command-config NODE2 add-controller --dry-run"),
@@ -177,6 +181,11 @@ SAME = [
     ("cluster", "unregister SERVER --id 7"),
     ("cluster", "unregister CONTROLLER --id 7"),
     ("cluster", "unregister CONTROLLER --id -1"),
+    ("cluster", "unregister-controller SERVER --id 7"),
+    ("cluster", "unregister-controller CONTROLLER --id 7"),
+    ("cluster", "unregister-controller CONTROLLER --id 1"),
+    ("cluster", "api-versions SERVER"),
+    ("cluster", "api-versions CONTROLLER"),
     *(
         ("leader-election", f"SERVER --election-type {kind} {which}")
         for kind in ("preferred", "UNCLEAN")
@@ -202,7 +211,7 @@ CHANGES = {
         ("features", "SERVER disable --feature share.version"),
         # A broker may show a change some moments later.
         ("features", "CONTROLLER describe"),
-        ("features", "CONTROLLER upgrade --feature share.version=1"),
+        ("features", "CONTROLLER upgrade --feature share.version=2"),
         ("features", "CONTROLLER describe"),
     ],
     "a controller is added and removed": [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.node import NodeConfig
+from controller.config.node import RELEASE, NodeConfig
 from controller.config.resources import knows_config
 from controller.core.apis import APIS
 from controller.core.controller import Controller
 from controller.core.steps import deadline_ms as deadline_ms_of
 from controller.core.steps import step
-from controller.features.levels import supported_features
+from controller.features.levels import KAFKA_4_3, supported_features
 from controller.handlers.delegation_tokens import secrets_of
 from controller.interface.effects import (
     Append,
@@ -82,6 +82,10 @@ PROPERTIES = {
 _configs: dict[tuple[tuple[str, str], ...], NodeConfig] = {}
 
 
+# The release of stock's classes (`stock.VERSION`): a node of ours is one of the same release.
+KAFKA = KAFKA_4_3
+
+
 def properties_of(start: Start) -> dict[str, str]:
     """The node's configuration, the same for both sides."""
     return {**PROPERTIES, **dict(start.properties)}
@@ -98,7 +102,7 @@ class Ours:
     def __init__(self, start: Start) -> None:
         config = _configs.get(start.properties)
         if config is None:
-            config = _configs[start.properties] = NodeConfig(properties_of(start))
+            config = _configs[start.properties] = NodeConfig({RELEASE: KAFKA.name, **properties_of(start)})
         self.config = config
         self.random = Twin(start.seed)
         self.bootstrap = bootstrap_of(start)
@@ -122,10 +126,14 @@ class Ours:
             settings_of(self.config),
             self.config,
             now_ms=self.now_ms,
+            release=self.config.release,
             access=access_of(self.config),
             loggers=Loggers({ROOT: "FATAL"}),
         )
-        state = State(supported_features=supported_features(is_unstable(self.config)), knows_config=knows_config)
+        state = State(
+            supported_features=supported_features(is_unstable(self.config), self.config.release),
+            knows_config=knows_config,
+        )
         return Controller(state, env, bootstrap=self.bootstrap)
 
     def take(self) -> Answer:
@@ -346,4 +354,4 @@ def is_unstable(config: NodeConfig) -> bool:
 
 def supported(*, unstable: bool = False) -> dict[str, tuple[int, int]]:
     """The features and the levels that this software supports, as a stock broker of the same release does."""
-    return dict(supported_features(unstable))
+    return dict(supported_features(unstable, KAFKA))

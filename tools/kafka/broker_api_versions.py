@@ -38,11 +38,11 @@ OPTIONS = (
 )
 REQUEST_TIMEOUT_MS = 5000
 
-# The APIs of 4.3.1 that brokers do not serve to clients; where a node lacks another one, a line says so.
+# The APIs of 4.4.0 that brokers do not serve to clients; where a node lacks another one, a line says so.
 NOT_FOR_CLIENTS = {4, 5, 6, 7, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82}
-LAST_API = 92
-# The newest version that clients of 4.3.1 use, of APIs of which `records` has newer ones; -1: none, it was removed.
-LATEST = {4: -1, 5: -1, 6: -1, 7: -1, 18: 4, 28: 5, 42: 2, 88: 0, 89: 0}
+LAST_API = 94
+# The newest version that clients of 4.4.0 use, of APIs of which `records` has newer ones; -1: none, it was removed.
+LATEST = {4: -1, 5: -1, 6: -1, 7: -1}
 
 
 def main() -> int:
@@ -118,7 +118,7 @@ def _api_text(key: int, low: int, high: int) -> str:
 
 
 def _known(key: int) -> tuple[int, int]:
-    """The versions that a client of 4.3.1 knows."""
+    """The versions that a client of 4.4.0 knows."""
     from records.registry import request_class
     from records.schema import schema_of
 

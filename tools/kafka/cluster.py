@@ -1,4 +1,6 @@
-"""kafka-cluster: shows the id and the endpoints of a cluster, and unregisters a broker (KIP-919, KIP-1073)."""
+"""kafka-cluster: shows the id, the endpoints and the versions of a cluster, and unregisters a broker or a controller
+(KIP-919, KIP-1073, KIP-1220, KIP-1312).
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,12 @@ def parser() -> Parser:
     top = Parser("kafka-cluster", description="The Kafka cluster tool.")
     identifying = top.add_command("cluster-id", "Get information about the ID of a cluster.")
     unregistering = top.add_command("unregister", "Unregister a broker.")
+    controllers = top.add_command("unregister-controller", "Unregister a controller.")
     listing = top.add_command("list-endpoints", "List endpoints")
-    for command in (identifying, unregistering, listing):
+    versions = top.add_command(
+        "api-versions", "Get information about the api versions of the brokers or controllers."
+    )  # fmt: skip
+    for command in (identifying, unregistering, controllers, listing, versions):
         start = "A list of host/port pairs to use for establishing the connection to the"
         add_bootstrap(command, f"{start} Kafka cluster.", f"{start} KRaft controllers.", letters=True)
         command.add(
@@ -54,6 +60,9 @@ def parser() -> Parser:
         command.add("--command-config", "-c", help="Config properties file for the Admin client.")
     unregistering.add(
         "--id", "-i", required=True, convert=java_integer, help="The ID of the broker to unregister."
+    )  # fmt: skip
+    controllers.add(
+        "--id", "-i", required=True, convert=java_integer, help="The ID of the controller to unregister."
     )  # fmt: skip
     listing.add(
         "--include-fenced-brokers",
@@ -94,15 +103,26 @@ def unregister(given: Arguments) -> None:
     """`unregister`. Raises Uncaught."""
     from tools.kafka.cluster_calls import unregister_broker
 
+    _unregister(given, "broker", unregister_broker)
+
+
+def unregister_controller(given: Arguments) -> None:
+    """`unregister-controller`. Raises Uncaught."""
+    from tools.kafka import cluster_calls
+
+    _unregister(given, "controller", cluster_calls.unregister_controller)
+
+
+def _unregister(given: Arguments, kind: str, call: Callable[[Admin, int], None]) -> None:
     with _admin(given) as admin:
         try:
-            unregister_broker(admin, given.id)
+            call(admin, given.id)
         except Uncaught as error:
             if not _is_unsupported(error):
                 raise
-            sys.stdout.write("The target cluster does not support the broker unregistration API.\n")
+            sys.stdout.write(f"The target cluster does not support the {kind} unregistration API.\n")
             return
-    sys.stdout.write(f"Broker {given.id} is no longer registered.\n")
+    sys.stdout.write(f"{kind.capitalize()} {given.id} is no longer registered.\n")
 
 
 def _is_unsupported(error: Uncaught) -> bool:
@@ -146,8 +166,26 @@ def list_endpoints(given: Arguments) -> None:
         sys.stdout.write(" ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)) + "\n")
 
 
+def api_versions(given: Arguments) -> None:
+    """`api-versions`: the versions of each API that each node serves, by the ids of the nodes. Raises Uncaught."""
+    from tools.kafka.broker_api_versions import versions_text
+    from tools.kafka.cluster_calls import describe_cluster
+    from tools.kafka.version_calls import Node
+
+    with _admin(given) as admin:
+        nodes = [Node(each.broker_id, each.host, each.port, each.rack) for each in describe_cluster(admin).brokers]
+        for node in sorted(nodes):
+            try:
+                text = versions_text(admin.versions_of((node.host, node.port)))
+            except Uncaught as error:
+                text = f"ERROR: {error.java_class}: {error.message}"
+            sys.stdout.write(f"{one_line(node)} -> {text}\n")
+
+
 COMMANDS: dict[str, Callable[[Arguments], None]] = {
     "cluster-id": cluster_id,
     "unregister": unregister,
+    "unregister-controller": unregister_controller,
     "list-endpoints": list_endpoints,
+    "api-versions": api_versions,
 }

@@ -1,10 +1,11 @@
-"""Calls about the cluster and its nodes: DescribeCluster, UnregisterBroker (KIP-700, KIP-919)."""
+"""Calls about the cluster and its nodes: DescribeCluster, UnregisterBroker, UnregisterController (KIP-919)."""
 
 from __future__ import annotations
 
 from records.errors import Error
 from records.messages.brokers import UnregisterBrokerRequest
 from records.messages.cluster import DescribeClusterRequest
+from records.messages.controllers import UnregisterControllerRequest
 from tools.client.admin import ENDPOINT_CONTROLLERS, Call
 from tools.client.exceptions import KafkaError
 
@@ -37,6 +38,12 @@ def unregister_broker(admin: Admin, broker_id: int) -> None:
     """Raises Uncaught."""
     request = UnregisterBrokerRequest(broker_id=broker_id)
     admin.result(Call("unregisterBroker", lambda _: request, _unregistered))
+
+
+def unregister_controller(admin: Admin, controller_id: int) -> None:
+    """Raises Uncaught."""
+    request = UnregisterControllerRequest(controller_id=controller_id)
+    admin.result(Call("unregisterController", lambda _: request, _unregistered))
 
 
 def _unregistered(response: Any) -> None:

@@ -87,7 +87,7 @@ def parser() -> Parser:
     mapping.add(
         "--release-version",
         help="The release version to use for the corresponding feature mapping. The minimum is 3.3-IV3; the default is "
-        "4.3-IV0",
+        "4.4-IV2",
     )
     dependencies = top.add_command(
         "feature-dependencies",

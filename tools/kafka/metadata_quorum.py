@@ -70,6 +70,11 @@ def parser() -> Parser:
     )
     removing.add("--controller-directory-id", "-d", required=True, help="The directory ID of the controller to remove.")
     _add_dry_run(removing)
+    removing.add(
+        "--unregister",
+        action="store_true",
+        help="If set, also unregister the controller after successfully removing it from the voter set.",
+    )
     return top
 
 
@@ -85,7 +90,7 @@ def _properties(given: Arguments) -> dict[str, str]:
     try:
         return read_file(given.command_config)
     except FileNotFoundError:
-        raise Terse(f"Properties file {given.command_config} does not exists!") from None
+        raise Terse(f"Properties file {given.command_config} does not exist.") from None
     except OSError as error:
         raise uncaught(error) from None
 
@@ -227,10 +232,10 @@ def add_controller(given: Arguments) -> None:
 
 
 def remove_controller(given: Arguments) -> None:
-    """`remove-controller`. Raises Terse, Uncaught."""
+    """`remove-controller`; with `--unregister` its registration too (KIP-1312). Raises Terse, Uncaught."""
     from records.uuids import parse_uuid, uuid_text
-    from tools.kafka.quorum_calls import remove_voter
 
+    controller_id = given.controller_id
     with _admin(given, _properties(given)) as admin:
         if given.controller_id < 0:
             raise Terse(f"Invalid negative --controller-id: {given.controller_id}")
@@ -239,11 +244,50 @@ def remove_controller(given: Arguments) -> None:
         except ValueError as error:
             raise Terse(f"Failed to parse --controller-directory-id: {error}") from None
         if not given.dry_run:
-            remove_voter(admin, given.controller_id, directory_id)
-    # Two spaces, as in stock before 4.4.
-    sys.stdout.write(
-        f"{'DRY RUN of removing' if given.dry_run else 'Removed'}  KRaft controller {given.controller_id} with "
-        f"directory id {uuid_text(directory_id)}\n"
+            _remove_voter(admin, controller_id, directory_id, given.unregister)
+        sys.stdout.write(
+            f"{'DRY RUN of removing' if given.dry_run else 'Removed'} KRaft controller {controller_id} with "
+            f"directory id {uuid_text(directory_id)}\n"
+        )
+        if given.unregister:
+            if not given.dry_run:
+                _unregister(admin, controller_id)
+            sys.stdout.write(
+                f"{'DRY RUN of unregistering' if given.dry_run else 'Unregistered'} KRaft controller {controller_id}\n"
+            )
+
+
+def _remove_voter(admin: Admin, controller_id: int, directory_id: bytes, unregister: bool) -> None:
+    """Raises Terse where only the registration may be left, Uncaught."""
+    from records.errors import Error
+    from tools.client.exceptions import KafkaError
+    from tools.kafka.quorum_calls import remove_voter
+
+    try:
+        remove_voter(admin, controller_id, directory_id)
+    except Uncaught as error:
+        cause = error.cause
+        is_left = isinstance(cause, KafkaError) and cause.code in (Error.UNSUPPORTED_VERSION, Error.VOTER_NOT_FOUND)
+        if not unregister or not is_left:
+            raise
+        raise Terse(_way_to_unregister("remove KRaft voter", controller_id, error)) from None
+
+
+def _unregister(admin: Admin, controller_id: int) -> None:
+    """Raises Terse."""
+    from tools.kafka.cluster_calls import unregister_controller
+
+    try:
+        unregister_controller(admin, controller_id)
+    except Uncaught as error:
+        raise Terse(_way_to_unregister("unregister controller", controller_id, error)) from None
+
+
+def _way_to_unregister(what: str, controller_id: int, error: Uncaught) -> str:
+    message = error.cause.message if isinstance(error.cause, Uncaught) else error.message
+    return (
+        f"Failed to {what} {controller_id}: {message}. To unregister the controller from the cluster, run "
+        f"`kafka-cluster.sh unregister-controller --id {controller_id}`."
     )
 
 

@@ -58,7 +58,7 @@ def parser() -> Parser:
         "--release-version",
         "-r",
         help="The release version to use for the corresponding feature mapping. The minimum is 3.3-IV3; the default is "
-        "4.3-IV0",
+        "4.4-IV2",
     )
     dependencies = top.add_command(
         "feature-dependencies",
@@ -103,7 +103,8 @@ def add_format(command: Parser) -> None:
         "--release-version",
         "-r",
         help="The release version to use for the initial feature settings. The minimum is 3.3-IV3; the default is "
-        "4.3-IV0",
+        "4.4-IV2. Note: formatted directories are not forward-compatible \u2014 the broker version must be greater "
+        "than or equal to the kafka-storage tool that formatted the directory, regardless of this setting.",
     )
     command.add(
         "--feature",

@@ -56,6 +56,7 @@ def asked(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> F
         unstable=config.flag("unstable.feature.versions.enable"),
         known=config.release,
         ignore_formatted=given.ignore_formatted,
+        is_controller="controller" in config.process_roles,
     )
     if given.release_version is not None:
         try:

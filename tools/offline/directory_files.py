@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from raft.storage.bootstrap import BOOTSTRAP
 from raft.storage.files import OsFiles, replace_file
 from raft.storage.meta_properties import write_meta_properties
@@ -19,6 +21,16 @@ if TYPE_CHECKING:
     from records.control import VotersRecord
 
 
+class Form(Enum):
+    """Where the first records of the log are written: to `bootstrap.checkpoint`, to the snapshot 0-0, or nowhere, and
+    then there is no snapshot either.
+    """
+
+    FILE = "bootstrap.checkpoint"
+    SNAPSHOT = "snapshot 0-0"
+    NONE = "none"
+
+
 def write_directory(
     directory: str,
     mark: MetaProperties,
@@ -26,6 +38,7 @@ def write_directory(
     voters: VotersRecord | None,
     kraft_version: int,
     time_ms: int,
+    form: Form,
 ) -> None:
     """Write all files of a directory, and create it if it is missing; `meta.properties` is written last.
 
@@ -33,11 +46,13 @@ def write_directory(
     """
     files = OsFiles()
     make_directories(directory)
-    replace_file(files, f"{directory}/{BOOTSTRAP}", bootstrap_checkpoint(records, time_ms))
-    if voters is not None:
+    if form is Form.FILE:
+        replace_file(files, f"{directory}/{BOOTSTRAP}", bootstrap_checkpoint(records, time_ms))
+    in_snapshot = records if form is Form.SNAPSHOT else []
+    if form is not Form.NONE and (voters is not None or in_snapshot):
         partition = f"{directory}/{PARTITION_DIRECTORY}"
         files.make_directory(partition)
-        write_snapshot(files, partition, voters_checkpoint(voters, kraft_version, time_ms))
+        write_snapshot(files, partition, first_checkpoint(voters, kraft_version, in_snapshot, time_ms))
         files.sync_directory(directory)
     write_meta_properties(files, directory, mark, time_ms // 1000)
 
@@ -48,10 +63,14 @@ def bootstrap_checkpoint(records: list[Any], time_ms: int) -> bytes:
     return built.header(0) + built.data([encode_record(record, 0) for record in records]) + built.footer()
 
 
-def voters_checkpoint(voters: VotersRecord, kraft_version: int, time_ms: int) -> bytes:
-    """The snapshot 0-0 of a quorum whose voters are dynamic: kraft.version and the voters, no metadata (KIP-853)."""
+def first_checkpoint(voters: VotersRecord | None, kraft_version: int, records: list[Any], time_ms: int) -> bytes:
+    """The snapshot 0-0: kraft.version and the voters, where they are dynamic (KIP-853), and from Kafka 4.4 on the first
+    records of the log (KIP-1170).
+    """
     built = SnapshotBytes(0, time_ms)
-    return built.header(time_ms, kraft_version, voters) + built.footer()
+    header = built.header(time_ms, kraft_version, voters)
+    data = built.data([encode_record(record, 0) for record in records]) if records else b""
+    return header + data + built.footer()
 
 
 def write_snapshot(files: OsFiles, partition: str, data: bytes) -> None:

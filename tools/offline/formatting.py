@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from tools.offline.directory_files import Form
     from tools.offline.initial_voters import InitialVoter
 
 KRAFT_VERSIONS = (0, 1)
@@ -50,12 +51,13 @@ class Format:
     directories: sorted. release: a level of metadata.version, or None for the latest. levels: of features by name.
     known: the release of Kafka whose levels the node supports. scram: makes the records of the credentials; called once
     the features are known. voters: the initial voters, None if they are static or added later. static_voters: whether
-    `controller.quorum.voters` is set. listener: the name of the controllers' first listener.
+    `controller.quorum.voters` is set. listener: the name of the controllers' first listener. is_controller: whether the
+    node has that role.
     """
 
     __slots__ = (
-        "cluster_id", "directories", "ignore_formatted", "known", "levels", "listener", "metadata_directory", "node_id",
-        "release", "scram", "static_voters", "unstable", "voters",
+        "cluster_id", "directories", "ignore_formatted", "is_controller", "known", "levels", "listener",
+        "metadata_directory", "node_id", "release", "scram", "static_voters", "unstable", "voters",
     )  # fmt: skip
 
     def __init__(
@@ -68,8 +70,9 @@ class Format:
         static_voters: bool,
         listener: str,
         unstable: bool = False,
-        known: features.Release = features.STOCK,
+        known: features.Release = features.CURRENT,
         ignore_formatted: bool = False,
+        is_controller: bool = True,
     ) -> None:
         self.node_id = node_id
         self.cluster_id = cluster_id
@@ -80,6 +83,7 @@ class Format:
         self.unstable = unstable
         self.known = known
         self.ignore_formatted = ignore_formatted
+        self.is_controller = is_controller
         self.release: int | None = None
         self.levels: dict[str, int] = {}
         self.scram: Callable[[], list[Any]] | None = None
@@ -212,7 +216,8 @@ def format_directories(wanted: Format, say: Callable[[str], object], draw: Calla
         if wanted.voters is not None and kind in (_VOTER, _NO_VOTER):
             voters = voters_record(wanted.voters, wanted.listener)
         try:
-            write_directory(directory, marks[directory], records, voters, levels[features.KRAFT_VERSION], time_ms)
+            form = bootstrap_form(wanted, directory, release)
+            write_directory(directory, marks[directory], records, voters, levels[features.KRAFT_VERSION], time_ms, form)
         except OSError as error:
             raise WriteError(directory, error) from error
 
@@ -229,6 +234,19 @@ def has_metadata_log(directory: str) -> bool:
     except OSError:
         return False
     return any(segment_offset(name, LOG) is not None for name in names)
+
+
+def bootstrap_form(wanted: Format, directory: str, release: int) -> Form:
+    """Where the first records go. Kafka up to 4.3 reads `bootstrap.checkpoint` alone, and 4.4 reads both (KIP-1170).
+
+    The file is written for every level that a node of 4.3 can have: with the snapshot alone, such a node would begin at
+    its own latest level, without the credentials. Stock's tool of 4.4 writes the snapshot at each level.
+    """
+    from tools.offline.directory_files import Form
+
+    if features.KAFKA_4_3.knows(release):
+        return Form.FILE
+    return Form.SNAPSHOT if wanted.is_controller and directory == wanted.metadata_directory else Form.NONE
 
 
 def directory_kind(wanted: Format, directory: str) -> str:

@@ -8,9 +8,11 @@ OWN_TEXTS = {
     " new one, the node requests pre-votes at once. If false, it waits for `controller.quorum.fetch.timeout.ms`.",
     "kraft.first.election.timeout.ms": "A voter that starts and knows no leader waits for one to two times this long"
     " (ms) before it requests pre-votes. 0: at once.",
-    "kraft.preview.release": "`4.4`: the node has what Kafka 4.4.0 adds to a controller: metadata.version up to 33,"
-    " share.version 2, UnregisterController, and CIDR notation in hosts of ACLs"
-    " ([operations.md](operations.md#preview-kafka-44)). Set it on all controllers. Empty: the node is that of 4.3.1.",
+    "kraft.release": "The release of Kafka whose levels of features, APIs and rules the node has. `4.3`: those of"
+    " 4.3.1, so metadata.version stays at 4.3-IV0 or below, and UnregisterController is unknown"
+    " ([operations.md](operations.md#kafka-44)). Set it on all controllers.",
+    "kraft.preview.release": "For releases of Kafka after 4.4, before they are here whole: none now. `4.4` is accepted,"
+    " since it was a preview once, and changes nothing.",
     "kraft.log.format": "The format of the log lines on stderr: `console` for people, `json` for one JSON object a line"
     " ([logs.md](logs.md)).",
     "kraft.log.level": "The level of the root logger until it is changed at run time.",

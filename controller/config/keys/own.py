@@ -5,7 +5,7 @@ from __future__ import annotations
 from controller.config.values.addresses import Address
 from controller.config.values.definition import Check, Definition, Importance, Key, Type, Value, invalid
 from controller.config.values.valid import ListOf, OneOf, at_least, between
-from controller.features.levels import RELEASES
+from controller.features.levels import CURRENT, RELEASES
 
 PREFIX = "kraft."
 UNLIMITED = 2**31 - 1
@@ -13,17 +13,17 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
 class Preview(Check):
-    """The release of Kafka that is previewed; empty for none."""
+    """A release of Kafka that is previewed, or nothing. One that is there whole stays valid, and changes nothing."""
 
     __slots__ = ()
 
     def __call__(self, name: str, value: Value) -> None:
-        if value not in RELEASES:
-            previews = ", ".join(filter(None, RELEASES))
-            raise invalid(name, value, f"A release of Kafka that can be previewed is expected ({previews}), or nothing")
+        if value not in {"", CURRENT.name}:
+            text = f"There is no preview now: nothing is expected, or {CURRENT.name}, which a node is without this key"
+            raise invalid(name, value, text)
 
     def __str__(self) -> str:
-        return f"[{', '.join(filter(None, RELEASES))}]"
+        return f"[{CURRENT.name}]"
 
 
 # fmt: off
@@ -32,7 +32,9 @@ KEYS = Definition(
     Key("kraft.pre.vote.on.lost.connection", Type.BOOLEAN, True, None, Importance.MEDIUM),
     # A voter that starts without a known leader waits once to twice this long before it requests pre-votes.
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
-    # A release of Kafka beyond 4.3 whose levels of features and APIs the node has too.
+    # The release of Kafka whose levels of features and APIs the node has.
+    Key("kraft.release", Type.STRING, CURRENT.name, OneOf(*RELEASES), Importance.LOW),
+    # A release of Kafka that is not here whole yet, whose levels and APIs the node has too; none now.
     Key("kraft.preview.release", Type.STRING, "", Preview(), Importance.LOW),
     Key("kraft.log.format", Type.STRING, "console", OneOf("console", "json"), Importance.LOW),
     Key("kraft.log.level", Type.STRING, "INFO", OneOf(*LEVELS), Importance.LOW),

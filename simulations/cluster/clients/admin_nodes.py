@@ -18,11 +18,11 @@ CONTROLLERS = 2
 METADATA_VERSION = "metadata.version"
 # The levels in requests; of metadata.version the last ones of releases, and some between.
 LEVELS = {
-    METADATA_VERSION: (13, 14, 15, 17, 20, 21, 22, 23, 24, 25, 27, 28, 29, 30),
+    METADATA_VERSION: (13, 14, 15, 17, 20, 21, 22, 23, 24, 25, 27, 28, 29, 30, 33),
     "transaction.version": (0, 1, 2),
     "group.version": (0, 1),
     "eligible.leader.replicas.version": (0, 1),
-    "share.version": (0, 1),
+    "share.version": (0, 1, 2),
     "streams.version": (0, 1),
 }
 

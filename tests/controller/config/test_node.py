@@ -12,7 +12,7 @@ from controller.config.file import read_config
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
 from controller.config.values.definition import ConfigError
-from controller.features.levels import PREVIEW, STOCK
+from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 
 if TYPE_CHECKING:
     from controller.config.values.listeners import Endpoint
@@ -133,10 +133,18 @@ def test_our_own_keys_are_checked() -> None:
         node(kraft_log_format="xml")
 
 
-def test_one_release_can_be_previewed() -> None:
-    assert node().release is STOCK
-    assert node(kraft_preview_release="").release is STOCK
-    assert node(kraft_preview_release="4.4").release is PREVIEW
+def test_a_node_is_that_of_the_newest_release_or_of_the_one_that_is_set() -> None:
+    assert node().release is KAFKA_4_4
+    assert node(kraft_release="4.4").release is KAFKA_4_4
+    assert node(kraft_release="4.3").release is KAFKA_4_3
+    with pytest.raises(ConfigError, match=r"^Invalid value 4\.5 for configuration kraft\.release: .*4\.3, 4\.4"):
+        node(kraft_release="4.5")
+
+
+def test_a_release_that_was_previewed_stays_valid_and_no_other_can_be() -> None:
+    assert node(kraft_preview_release="").release is KAFKA_4_4
+    assert node(kraft_preview_release="4.4").release is KAFKA_4_4
+    assert node(kraft_preview_release="4.4", kraft_release="4.3").release is KAFKA_4_3
     for other in ("4.5", "4.4.0", "4.3"):
         with pytest.raises(
             ConfigError, match=rf"^Invalid value {other} for configuration kraft\.preview\.release: .*4"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.core.apis import ALL_APIS, APIS, PREVIEW_APIS, SERVED_VERSIONS, Kind, served_versions
-from controller.features.levels import PREVIEW, STOCK
+from controller.core.apis import APIS, SERVED_VERSIONS, Kind, served_versions
+from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.interface.refusals import refused
 from controller.state.tables.acl import AclOperation
 from records.codec import decode, encode
@@ -12,28 +12,28 @@ from records.registry import response_class
 from records.schema import default_of, schema_of
 
 # KIP-590 and later: the APIs that brokers may forward.
-FORWARDABLE = {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81}
+FORWARDABLE = {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81, 94}
 WITHOUT_PERMISSION_OF_THE_WHOLE = {17, 18, 19, 20, 32, 33, 36, 37, 38, 39, 40, 41, 44, 50}
 
 
 def test_exactly_these_apis_are_announced():
     assert sorted(APIS) == [
         1, 17, 18, 19, 20, 29, 30, 31, 32, 33, 36, 37, 38, 39, 40, 41, 43, 44, 45, 46, 49, 50, 51, 52, 53, 54, 55, 56,
-        57, 58, 59, 60, 62, 63, 64, 67, 70, 73, 80, 81, 82,
+        57, 58, 59, 60, 62, 63, 64, 67, 70, 73, 80, 81, 82, 94,
     ]  # fmt: skip
 
 
-def test_the_preview_adds_unregister_controller_and_takes_nothing_away():
-    (api,) = PREVIEW_APIS.values()
+def test_a_release_serves_the_apis_and_versions_of_that_release():
+    api = APIS[94]
 
-    assert served_versions(STOCK) is SERVED_VERSIONS
-    assert served_versions(PREVIEW) == SERVED_VERSIONS | {94: (0, 0)}
+    assert served_versions(KAFKA_4_4) == SERVED_VERSIONS
+    of_4_3 = {key: each for key, each in SERVED_VERSIONS.items() if key != 94} | {18: (0, 4)}
+    assert served_versions(KAFKA_4_3) == of_4_3
     assert (api.kind, api.needs, api.forwardable) == (Kind.WRITE, AclOperation.ALTER, True)
-    assert {key: api for key, api in ALL_APIS.items() if key != 94} == APIS
 
 
 def test_each_announced_version_can_be_decoded_and_encoded():
-    for api in ALL_APIS.values():
+    for api in APIS.values():
         for cls in (api.request, response_class(api.api_key)):
             low, high = schema_of(cls).versions
             assert low <= api.versions[0] <= api.versions[1] <= high, api
@@ -58,6 +58,7 @@ def test_each_api_needs_the_same_operation_as_in_kafka():
         51,
         57,
         60,
+        94,
         64,
         80,
         81,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.core.apis import ALL_APIS, Kind
+from controller.core.apis import APIS, Kind
 from controller.core.authorization import refusal
 from controller.core.serving import write_result
 from controller.interface.access import Access
@@ -32,7 +32,7 @@ ANN, ROOT = Principal("User", "ann"), Principal("User", "root")
 TOPIC, GROUP, CLUSTER = AclResourceType.TOPIC, AclResourceType.GROUP, AclResourceType.CLUSTER
 DENIED = Error.CLUSTER_AUTHORIZATION_FAILED
 DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2, include_cluster_authorized_operations=False)
-WITH_NEEDS = sorted(key for key, api in ALL_APIS.items() if api.needs is not None)
+WITH_NEEDS = sorted(key for key, api in APIS.items() if api.needs is not None)
 
 
 def secured(**options: Any) -> Rig:
@@ -59,7 +59,7 @@ def grant(
 
 def asked(rig: Rig, api_key: int, principal: Principal, version: int | None = None) -> Any:
     """The error that refuses a request of this API; None if it is allowed."""
-    api = ALL_APIS[api_key]
+    api = APIS[api_key]
     context = RequestContext(Source(1, 1), api_key, version or api.versions[1], "CONTROLLER", principal=principal)
     return refusal(rig.controller, api, context, default_of(api.request))
 
@@ -68,10 +68,9 @@ def asked(rig: Rig, api_key: int, principal: Principal, version: int | None = No
 def test_a_sender_without_the_permission_is_refused_and_one_with_it_is_not(api_key: int) -> None:
     rig = secured().lead()
     nobody = [
-        asked(rig, api_key, ANN, version)
-        for version in range(ALL_APIS[api_key].versions[0], ALL_APIS[api_key].versions[1] + 1)
+        asked(rig, api_key, ANN, version) for version in range(APIS[api_key].versions[0], APIS[api_key].versions[1] + 1)
     ]
-    needs = ALL_APIS[api_key].needs
+    needs = APIS[api_key].needs
     assert needs is not None
     other = AclOperation.CREATE if needs != AclOperation.CREATE else AclOperation.DELETE
     grant(rig, other)
@@ -86,7 +85,7 @@ def test_a_sender_without_the_permission_is_refused_and_one_with_it_is_not(api_k
 @pytest.mark.parametrize("api_key", WITH_NEEDS)
 def test_an_authorization_error_can_be_encoded_in_every_version(api_key: int) -> None:
     rig = secured().lead()
-    low, high = ALL_APIS[api_key].versions
+    low, high = APIS[api_key].versions
 
     for version in range(low, high + 1):
         answer = asked(rig, api_key, ANN, version or high)
@@ -101,7 +100,7 @@ def test_a_refused_request_gets_a_response_and_changes_nothing() -> None:
 
     answers = {
         key: rig.ask(default_of(api.request), principal=ANN)
-        for key, api in ALL_APIS.items()
+        for key, api in APIS.items()
         if api.needs is not None and api.kind in (Kind.WRITE, Kind.READ)
     }
 
@@ -117,9 +116,9 @@ def test_a_refused_request_gets_a_response_and_changes_nothing() -> None:
 def test_authorization_is_the_first_check_also_on_a_standby() -> None:
     rig = secured()
 
-    assert rig.ask(default_of(ALL_APIS[46].request), principal=ANN).error_code == DENIED
-    assert rig.ask(default_of(ALL_APIS[62].request), principal=ANN).error_code == DENIED
-    assert rig.ask(default_of(ALL_APIS[62].request), principal=ROOT).error_code == Error.NOT_CONTROLLER
+    assert rig.ask(default_of(APIS[46].request), principal=ANN).error_code == DENIED
+    assert rig.ask(default_of(APIS[62].request), principal=ANN).error_code == DENIED
+    assert rig.ask(default_of(APIS[62].request), principal=ROOT).error_code == Error.NOT_CONTROLLER
 
 
 def test_a_refusal_that_waits_while_leadership_is_lost_is_answered_when_the_authorizer_fails() -> None:
@@ -152,7 +151,7 @@ def test_before_the_acls_are_loaded_only_super_users_are_served() -> None:
     rig = secured()
     rig.controller.env.access.is_ready = False
 
-    answer = rig.ask(default_of(ALL_APIS[46].request), principal=ANN)
+    answer = rig.ask(default_of(APIS[46].request), principal=ANN)
 
     assert answer.error_code == Error.UNKNOWN_SERVER_ERROR
     assert asked(rig, 52, ROOT) is None

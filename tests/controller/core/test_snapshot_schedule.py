@@ -207,3 +207,20 @@ def test_loading_a_snapshot_replaces_the_state_and_resets_the_counts(records_max
     active.create("bar", (0,))
     standby.step(Committed(active.log[-1]))
     assert standby.state.contents() == active.state.contents()
+
+
+def test_the_records_of_the_first_snapshot_are_not_state_but_written_by_the_first_leader():
+    """Kafka 4.4 formats a directory with them (KIP-1170); brokers read the log alone."""
+    formatted = stable_view(Rig().lead().state)
+    node = Rig(node_id=7)
+
+    node.step(SnapshotOpened(SnapshotId(0, 0)))
+    for data in batches(formatted, base_offset=1, leader_epoch=0, timestamp_ms=0):
+        node.step(SnapshotPart(data))
+    node.step(SnapshotClosed())
+    before = dict(node.state.features)
+    node.lead()
+
+    assert before == {}
+    assert node.state.features["metadata.version"] == 30
+    assert node.log

@@ -1,17 +1,18 @@
-"""The tables of features, as Kafka 4.3.1 prints and checks them; those of the preview, as 4.4.0 does."""
+"""The tables of features, as Kafka 4.3.1 and 4.4.0 print and check them."""
 
 from __future__ import annotations
 
 import pytest
 
 from controller.features.levels import (
+    CURRENT,
     FEATURES,
+    KAFKA_4_3,
+    KAFKA_4_4,
     LATEST_PRODUCTION,
     METADATA_VERSIONS,
     MINIMUM,
-    PREVIEW,
     RELEASES,
-    STOCK,
     Release,
     changes_metadata_between,
     check_needs,
@@ -49,28 +50,28 @@ def test_a_level_can_be_named_by_its_release(text: str, level: int) -> None:
 @pytest.mark.parametrize("text", ["2.0", "4.4-IV0", "4.4", "", "4.3.", "4.3-IV1", "30"])
 def test_an_unknown_name_is_refused_with_the_known_names(text: str) -> None:
     with pytest.raises(ValueError, match="Unknown metadata") as error:
-        metadata_version_named(text)
+        metadata_version_named(text, release=KAFKA_4_3)
 
     known = NAMES.removesuffix(", 4.4-IV0")
     assert str(error.value) == f"Unknown metadata.version '{text}'. Supported metadata.version are: {known}"
 
 
 def test_a_level_that_is_not_for_production_needs_its_full_name() -> None:
-    assert metadata_version_named("4.4-IV0", unstable=True).level == 31
+    assert metadata_version_named("4.4-IV0", unstable=True, release=KAFKA_4_3).level == 31
     with pytest.raises(ValueError, match=f"are: {NAMES}$"):
-        metadata_version_named("4.4", unstable=True)
+        metadata_version_named("4.4", unstable=True, release=KAFKA_4_3)
 
 
 def test_an_unknown_level_is_refused() -> None:
     assert metadata_version(17).name == "3.7-IV2"
     with pytest.raises(ValueError, match=r"^No MetadataVersion with feature level 6. Valid .* from 7 to 31\.$"):
-        metadata_version(6)
+        metadata_version(6, KAFKA_4_3)
 
 
 def test_a_release_sets_the_levels_of_the_other_features() -> None:
     levels = {
         name: [feature.default_level(metadata_version_named(name).level) for feature in FEATURES]
-        for name in ("3.8", "3.9", "4.0", "4.1", "4.2", "4.3")
+        for name in ("3.8", "3.9", "4.0", "4.1", "4.2", "4.3", "4.4")
     }
 
     # kraft, transaction, group, eligible.leader.replicas, share, streams
@@ -81,10 +82,11 @@ def test_a_release_sets_the_levels_of_the_other_features() -> None:
         "4.1": [1, 2, 1, 1, 0, 0],
         "4.2": [1, 2, 1, 1, 1, 1],
         "4.3": [1, 2, 1, 1, 1, 1],
+        "4.4": [1, 2, 1, 1, 2, 1],
     }
 
 
-@pytest.mark.parametrize("release", [STOCK, PREVIEW])
+@pytest.mark.parametrize("release", [KAFKA_4_3, KAFKA_4_4])
 def test_no_default_level_depends_on_a_level_its_release_lacks(release: Release) -> None:
     for version in METADATA_VERSIONS:
         levels = {"metadata.version": version.level}
@@ -123,48 +125,51 @@ def test_the_supported_levels_are_those_for_production() -> None:
         "transaction.version": (0, 2),
         "group.version": (0, 1),
         "eligible.leader.replicas.version": (0, 1),
-        "share.version": (0, 1),
+        "share.version": (0, 2),
         "streams.version": (0, 1),
     }
-    assert supported_features(unstable=True)["metadata.version"] == (7, 31)
+    assert (LATEST_PRODUCTION, supported_features(unstable=True)["metadata.version"]) == (33, (7, 34))
 
 
-def test_the_preview_supports_what_stock_4_4_0_supports() -> None:
-    found = supported_features(release=PREVIEW)
+def test_a_release_supports_what_stock_supports() -> None:
+    found = supported_features(release=KAFKA_4_4)
+    of_4_3 = supported_features(release=KAFKA_4_3)
 
-    assert found == supported_features() | {"metadata.version": (7, 33), "share.version": (0, 2)}
-    assert supported_features(unstable=True, release=PREVIEW) == found | {"metadata.version": (7, 34)}
-    assert RELEASES == {"": STOCK, "4.4": PREVIEW}
-    assert (STOCK.is_preview, PREVIEW.is_preview) == (False, True)
+    assert found == of_4_3 | {"metadata.version": (7, 33), "share.version": (0, 2)}
+    assert of_4_3["metadata.version"] == (7, 30)
+    assert supported_features(unstable=True, release=KAFKA_4_4) == found | {"metadata.version": (7, 34)}
+    assert supported_features(unstable=True, release=KAFKA_4_3) == of_4_3 | {"metadata.version": (7, 31)}
+    assert RELEASES == {"4.3": KAFKA_4_3, "4.4": KAFKA_4_4}
+    assert CURRENT is KAFKA_4_4
 
 
 @pytest.mark.parametrize(
     ("text", "unstable", "level"),
     [("4.4", False, 33), ("4.4-IV0", False, 31), ("4.4-IV2", False, 33), ("4.5-IV0", True, 34), ("4.3", True, 30)],
 )
-def test_the_preview_knows_the_names_of_4_4_0(text: str, unstable: bool, level: int) -> None:
-    assert metadata_version_named(text, unstable, PREVIEW).level == level
+def test_4_4_knows_the_names_of_4_4_0(text: str, unstable: bool, level: int) -> None:
+    assert metadata_version_named(text, unstable, KAFKA_4_4).level == level
 
 
-def test_the_preview_refuses_what_4_4_0_refuses() -> None:
+def test_4_4_refuses_what_4_4_0_refuses() -> None:
     with pytest.raises(ValueError, match=r"Unknown metadata.version '4.5-IV0'. Supported .*, 4.4-IV1, 4.4-IV2$"):
-        metadata_version_named("4.5-IV0", release=PREVIEW)
+        metadata_version_named("4.5-IV0", release=KAFKA_4_4)
     with pytest.raises(ValueError, match=r"^No MetadataVersion with feature level 40\. Valid .* are from 7 to 34\.$"):
-        metadata_version(40, PREVIEW)
+        metadata_version(40, KAFKA_4_4)
 
 
-def test_a_new_cluster_of_the_preview_has_share_version_2_from_31_on() -> None:
-    levels = [feature_named("share.version", PREVIEW).default_level(level) for level in (27, 28, 30, 31, 33)]
+def test_a_new_cluster_of_4_4_has_share_version_2_from_31_on() -> None:
+    levels = [feature_named("share.version", KAFKA_4_4).default_level(level) for level in (27, 28, 30, 31, 33)]
 
     assert levels == [0, 1, 1, 2, 2]
-    check_needs("share.version", 2, {"metadata.version": 7}, PREVIEW)
+    check_needs("share.version", 2, {"metadata.version": 7}, KAFKA_4_4)
     with pytest.raises(ValueError, match=r"^No feature:share\.version with feature level 2$"):
-        check_needs("share.version", 2, {"metadata.version": 31})
+        check_needs("share.version", 2, {"metadata.version": 31}, KAFKA_4_3)
 
 
 def test_metadata_is_read_at_the_levels_of_every_release() -> None:
     assert [known_metadata_version(level).name for level in (7, 31, 33)] == ["3.3-IV3", "4.4-IV0", "4.4-IV2"]
-    with pytest.raises(ValueError, match=r"from 7 to 31\.$"):
+    with pytest.raises(ValueError, match=r"from 7 to 34\.$"):
         known_metadata_version(40)
 
 

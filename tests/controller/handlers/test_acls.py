@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.features.levels import PREVIEW
+from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.handlers.acls import unreadable
 from controller.interface.access import Access
 from controller.rules.authorizer import StandardAuthorizer
@@ -313,16 +313,16 @@ SLASHED = "CIDR-based ACL host patterns require metadata version 4.4-IV1 or high
         ("a/b/c", Error.INVALID_REQUEST, "Invalid CIDR notation 'a/b/c': Could not parse [a/b/c]"),
     ],
 )
-def test_the_preview_checks_hosts_and_takes_cidr_notation_from_4_4_iv1_on(host: str, error: Error, text: str) -> None:
-    rig = secured(metadata_version=32, release=PREVIEW).lead()
+def test_4_4_checks_hosts_and_takes_cidr_notation_from_4_4_iv1_on(host: str, error: Error, text: str) -> None:
+    rig = secured(metadata_version=32, release=KAFKA_4_4).lead()
 
     response = create(rig, creation(host=host))
 
     assert response.results == (Created(error_code=error, error_message=text),)
 
 
-def test_below_4_4_iv1_the_preview_refuses_every_slash_in_a_host() -> None:
-    rig = secured(metadata_version=31, release=PREVIEW).lead()
+def test_below_4_4_iv1_a_node_of_4_4_refuses_every_slash_in_a_host() -> None:
+    rig = secured(metadata_version=31, release=KAFKA_4_4).lead()
 
     response = create(rig, creation(host="10.0.0.0/8"), creation(host="a/b"), creation(host="10.0.0.1"))
 
@@ -330,8 +330,8 @@ def test_below_4_4_iv1_the_preview_refuses_every_slash_in_a_host() -> None:
     assert response.results == (refused, refused, Created(error_code=Error.NONE, error_message=""))
 
 
-def test_without_the_preview_a_host_is_any_text_as_in_4_3() -> None:
-    rig = secured().lead()
+def test_a_host_is_any_text_on_a_node_of_4_3() -> None:
+    rig = secured(metadata_version=30, release=KAFKA_4_3).lead()
 
     response = create(rig, *(creation(host=host) for host in ("", "10.0.0.0/8", "a/b")))
 

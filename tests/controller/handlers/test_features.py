@@ -112,8 +112,8 @@ def test_a_dry_run_writes_nothing() -> None:
         (("group.version", 1, 7), "The controller does not support the given upgrade type."),
         (("group.version", -1), "A feature version cannot be less than 0."),
         (("group.version", 2), "Local controller 1 only supports versions 0-1"),
-        (("metadata.version", 6, UNSAFE_DOWNGRADE), "Local controller 1 only supports versions 7-30"),
-        (("metadata.version", 31), "Local controller 1 only supports versions 7-30"),
+        (("metadata.version", 6, UNSAFE_DOWNGRADE), "Local controller 1 only supports versions 7-33"),
+        (("metadata.version", 34), "Local controller 1 only supports versions 7-33"),
         (
             ("transaction.version", 1),
             NOT_ASKED_FOR,

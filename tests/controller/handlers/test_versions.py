@@ -7,27 +7,28 @@ from typing import Any
 import pytest
 
 from controller.core.apis import APIS, SERVED_VERSIONS, api_versions
-from controller.features.levels import PREVIEW
+from controller.features.levels import KAFKA_4_3
 from controller.interface.results import NOTHING_PENDING
 from controller.state.state import State
 from raft.network.requests import unsupported_api_versions
 from records.codec import encode
 from records.errors import Error
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.schema import replace
 from tests.controller.handlers.cluster_of_configs import context, env, level, replay, state
 from tests.controller.rig import Rig
 
 ASKED = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.3.1")
 
-# The versions that the controllers of Kafka 4.3 announce.
+# The versions that the controllers of Kafka 4.4.0 announce.
 STOCK = {
-    1: (4, 18), 17: (0, 1), 18: (0, 4), 19: (2, 7), 20: (1, 6), 29: (1, 3), 30: (1, 3), 31: (1, 3), 32: (1, 4),
+    1: (4, 18), 17: (0, 1), 18: (0, 5), 19: (2, 7), 20: (1, 6), 29: (1, 3), 30: (1, 3), 31: (1, 3), 32: (1, 4),
     33: (0, 2),
     36: (0, 2), 37: (0, 3), 38: (1, 3), 39: (1, 2), 40: (1, 2), 41: (1, 3), 43: (0, 2), 44: (0, 1), 45: (0, 1),
     46: (0, 0),
     49: (0, 1), 50: (0, 0), 51: (0, 0), 52: (0, 2), 53: (0, 1), 54: (0, 1), 55: (0, 2), 56: (2, 3), 57: (0, 2),
     58: (0, 0), 59: (0, 1), 60: (0, 2), 62: (0, 4), 63: (0, 2), 64: (0, 0), 67: (0, 0), 70: (0, 0), 73: (0, 0),
-    80: (0, 1), 81: (0, 0), 82: (0, 0),
+    80: (0, 1), 81: (0, 0), 82: (0, 0), 94: (0, 0),
 }  # fmt: skip
 
 
@@ -48,33 +49,33 @@ def test_the_announced_versions_are_those_of_stock() -> None:
     assert set(announced) == set(APIS)
 
 
-def test_the_preview_announces_its_apis_and_levels() -> None:
-    request = ApiVersionsRequest(client_software_name="kafka-java", client_software_version="4.4.0")
+def test_a_node_of_4_3_announces_the_apis_and_levels_of_4_3() -> None:
+    request = ApiVersionsRequest(client_software_name="kafka-java", client_software_version="4.3.1")
 
-    response = Rig(release=PREVIEW).lead().ask(request, 4)
+    response = Rig(release=KAFKA_4_3).lead().ask(request, 4)
 
     announced = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
-    assert announced == STOCK | {94: (0, 0)}
+    assert announced == {key: versions for key, versions in STOCK.items() if key != 94} | {18: (0, 4)}
     levels_ = {key.name: (key.min_version, key.max_version) for key in response.supported_features}
-    assert (levels_["metadata.version"], levels_["share.version"]) == ((7, 33), (0, 2))
+    assert (levels_["metadata.version"], levels_["share.version"]) == ((7, 30), (0, 1))
 
 
 def test_supported_feature_levels_are_announced() -> None:
     response = answered(state()).response
 
     assert {key.name: (key.min_version, key.max_version) for key in response.supported_features} == {
-        "metadata.version": (7, 30),
+        "metadata.version": (7, 33),
         "kraft.version": (0, 1),
         "transaction.version": (0, 2),
         "group.version": (0, 1),
         "eligible.leader.replicas.version": (0, 1),
-        "share.version": (0, 1),
+        "share.version": (0, 2),
         "streams.version": (0, 1),
     }
 
 
 @pytest.mark.parametrize(
-    ("key", "level"), [("unstable.feature.versions.enable", 30), ("unstable.api.versions.enable", 31)]
+    ("key", "level"), [("unstable.feature.versions.enable", 33), ("unstable.api.versions.enable", 34)]
 )
 def test_unstable_levels_are_announced_where_versions_of_apis_are(key: str, level: int) -> None:
     response = api_versions(state(), context(4), ASKED, env({key: "true"})).response
@@ -97,11 +98,35 @@ def test_finalized_levels_are_announced_with_their_offset() -> None:
     assert response.finalized_features_epoch == found.stable_end_offset - 1
 
 
-def test_an_empty_log_announces_the_least_level() -> None:
-    response = answered(State()).response
+def test_an_empty_log_announces_no_finalized_level() -> None:
+    response = answered(State(), kraft_version=1).response
+
+    assert levels(response) == {}
+    assert response.finalized_features_epoch == -1
+
+
+def test_an_empty_log_of_4_3_announces_the_least_level() -> None:
+    response = answered(State(), release=KAFKA_4_3).response
 
     assert levels(response) == {"metadata.version": (7, 7)}
     assert response.finalized_features_epoch == -1
+
+
+@pytest.mark.parametrize(
+    ("cluster", "node", "error"),
+    [
+        (None, -1, Error.NONE),
+        # A controller does not compare them with its own.
+        ("another", 77, Error.NONE),
+        (None, 1, Error.INVALID_REQUEST),
+        ("another", -1, Error.INVALID_REQUEST),
+    ],
+)
+def test_a_client_names_cluster_and_node_or_neither(cluster: str | None, node: int, error: Error) -> None:
+    request = replace(ASKED, cluster_id=cluster, node_id=node)
+
+    assert api_versions(state(), context(5), request, env()).response.error_code == error
+    assert api_versions(state(), context(4), request, env()).response.error_code == Error.NONE
 
 
 def test_uncommitted_levels_are_not_announced_and_not_waited_for() -> None:
@@ -129,5 +154,5 @@ def test_the_software_name_of_a_client_is_checked(name: str) -> None:
 def test_a_version_that_is_not_served_is_answered_in_version_0() -> None:
     answer = unsupported_api_versions(SERVED_VERSIONS)
 
-    # The code 35, one API, 18, versions 0 to 4.
-    assert encode(answer, 0) == bytes.fromhex("0023 00000001 0012 0000 0004".replace(" ", ""))
+    # The code 35, one API, 18, versions 0 to 5.
+    assert encode(answer, 0) == bytes.fromhex("0023 00000001 0012 0000 0005".replace(" ", ""))

@@ -6,7 +6,7 @@ import json
 from base64 import b64encode
 from typing import Any
 
-from controller.core.apis import ALL_APIS, Kind
+from controller.core.apis import APIS, Kind
 from controller.interface.refusals import refused
 from controller.node.audit_resources import _RESOURCES, resources_of
 from records.errors import ApiError, Error
@@ -75,7 +75,7 @@ SHOWN = {
 def test_of_all_texts_of_a_request_and_its_response_only_names_are_in_the_log() -> None:
     shown = {}
     for api_key in _RESOURCES:
-        request = filled(ALL_APIS[api_key].request)
+        request = filled(APIS[api_key].request)
         response = filled(response_class(api_key))
         text = json.dumps([fields for fields, _ in resources_of(api_key, request, response)])
         names = {name for message in (request, response) for name in texts(type(message))}
@@ -102,7 +102,7 @@ def texts(cls: type) -> set[str]:
 
 
 def test_each_api_that_changes_metadata_has_its_resources() -> None:
-    writing = {api_key for api_key, api in ALL_APIS.items() if api.kind in (Kind.WRITE, Kind.READ)}
+    writing = {api_key for api_key, api in APIS.items() if api.kind in (Kind.WRITE, Kind.READ)}
 
     assert writing - _RESOURCES.keys() == {60}  # DescribeCluster names nothing
     assert list(resources_of(schema_of(VoteRequest).api_key or 0, default_of(VoteRequest), None)) == []
@@ -112,8 +112,8 @@ def test_a_request_that_was_refused_as_a_whole_names_what_it_asked_for() -> None
     error = ApiError(Error.REQUEST_TIMED_OUT)
     named = {}
     for api_key in _RESOURCES:
-        request = filled(ALL_APIS[api_key].request)
-        response = refused(request, error, ALL_APIS[api_key].versions[1])
+        request = filled(APIS[api_key].request)
+        response = refused(request, error, APIS[api_key].versions[1])
         found = list(resources_of(api_key, request, response))
         codes = {code for _, code in found} | {getattr(response, "error_code", 0)}
         named[api_key] = Error.REQUEST_TIMED_OUT in codes and bool(found)

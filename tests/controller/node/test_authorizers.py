@@ -56,15 +56,15 @@ def test_the_standard_authorizer_reads_stocks_keys() -> None:
     assert found.authorizer.super_users == {"User:a", "User:b"}
     assert found.authorizer.allows_without_acls
     assert found.early_start_listeners == {"CONTROLLER"}
-    assert not found.authorizer.takes_cidr
+    assert found.authorizer.takes_cidr
 
 
-def test_the_standard_authorizer_takes_ranges_of_hosts_with_the_preview() -> None:
-    found = access_of(config(authorizer_class_name=STANDARD, kraft_preview_release="4.4"))
+def test_the_standard_authorizer_takes_no_ranges_of_hosts_on_a_node_of_4_3() -> None:
+    found = access_of(config(authorizer_class_name=STANDARD, kraft_release="4.3"))
 
     assert found is not None
     assert isinstance(found.authorizer, StandardAuthorizer)
-    assert found.authorizer.takes_cidr
+    assert not found.authorizer.takes_cidr
 
 
 def test_without_the_authorizer_key_everything_is_allowed() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.features.levels import PREVIEW
+from controller.features.levels import KAFKA_4_3
 from controller.interface.inputs import Forwarder, Principal, RequestContext
 from controller.interface.refusals import refused
 from controller.node.envelope import address_text, opened, sealed
@@ -72,9 +72,9 @@ def test_a_forwarded_request_has_the_context_of_its_client():
         # Vote is none that may be forwarded; neither is what is not served.
         (envelope(b"\0\x34" + UNREGISTER[2:]), Error.INVALID_REQUEST),
         (envelope(b"\0\x10" + UNREGISTER[2:]), Error.INVALID_REQUEST),
-        # API keys 93 and 94 are of later releases than 4.3.
-        (envelope(b"\0\x5d" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
-        (envelope(b"\0\x5e" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
+        # The API key 93 is that of brokers, 95 is of a later release than 4.4.
+        (envelope(b"\0\x5d" + UNREGISTER[2:]), Error.INVALID_REQUEST),
+        (envelope(b"\0\x5f" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
         (envelope(UNREGISTER[:2] + b"\0\1" + UNREGISTER[4:]), Error.UNSUPPORTED_VERSION),
         (envelope(UNREGISTER[:-3]), Error.UNSUPPORTED_VERSION),
         # An ACL with the code 0 for its permission.
@@ -88,16 +88,18 @@ def test_an_invalid_envelope_gets_an_error_of_its_own(given, error):
     assert refusal.value.code == error
 
 
-def test_the_preview_takes_a_forwarded_unregistration_and_still_none_of_the_next_key():
-    found = opened(envelope(inner(UnregisterControllerRequest(controller_id=7), 0)), CONTEXT, PREVIEW)
-    with pytest.raises(ApiError) as of_brokers:
-        opened(envelope(b"\0\x5d" + UNREGISTER[2:]), CONTEXT, PREVIEW)
-    with pytest.raises(ApiError) as unknown:
-        opened(envelope(b"\0\x5f" + UNREGISTER[2:]), CONTEXT, PREVIEW)
+def test_a_forwarded_unregistration_of_a_controller_is_unknown_to_a_node_of_4_3():
+    given = envelope(inner(UnregisterControllerRequest(controller_id=7), 0))
+
+    found = opened(given, CONTEXT)
+    refusals = []
+    for each in (given, envelope(b"\0\x5d" + UNREGISTER[2:])):
+        with pytest.raises(ApiError) as refusal:
+            opened(each, CONTEXT, KAFKA_4_3)
+        refusals.append(refusal.value.code)
 
     assert (found.context.api_key, found.request) == (94, UnregisterControllerRequest(controller_id=7))
-    assert of_brokers.value.code == Error.INVALID_REQUEST
-    assert unknown.value.code == Error.UNSUPPORTED_VERSION
+    assert refusals == [Error.UNSUPPORTED_VERSION, Error.UNSUPPORTED_VERSION]
 
 
 def test_bytes_after_the_forwarded_request_are_ignored_as_in_kafka():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.core.apis import ALL_APIS
+from controller.core.apis import APIS
 from controller.node import long_requests
 from controller.node.long_requests import FRAME_BYTES_MIN, LongRequests, Waiting, asks_much, is_long
 from records.messages.acls import DescribeAclsRequest
@@ -185,8 +185,8 @@ def test_a_small_request_that_asks_for_much_is_long() -> None:
     def asked(*partitions: int) -> bool:
         topics = tuple(replace(new_topic("t"), num_partitions=count) for count in partitions)
         request = CreateTopicsRequest(topics=topics, timeout_ms=1, validate_only=False)
-        return asks_much(state, ALL_APIS[19], request)
+        return asks_much(state, APIS[19], request)
 
     assert asked(150, 50)
     assert not asked(150, 49)
-    assert asks_much(state, ALL_APIS[29], default_of(DescribeAclsRequest))
+    assert asks_much(state, APIS[29], default_of(DescribeAclsRequest))

@@ -152,7 +152,7 @@ def test_allow_acls_imply_other_operations_and_deny_acls_do_not(asked: AclOperat
     } == {asked, ALL}
 
 
-def test_a_host_in_cidr_notation_is_a_range_with_the_preview_alone() -> None:
+def test_a_host_in_cidr_notation_is_a_range_from_4_4_on_alone() -> None:
     rules = index(acl(host="10.0.0.0/8"), acl(host="10.1.0.0/16", permission=DENY), acl(host="2001:db8::/32"))
     stock, preview = StandardAuthorizer(), StandardAuthorizer(takes_cidr=True)
     hosts = ("10.0.0.1", "10.1.0.1", "11.0.0.1", "2001:db8:0:0:0:0:0:1", "2001:db9:0:0:0:0:0:1")

@@ -33,6 +33,8 @@ def test_it_is_valid_by_the_schema_of_compose() -> None:
 def test_there_are_three_controllers_and_a_stock_broker(services: dict[str, Any]) -> None:
     assert sorted(services) == ["broker", *CONTROLLERS]
     assert services["broker"]["image"] == "apache/kafka:4.3.1"
+    # A new quorum is at a level that this broker supports.
+    assert {services[name]["environment"]["KAFKA_KRAFT_RELEASE"] for name in CONTROLLERS} == {"4.3"}
     assert {services[name]["image"] for name in CONTROLLERS} == {"kraft-quorum:0.1.0"}
     assert (COMPOSE.parent / services["controller-1"]["build"]["context"] / "Dockerfile").exists()
 

@@ -6,31 +6,16 @@ import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.text.BreakIterator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import org.apache.kafka.common.utils.Exit;
-import org.apache.kafka.image.loader.MetadataLoader;
-import org.apache.kafka.metadata.SupportedConfigChecker;
-import org.apache.kafka.metadata.util.SnapshotFileReader;
-import org.apache.kafka.server.config.DefaultSupportedConfigChecker;
-import org.apache.kafka.server.fault.FaultHandler;
-import org.apache.kafka.shell.command.Commands;
-import org.apache.kafka.shell.state.MetadataShellPublisher;
-import org.apache.kafka.shell.state.MetadataShellState;
-import org.jline.reader.impl.DefaultParser;
 
 /**
  * Runs stock tools many times in one JVM. A question is a line of JSON on stdin, its answer a line on stdout:
- * {tool, args} -> {stdout, stderr, exit}; {breaks: [text]} and {words: [text]} -> {answers: [...]};
- * {file, interactive, commands: [[word]]} -> {outputs: [text]}, the shell's once it has loaded the whole file.
+ * {tool, args} -> {stdout, stderr, exit}; {breaks: [text]} -> {answers: [...]}. It is for each release of Kafka.
  */
 public final class ToolCalls {
     private static final Map<String, String> TOOLS = Map.ofEntries(
@@ -38,7 +23,7 @@ public final class ToolCalls {
         Map.entry("acls", "org.apache.kafka.tools.AclCommand"),
         Map.entry("broker-api-versions", "org.apache.kafka.tools.BrokerApiVersionsCommand"),
         Map.entry("cluster", "org.apache.kafka.tools.ClusterTool"),
-        Map.entry("configs", "kafka.admin.ConfigCommand"),
+        Map.entry("configs", "org.apache.kafka.tools.ConfigCommand"),
         Map.entry("delegation-tokens", "org.apache.kafka.tools.DelegationTokenCommand"),
         Map.entry("dump-log", "org.apache.kafka.tools.DumpLogSegments"),
         Map.entry("features", "org.apache.kafka.tools.FeatureCommand"),
@@ -96,9 +81,6 @@ public final class ToolCalls {
                 throw new Exited(status);
             }
         });
-        Exit.setExitProcedure((code, message) -> {
-            throw new Exited(code);
-        });
         PrintStream out = System.out;
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -106,10 +88,8 @@ public final class ToolCalls {
             ObjectNode answer = MAPPER.createObjectNode();
             if (question.has("tool")) {
                 call(question, answer);
-            } else if (question.has("file")) {
-                shell(question, answer);
             } else {
-                texts(question, answer.putArray("answers"));
+                breaks(question, answer.putArray("answers"));
             }
             out.println(MAPPER.writeValueAsString(answer));
             out.flush();
@@ -127,8 +107,7 @@ public final class ToolCalls {
         System.setOut(new PrintStream(call.stdout, true, StandardCharsets.UTF_8));
         System.setErr(errors);
         try {
-            Class.forName(TOOLS.get(question.get("tool").asText())).getMethod("main", String[].class)
-                .invoke(null, (Object) args);
+            tool(question.get("tool").asText()).getMethod("main", String[].class).invoke(null, (Object) args);
             call.exit(0);
         } catch (InvocationTargetException e) {
             if (!(e.getCause() instanceof Exited)) {
@@ -145,62 +124,25 @@ public final class ToolCalls {
         answer.put("exit", call.code);
     }
 
-    private static void texts(JsonNode question, ArrayNode answers) {
-        if (question.has("breaks")) {
-            for (String text : strings(question.get("breaks"))) {
-                BreakIterator lines = BreakIterator.getLineInstance();
-                lines.setText(text);
-                ArrayNode breaks = answers.addArray();
-                lines.first();
-                for (int end = lines.next(); end != BreakIterator.DONE; end = lines.next()) {
-                    breaks.add(end);
-                }
-            }
-        } else {
-            for (String text : strings(question.get("words"))) {
-                ArrayNode words = answers.addArray();
-                new DefaultParser().parse(text, text.length()).words().forEach(words::add);
+    private static void breaks(JsonNode question, ArrayNode answers) {
+        for (String text : strings(question.get("breaks"))) {
+            BreakIterator lines = BreakIterator.getLineInstance();
+            lines.setText(text);
+            ArrayNode breaks = answers.addArray();
+            lines.first();
+            for (int end = lines.next(); end != BreakIterator.DONE; end = lines.next()) {
+                breaks.add(end);
             }
         }
     }
 
-    private static void shell(JsonNode question, ObjectNode answer) throws Exception {
-        MetadataShellState state = new MetadataShellState();
-        SnapshotFileReader[] reader = new SnapshotFileReader[1];
-        FaultHandler faults = RuntimeException::new;
-        SupportedConfigChecker checker = new DefaultSupportedConfigChecker();
-        MetadataLoader loader = new MetadataLoader.Builder().setFaultHandler(faults).setNodeId(-1)
-            .setHighWaterMarkAccessor(() -> reader[0].highWaterMark()).setSupportedConfigChecker(checker).build();
-        reader[0] = new SnapshotFileReader(question.get("file").asText(), loader);
-        reader[0].startup();
-        loader.installPublishers(List.of(new MetadataShellPublisher(state))).get(1, TimeUnit.MINUTES);
-        long last = -2;
-        for (int unchanged = 0; unchanged < 15; Thread.sleep(20)) {
-            long offset = loader.lastAppliedOffset();
-            unchanged = offset == last && reader[0].highWaterMark().isPresent() ? unchanged + 1 : 0;
-            last = offset;
+    /** The class of a tool; that of kafka-configs was another one before 4.4. */
+    private static Class<?> tool(String name) throws ClassNotFoundException {
+        try {
+            return Class.forName(TOOLS.get(name));
+        } catch (ClassNotFoundException e) {
+            return Class.forName(TOOLS.get(name).replace("org.apache.kafka.tools", "kafka.admin"));
         }
-        Commands commands = new Commands(question.path("interactive").asBoolean());
-        ArrayNode outputs = answer.putArray("outputs");
-        for (JsonNode command : question.get("commands")) {
-            StringWriter text = new StringWriter();
-            PrintWriter writer = new PrintWriter(text);
-            ByteArrayOutputStream stdout = new ByteArrayOutputStream();
-            PrintStream out = System.out;
-            System.setOut(new PrintStream(stdout, true, StandardCharsets.UTF_8));
-            String failure = "";
-            try {
-                commands.parseCommand(strings(command)).run(Optional.empty(), writer, state);
-            } catch (RuntimeException e) {
-                failure = "failed: " + e.getMessage();
-            } finally {
-                System.setOut(out);
-            }
-            writer.flush();
-            outputs.add(stdout.toString(StandardCharsets.UTF_8) + text + failure);
-        }
-        loader.close();
-        reader[0].close();
     }
 
     private static List<String> strings(JsonNode array) {

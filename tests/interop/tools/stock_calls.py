@@ -25,14 +25,19 @@ from tests.tools.kafka.cases import (
 )
 
 SOURCE = Path(__file__).with_name("ToolCalls.java")
+SHELL_SOURCE = Path(__file__).with_name("ShellCalls.java")
+# Tools with the texts of the release before: kafka-shell 4.4.0 is not on Maven Central, and the configuration keys that
+# the help of the others lists are those of 4.3.1.
+OLDER_RELEASE = "4.3.1"
+OLDER = {"metadata-shell", "topics", "configs"}
 
 
 class StockCalls:
     """One JVM that answers many questions; a context manager."""
 
-    def __init__(self, stock: Stock, columns: str | None = None) -> None:
+    def __init__(self, stock: Stock, columns: str | None = None, source: Path = SOURCE) -> None:
         command = stock.java(
-            str(SOURCE),
+            str(source),
             heap="-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.security.manager=allow "
             "-Dfile.encoding=UTF-8 -Dsun.jnu.encoding=UTF-8",
             level="OFF",
@@ -80,31 +85,40 @@ class StockCalls:
 def answered(stock: Stock) -> dict[str, list[Case]]:
     """Every file of cases with the answers that stock gives now."""
     found = {}
+    older = Stock(OLDER_RELEASE)
+    older.bring()
     for tool in ("storage", "dump-log", "acls", "topics", "configs", "reassign-partitions"):
-        with StockCalls(stock) as calls:
+        with StockCalls(older if tool in OLDER else stock) as calls:
             found[tool] = [{**case, **calls.call(tool, case)} for case in cases(tool)]
-    found["arguments"] = []
-    by_columns: dict[str | None, list[Case]] = {}
-    for case in cases("arguments"):
-        by_columns.setdefault(case["columns"], []).append(case)
-    for columns, with_columns in by_columns.items():
-        with StockCalls(stock, columns) as calls:
-            found["arguments"] += [{**case, **calls.call(case["tool"], case)} for case in with_columns]
-    with StockCalls(stock) as calls:
+    kept = cases("arguments")
+    by_columns: dict[tuple[bool, str | None], list[int]] = {}
+    for number, case in enumerate(kept):
+        by_columns.setdefault((case["tool"] in OLDER, case["columns"]), []).append(number)
+    for (is_older, columns), numbers in by_columns.items():
+        with StockCalls(older if is_older else stock, columns) as calls:
+            for number in numbers:
+                kept[number] = {**kept[number], **calls.call(kept[number]["tool"], kept[number])}
+    found["arguments"] = kept
+    with StockCalls(older, source=SHELL_SOURCE) as calls:
         found["shell"] = []
         for case in cases("shell"):
             file = case["file"].replace("GOLDEN", str(GOLDEN)).replace("STOCK", str(STOCK))
             answer = calls.ask({**case, "file": file})
             found["shell"].append({**case, "outputs": [without_frames(text) for text in answer["outputs"]]})
-        for name in ("breaks", "words"):
-            kept = cases(name)
-            answers = calls.ask({name: [case["text"] for case in kept]})["answers"]
-            found[name] = [{**case, name: answer} for case, answer in zip(kept, answers, strict=True)]
+        found["words"] = _texts(calls, "words")
+    with StockCalls(stock) as calls:
+        found["breaks"] = _texts(calls, "breaks")
     return found
 
 
+def _texts(calls: StockCalls, name: str) -> list[Case]:
+    kept = cases(name)
+    answers = calls.ask({name: [case["text"] for case in kept]})["answers"]
+    return [{**case, name: answer} for case, answer in zip(kept, answers, strict=True)]
+
+
 def main() -> None:
-    stock = Stock("4.3.1")
+    stock = Stock("4.4.0")
     stock.bring()
     for name, kept in answered(stock).items():
         lines = [json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in kept]

@@ -6,13 +6,14 @@ import struct
 from random import Random
 from typing import TYPE_CHECKING
 
-from controller.core.apis import SERVED_VERSIONS as ANNOUNCED
+from controller.core.apis import served_versions
 from records.codec import encode
 from records.headers import RequestHeader, request_header_version
 from records.messages.envelope import EnvelopeRequest
 from records.registry import APIS, request_class
 from records.schema import schema_of
 from records.wire import EncodeError
+from tests.oracle.ours import KAFKA
 from tests.oracle.wire.answers import asked
 from tests.oracle.wire.conversation import Conversation, framed
 from tests.oracle.wire.values import Values
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 API_VERSIONS, ENVELOPE, FETCH_SNAPSHOT = 18, 58, 59
 # Changes of voters are compared at the level of the replica.
 VOTERS = (80, 81, 82)
-SERVED_VERSIONS = {key: versions for key, versions in ANNOUNCED.items() if key not in VOTERS}
+SERVED_VERSIONS = {key: versions for key, versions in served_versions(KAFKA).items() if key not in VOTERS}
 # What changes the state comes most often.
 OFTEN = (19, 19, 19, 20, 37, 44, 44, 33, 32, 32, 45, 46, 43, 56, 63, 63, 62, 57, 58, 18)
 # Requests of the quorum are not changed bit by bit: an epoch that is not the nodes' would begin an election.

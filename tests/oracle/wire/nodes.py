@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from controller.config.dynamic import DynamicConfig
 from controller.config.effective import ConfigSource
-from controller.config.node import NodeConfig
+from controller.config.node import RELEASE, NodeConfig
 from records.messages.configs import DescribeConfigsRequest
 from records.resource_types import ResourceType
 from tests.interop.ask import ask, describe_quorum
 from tests.interop.cluster import CLUSTER_ID, OURS, STOCK, eventually
 from tests.interop.stock import SMALL, Stock
+from tests.oracle.ours import KAFKA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,8 @@ class WireNode:
         """The configuration file."""
         here = f"127.0.0.1:{self.port}"
         own = {"listeners": f"CONTROLLER://{here}", "controller.quorum.voters": f"{NODE_ID}@{here}"}
-        whole = {**SETTINGS, **own, **settings}
+        release = {RELEASE: KAFKA.name} if self.kind == OURS else {}
+        whole = {**SETTINGS, **own, **settings, **release}
         self.directory.mkdir(parents=True, exist_ok=True)
         (self.directory / FILE).write_text("".join(f"{key}={value}\n" for key, value in whole.items()))
 

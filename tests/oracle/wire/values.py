@@ -15,6 +15,7 @@ from records.messages.topics import CreateTopicsRequest
 from records.schema import is_struct, schema_of
 from tests.interop.cluster import CLUSTER_ID
 from tests.oracle.generate.values import TOPIC_KEYS
+from tests.oracle.ours import KAFKA
 from tests.oracle.wire.names import epoch_of, topic_id_of
 from tests.oracle.wire.pools import (
     ALONE,
@@ -191,7 +192,7 @@ def registration(values: Values) -> dict[str, Any]:
 def endpoints_and_features(cls: Any) -> dict[str, Any]:
     """Listeners of a node that can be registered. Most others make stock resign: see `deliberate/`."""
     listener = cls.Listener(name="PLAINTEXT", host="h", port=9092, security_protocol=0)
-    levels = sorted(supported_features(unstable=False).items())
+    levels = sorted(supported_features(release=KAFKA).items())
     features = tuple(
         cls.Feature(name=name, min_supported_version=low, max_supported_version=high) for name, (low, high) in levels
     )
@@ -275,7 +276,7 @@ def described(values: Values) -> dict[str, Any]:
 
 
 def feature_update(values: Values) -> dict[str, Any]:
-    known = supported_features(unstable=False)
+    known = supported_features(release=KAFKA)
     known.pop("kraft.version")  # its change is one of the voters
     name = values.pick((*known, "no.such", ""))
     low, high = known.get(name, (0, 1))

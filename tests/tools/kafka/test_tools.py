@@ -41,8 +41,8 @@ def test_features_are_shown_and_a_change_that_is_refused_counts(address: str) ->
     refused = said("features", address, "--bootstrap-controller", "ADDRESS", "upgrade", "--feature", "nothing=1")
 
     assert re.sub(r" +", " ", shown["stdout"].splitlines()[3]).startswith(
-        "Feature: metadata.version SupportedMinVersion: 3.3-IV3 SupportedMaxVersion: 4.3-IV0 "
-        "FinalizedVersionLevel: 4.3-IV0 Epoch: "
+        "Feature: metadata.version SupportedMinVersion: 3.3-IV3 SupportedMaxVersion: 4.4-IV2 "
+        "FinalizedVersionLevel: 4.4-IV2 Epoch: "
     )
     assert refused["stdout"].startswith("Could not upgrade nothing to 1. ")
     assert (refused["stderr"], refused["exit"]) == ("1 out of 1 operation(s) failed.\n", 1)
@@ -80,13 +80,46 @@ def test_the_versions_of_a_controller_are_shown(address: str) -> None:
     assert lines[-1] == ")"
 
 
+def test_cluster_shows_the_versions_of_a_controller_as_the_tool_for_brokers_does(address: str) -> None:
+    found = said("cluster", address, "api-versions", "-C", "ADDRESS")
+
+    assert found == said("broker-api-versions", address, "--bootstrap-controller", "ADDRESS")
+    assert "\tUnregisterController(94): 0 [usable: 0]" in found["stdout"].splitlines()
+
+
+def test_cluster_unregisters_a_controller_or_says_why_not(address: str) -> None:
+    unknown = said("cluster", address, "unregister-controller", "-C", "ADDRESS", "--id", "77")
+    itself = said("cluster", address, "unregister-controller", "-C", "ADDRESS", "--id", "1")
+
+    assert (unknown["exit"], itself["exit"]) == (1, 1)
+    assert "ControllerIdNotRegisteredException: Controller ID 77 is not" in unknown["stderr"]
+    assert "InvalidRequestException: Controller cannot unregister itself while it is active." in itself["stderr"]
+
+
+def test_a_voter_that_is_gone_is_unregistered_by_the_tool_that_the_error_names(address: str) -> None:
+    remove = ("--bootstrap-controller", "ADDRESS", "remove-controller", "--controller-id", "77")
+    where = ("--controller-directory-id", "MvDxzVmcRsaTz33bUuRU6A", "--unregister")
+    dry = said("metadata-quorum", address, *remove, *where, "--dry-run")
+    refused = said("metadata-quorum", address, *remove, *where)
+
+    assert dry["stdout"] == (
+        "DRY RUN of removing KRaft controller 77 with directory id MvDxzVmcRsaTz33bUuRU6A\n"
+        "DRY RUN of unregistering KRaft controller 77\n"
+    )
+    assert refused["exit"] == 1
+    assert refused["stderr"].startswith("Failed to remove KRaft voter 77: ")
+    assert refused["stderr"].endswith(
+        ". To unregister the controller from the cluster, run `kafka-cluster.sh unregister-controller --id 77`.\n"
+    )
+
+
 def test_versions_that_a_client_does_not_know_are_said_to_be_unusable() -> None:
     lines = versions_text({0: (14, 15), 1: (0, 3), 4: (0, 7), 18: (0, 9), 999: (0, 0)}).splitlines()
 
     assert lines[1] == "\tProduce(0): 14 to 15 [unusable: node too new],"
     assert lines[2] == "\tFetch(1): 0 to 3 [unusable: node too old],"
     assert "\tLeaderAndIsr(4): 0 to 7 [unusable: node too new]," in lines
-    assert "\tApiVersions(18): 0 to 9 [usable: 4]," in lines
+    assert "\tApiVersions(18): 0 to 9 [usable: 5]," in lines
     assert lines[-2] == "\tUNKNOWN(999): 0"
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.features.levels import PREVIEW, STOCK, Release
+from controller.features.levels import KAFKA_4_3, KAFKA_4_4, Release
+from raft.storage.bootstrap import read_bootstrap
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import MetaProperties, parse_meta_properties
 from tests.tools.kafka.cases import GOLDEN, checkpoint
@@ -27,6 +28,7 @@ from tools.offline.load import load_image
 if TYPE_CHECKING:
     from pathlib import Path
 
+SNAPSHOT = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
 NOW_MS = 1_795_237_930_648
 
 
@@ -51,7 +53,7 @@ def formatted(wanted: Format) -> list[str]:
 def test_a_formatted_directory_equals_stocks_byte_for_byte(tmp_path: Path) -> None:
     """Except for times and checksums, the files equal those of the golden `--standalone` node."""
     golden = GOLDEN / "4.3-dynamic/node-1"
-    wanted = asked(tmp_path / "node-1")
+    wanted = asked(tmp_path / "node-1", known=KAFKA_4_3)
     wanted.voters = parse_voters("1@127.0.0.1:25091:72jNQffvShyiD5_x5d9riA")
 
     formatted(wanted)
@@ -62,6 +64,21 @@ def test_a_formatted_directory_equals_stocks_byte_for_byte(tmp_path: Path) -> No
     mark = (tmp_path / "node-1/meta.properties").read_text().splitlines()
     stock_mark = (golden / "meta.properties").read_text().splitlines()
     assert (mark[0], mark[1], mark[2:]) == (stock_mark[0], "#Sat Nov 21 05:12:10 UTC 2026", stock_mark[2:])
+
+
+@pytest.mark.parametrize("name", ["static", "standalone"])
+def test_a_directory_of_4_4_equals_stocks_byte_for_byte(tmp_path: Path, name: str) -> None:
+    """Except for times and checksums: the first records are in the snapshot 0-0 (KIP-1170)."""
+    golden = GOLDEN / "4.4-formatted" / name
+    wanted = asked(tmp_path, static_voters=name == "static")
+    if name == "standalone":
+        wanted.voters = parse_voters("1@127.0.0.1:19191:AtTZaWfgSF6FUZe9VS8CSQ")
+
+    formatted(wanted)
+
+    ours, stock = (tmp_path / SNAPSHOT).read_bytes(), (golden / SNAPSHOT).read_bytes()
+    assert (len(ours), checkpoint(ours)) == (len(stock), checkpoint(stock))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in golden.iterdir())
 
 
 def test_the_snapshot_of_the_voters_is_read_only(tmp_path: Path) -> None:
@@ -87,9 +104,12 @@ def test_each_directory_has_an_id_of_its_own(tmp_path: Path) -> None:
     assert len({mark.directory_id for mark in marks}) == 3
 
 
-def test_meta_properties_is_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("release", "operations"), [(KAFKA_4_3, 9), (KAFKA_4_4, 6)])
+def test_meta_properties_is_written_last(
+    release: Release, operations: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever fails before it, the directory can be formatted again."""
-    wanted = asked(tmp_path)
+    wanted = asked(tmp_path, known=release)
     wanted.voters = parse_voters("1@h:1:72jNQffvShyiD5_x5d9riA")
     calls = 0
 
@@ -114,7 +134,7 @@ def test_meta_properties_is_written_last(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(directory_files, "OsFiles", Failing)
 
-    for fail_at in range(1, 10):
+    for fail_at in range(1, operations + 1):
         calls = 0
         with pytest.raises(WriteError):
             formatted(wanted)
@@ -125,38 +145,55 @@ def test_meta_properties_is_written_last(tmp_path: Path, monkeypatch: pytest.Mon
     assert (tmp_path / "meta.properties").exists()
 
 
-def test_the_bootstrap_records_are_read_back_as_an_image(tmp_path: Path) -> None:
-    formatted(asked(tmp_path))
+@pytest.mark.parametrize(
+    ("level", "name"), [(30, "bootstrap.checkpoint"), (31, "bootstrap.checkpoint"), (33, SNAPSHOT)]
+)
+def test_the_bootstrap_records_are_read_back_as_an_image(level: int, name: str, tmp_path: Path) -> None:
+    wanted = asked(tmp_path, static_voters=True)
+    wanted.release = level
 
-    image = load_image(str(tmp_path / "bootstrap.checkpoint"))
+    formatted(wanted)
 
+    image = load_image(str(tmp_path / name))
     assert image.features == {
-        "metadata.version": 30,
+        "metadata.version": level,
         "eligible.leader.replicas.version": 1,
         "group.version": 1,
-        "share.version": 1,
+        "share.version": 1 if level < 31 else 2,
         "streams.version": 1,
         "transaction.version": 2,
     }
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.checkpoint")) == [name]
+    assert read_bootstrap(OsFiles(), str(tmp_path)) is not None
 
 
-def test_the_preview_formats_at_its_latest_level_for_production(tmp_path: Path) -> None:
-    wanted = asked(tmp_path, known=PREVIEW, static_voters=True)
+def test_only_the_metadata_directory_of_a_controller_has_the_records_of_4_4(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in "ab"]
+
+    formatted(asked(tmp_path / "a", directories=names, metadata_directory=names[1], static_voters=True))
+    formatted(asked(tmp_path / "c", is_controller=False, static_voters=True))
+
+    files = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
+    assert files == ["a/meta.properties", f"b/{SNAPSHOT}", "b/meta.properties", "c/meta.properties"]
+
+
+def test_a_release_formats_at_its_latest_level_for_production(tmp_path: Path) -> None:
+    wanted = asked(tmp_path, static_voters=True)
 
     said = formatted(wanted)
 
     assert said[-1].endswith("with metadata.version 4.4-IV2.")
     assert effective_levels(wanted, 33)["share.version"] == 2
-    assert effective_release(asked(tmp_path, known=PREVIEW, unstable=True)) == 34
+    assert effective_release(asked(tmp_path, known=KAFKA_4_4, unstable=True)) == 34
 
 
 @pytest.mark.parametrize(
     ("known", "level", "text"),
     [
-        (STOCK, 32, "No MetadataVersion with feature level 32. Valid feature levels are from 7 to 31."),
-        (STOCK, 31, "metadata.version 4.4-IV0 is not yet stable."),
-        (PREVIEW, 34, "metadata.version 4.5-IV0 is not yet stable."),
-        (PREVIEW, 35, "No MetadataVersion with feature level 35. Valid feature levels are from 7 to 34."),
+        (KAFKA_4_3, 32, "No MetadataVersion with feature level 32. Valid feature levels are from 7 to 31."),
+        (KAFKA_4_3, 31, "metadata.version 4.4-IV0 is not yet stable."),
+        (KAFKA_4_4, 34, "metadata.version 4.5-IV0 is not yet stable."),
+        (KAFKA_4_4, 35, "No MetadataVersion with feature level 35. Valid feature levels are from 7 to 34."),
     ],
 )
 def test_a_level_beyond_those_of_the_release_is_refused(tmp_path: Path, known: Release, level: int, text: str) -> None:

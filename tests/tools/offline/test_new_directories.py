@@ -11,7 +11,7 @@ from raft.storage.meta_properties import MetaProperties
 from records.metadata.transactions import NoOpRecord
 from tests.tools.offline.stock_directories import stock_directory
 from tools.offline.backups import save_directory
-from tools.offline.directory_files import write_directory
+from tools.offline.directory_files import Form, write_directory
 from tools.offline.examined import examine
 from tools.offline.new_directories import make_directories
 from tools.offline.saved_copy import save_copy
@@ -44,7 +44,7 @@ def test_the_parent_of_each_new_directory_is_synced(tmp_path: Path, synced: list
 
 
 def write_formatted(_: str, target: str) -> None:
-    write_directory(target, MetaProperties(1, "A" * 22, 1, bytes(15) + b"x"), [NoOpRecord()], None, 0, 0)
+    write_directory(target, MetaProperties(1, "A" * 22, 1, bytes(15) + b"x"), [NoOpRecord()], None, 0, 0, Form.FILE)
 
 
 SAVES: dict[str, Callable[[str, str], Any]] = {

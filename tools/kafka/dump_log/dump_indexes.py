@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY = Struct(">qi")
-_ABORTED_TRANSACTION = Struct(">bxqqqq")
+_ABORTED_TRANSACTION = Struct(">hqqqq")
 _PRODUCER_HEADER = Struct(">hIi")
 _PRODUCER_ENTRY = Struct(">qhiqiqiq")
 _CHECKED_FROM = 6  # the bytes that the CRC of a producer snapshot covers
@@ -210,11 +210,11 @@ def dump_transaction_index(file: str, lines: Lines) -> None:
     whole = len(data) - len(data) % _ABORTED_TRANSACTION.size
     entries = list(_ABORTED_TRANSACTION.iter_unpack(data[:whole]))
     for version, *_ in entries:
-        if version > 0:
+        if version != 0:
             raise Uncaught(
                 "org.apache.kafka.common.KafkaException",
-                f"Unexpected aborted transaction version {version} in transaction index {absolute(file)}, current "
-                "version is 0",
+                f"Unexpected aborted transaction version {version} in transaction index {absolute(file)}, supported "
+                "version range is 0 to 0",
             )
     names = ("version", "producerId", "firstOffset", "lastOffset", "lastStableOffset")
     for entry in entries:

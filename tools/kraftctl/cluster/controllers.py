@@ -99,9 +99,9 @@ def arguments_parser() -> argparse.ArgumentParser:
     add_writing_options(prune, "list them and change nothing")
     unregister = add_verb(
         verbs, "unregister", "remove the registration of one controller, as kafka-cluster of Kafka 4.4 does",
-        "Send UnregisterController for one id, whatever that controller is: it needs a leader of Kafka 4.4, or one of\n"
-        "ours with kraft.preview.release=4.4, and metadata.version 4.4-IV2. A controller that still runs registers\n"
-        "anew. Exit code 0: it is unregistered; 1: it is not.",
+        "Send UnregisterController for one id, whatever that controller is: it needs a leader of Kafka 4.4, stock or\n"
+        "ours, and metadata.version 4.4-IV2. A controller that still runs registers anew.\n"
+        "Exit code 0: it is unregistered; 1: it is not.",
         "kraftctl controllers unregister --id 7 --bootstrap-controller c1:9093,c2:9093",
     )  # fmt: skip
     unregister.add_argument("--id", type=int, required=True, metavar="ID", help="the controller")
@@ -116,8 +116,8 @@ def _unregister(options: argparse.Namespace) -> int:
     if UNREGISTER_API not in quorum.features(view.address).apis:
         host, port = view.address
         raise OSError(
-            f"the leader {host}:{port} has no UnregisterController: it needs Kafka 4.4, or a node of ours with "
-            "kraft.preview.release=4.4. Below, prune makes a registration block nothing"
+            f"the leader {host}:{port} has no UnregisterController: it needs Kafka 4.4, or a node of ours without "
+            "kraft.release=4.3. Below, prune makes a registration block nothing"
         )
     runs = view.is_member(options.id)
     if runs and not options.json:

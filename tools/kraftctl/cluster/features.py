@@ -8,7 +8,6 @@ from typing import NamedTuple
 from controller.config.values.definition import ConfigError
 from controller.features.levels import (
     METADATA_VERSION,
-    PREVIEW,
     feature_named,
     known_metadata_version,
     metadata_version_named,
@@ -121,7 +120,7 @@ def wanted_level(text: str) -> tuple[str, int]:
     name, equals, level = text.partition("=")
     try:
         if not equals:
-            return METADATA_VERSION, metadata_version_named(text, unstable=True, release=PREVIEW).level
+            return METADATA_VERSION, metadata_version_named(text, unstable=True).level
         if name == METADATA_VERSION:
             return name, known_metadata_version(int(level)).level
         feature_named(name)

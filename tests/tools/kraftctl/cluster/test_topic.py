@@ -45,10 +45,10 @@ class Cluster:
                 broker_id=number, cluster_id=CLUSTER_ID, incarnation_id=bytes(15) + bytes([number]),
                 listeners=(listener,), rack=None, log_dirs=(bytes(14) + bytes([9, number]),),
                 features=(
-                    features(name="metadata.version", min_supported_version=7, max_supported_version=30),
+                    features(name="metadata.version", min_supported_version=7, max_supported_version=33),
                     features(name="group.version", min_supported_version=0, max_supported_version=1),
                     features(name="transaction.version", min_supported_version=0, max_supported_version=2),
-                    features(name="share.version", min_supported_version=0, max_supported_version=1),
+                    features(name="share.version", min_supported_version=0, max_supported_version=2),
                     features(name="streams.version", min_supported_version=0, max_supported_version=1),
                     features(name="eligible.leader.replicas.version", min_supported_version=0, max_supported_version=1),
                 ),
