@@ -107,6 +107,20 @@ def test_a_missing_segment_is_a_gap_that_the_next_checkpoint_fills(tmp_path: Pat
     ]  # fmt: skip
 
 
+def test_the_records_of_the_first_checkpoint_are_read_from_the_log_alone(tmp_path: Path) -> None:
+    """The first leader writes them there (KIP-1170)."""
+    first = configs(3)
+    directory = node_directory(tmp_path / "node", {0: b"".join(batches_of(Random(0), first))})
+    built = SnapshotBytes(0, BEGIN_MS)
+    data = built.header(0) + built.data([value_of(record) for record in first]) + built.footer()
+    (directory / "__cluster_metadata-0" / f"{0:020d}-{0:010d}.checkpoint").write_bytes(data)
+
+    table = read(directory)
+
+    assert table["origin"].to_pylist() == ["log"] * 3
+    assert offsets(table) == [0, 1, 2]
+
+
 def test_records_before_the_start_of_one_copy_are_read_from_another(tmp_path: Path) -> None:
     node_directory(tmp_path / "old", {0: b"".join(batches(30))}, node_id=1)
     node_directory(tmp_path / "new", {20: b"".join(batches(30, 20))}, node_id=2)
