@@ -117,7 +117,8 @@ def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:
     controller.env.next_offset = controller.state.end_offset
     controller.waiting.on_committed(controller.state.stable_end_offset)
     serve_parked(controller)
-    controller.effects.append(Noted("snapshot_loaded", {"end_offset": id_.end_offset, "epoch": id_.epoch}))
+    if id_.end_offset:
+        controller.effects.append(Noted("snapshot_loaded", {"end_offset": id_.end_offset, "epoch": id_.epoch}))
 
 
 def on_caught_up(controller: Controller, _event: CaughtUp) -> None:

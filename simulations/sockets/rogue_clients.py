@@ -179,7 +179,8 @@ def _questions(visit: Visit, count: int) -> bytes:
         else:
             version = between(visit.rng, 0, known + 1)
             question = ApiVersionsRequest(client_software_name="stranger", client_software_version="0")
-            asked.append(framed(request_bytes(question, version, number * 7 - 3)))
+            data = request_bytes(question, min(version, known), number * 7 - 3)
+            asked.append(framed(data[:2] + version.to_bytes(2, "big") + data[4:]))
     return b"".join(asked)
 
 

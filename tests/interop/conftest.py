@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interop.stock import Stock
+from tests.interop.stock import DEFAULT, Stock
 
 
 @pytest.fixture(scope="session")
 def stock(request: pytest.FixtureRequest) -> Stock:
-    """The stock release of a test's parameter (`RELEASES`); that whose texts the tools have for a test without one."""
-    found = Stock(getattr(request, "param", "4.3.1"), quick=True)
+    """The stock release of a test's parameter (`RELEASES`); `DEFAULT` for a test without one."""
+    found = Stock(getattr(request, "param", DEFAULT), quick=True)
     found.bring()
     return found
 

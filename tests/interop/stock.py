@@ -18,6 +18,8 @@ from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 HERE = Path(__file__).parent
 # The releases whose servers and controllers run beside ours. 4.0.2 is brought too, for a test at its own level.
 RELEASES = ("4.3.1", "4.4.0")
+# That of a test which does not say: `KRAFT_STOCK_RELEASE=4.4.0 make interop` runs them all with another one.
+DEFAULT = os.environ.get("KRAFT_STOCK_RELEASE", "4.3.1")
 
 TOOLS = {
     "acls": "org.apache.kafka.tools.AclCommand",
@@ -74,7 +76,7 @@ class Stock:
     taken.
     """
 
-    version: str = "4.3.1"
+    version: str = DEFAULT
     quick: bool = False
 
     @property

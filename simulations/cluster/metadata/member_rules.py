@@ -35,7 +35,7 @@ PRODUCER_IDS = 1000  # in a block
 # From these on: registrations of controllers, directories of replicas, cordoned ones, eligible leader replicas.
 CONTROLLERS_SINCE, DIRECTORIES_SINCE, CORDONED_SINCE, ELR_SINCE = 15, 17, 30, 23
 # Records of these levels hold what a level below has no place for.
-LOSSY = (7, 8, 11, 13, 14, 15, 17, 23, 30)
+LOSSY = (7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33)
 
 
 def supports(levels: Levels, name: str, level: int) -> bool:

@@ -47,7 +47,7 @@ CAUGHT = {
         "cut-between-batches": ("Q56", 1),
         "eligible": ("Q52", 1),
         "directories": ("Q69", 1),
-        "levels": ("Q64", 1),
+        "levels": ("Q64", 3),
     },
 }
 

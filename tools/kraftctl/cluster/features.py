@@ -60,7 +60,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "kraftctl features",
         "Check whether every registered node supports a feature level. Exit code 0: nothing blocks it; 1: not\n"
         "checked; 2: nodes block it, or Kafka refuses it.",
-        "kraftctl features preflight 4.3 --bootstrap-controller c1:9093,c2:9093",
+        "kraftctl features preflight 4.4 --bootstrap-controller c1:9093,c2:9093",
         "kraftctl features preflight group.version=1 --directory /var/lib/kafka/metadata",
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="preflight")
@@ -70,7 +70,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "registered and was last seen, and the next step. A directory does not say which nodes fetch now. For a\n"
         "metadata.version below the present one: whether Kafka refuses the downgrade, and what of the metadata\n"
         "older releases cannot read. Nothing is written.",
-        "kraftctl features preflight 4.3 -c /etc/kafka/controller.properties",
+        "kraftctl features preflight 4.4 -c /etc/kafka/controller.properties",
         "kraftctl features preflight metadata.version=30 --bootstrap-controller c1:9093 --json",
     )  # fmt: skip
     preflight.add_argument("level", metavar="RELEASE|FEATURE=LEVEL", help="such as 4.3, 4.2-IV1 or group.version=1")

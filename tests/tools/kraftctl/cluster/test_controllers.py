@@ -134,7 +134,7 @@ def test_a_ghost_of_a_live_quorum_is_pruned(tmp_path: Path, capsys: pytest.Captu
                     features=(feature,),
                 )
             )
-        preflight = ["features", "preflight", "4.3", *where]
+        preflight = ["features", "preflight", "4.4", *where]
         prune = ["controllers", "prune", *where]
         codes = [main(preflight), main([*prune, "--dry-run"]), main(prune), main([*prune, "--yes", "--json"])]
         said = capsys.readouterr()
@@ -142,7 +142,6 @@ def test_a_ghost_of_a_live_quorum_is_pruned(tmp_path: Path, capsys: pytest.Captu
 
     assert codes == [2, 2, 1, 0, 0, 1, 0]
     assert f"next: if it is gone: kraftctl controllers prune --id {GHOST}" in said.out
-    assert "no UnregisterController (Kafka 4.4)" in said.out
     assert "--yes confirms the plan" in said.err
-    assert json.loads(said.out.splitlines()[-1])["done"] == {str(GHOST): WIDENED}
+    assert json.loads(said.out.splitlines()[-1])["done"] == {str(GHOST): "unregistered"}
     assert "controller 1 is a voter" in capsys.readouterr().err

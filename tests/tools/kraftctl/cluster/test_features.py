@@ -84,7 +84,7 @@ def test_a_live_quorum_is_checked_before_it_refuses(tmp_path: Path, capsys: pyte
         where = ["--bootstrap-controller", f"127.0.0.1:{port}"]
         assert run(["preflight", "share.version=9", *where]) == 2
         assert "controller 1 (voter) supports share.version " in capsys.readouterr().out
-        assert run(["preflight", "4.3", *where]) == 0
+        assert run(["preflight", "4.4", *where]) == 0
 
 
 @pytest.mark.parametrize("text", ["9.9", "", "group.version", "group.version=x", "nothing=1", "metadata.version=2"])

@@ -66,7 +66,6 @@ def test_the_bundle_of_a_running_node_has_all_parts(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [
         ".lock",
         "__cluster_metadata-0",
-        "bootstrap.checkpoint",
         "meta.properties",
     ]
     for name, entry in manifest["files"].items():
