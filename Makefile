@@ -46,7 +46,7 @@ types: setup
 # Tests with the extra `gssapi`, in a folder of its own: building it needs libkrb5-dev, and they need krb5-kdc.
 gssapi: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target build/gssapi -r requirements/gssapi.txt
-	PYTHONPATH=build/gssapi $(BIN)/python -m pytest tests/controller/security/test_gss.py tests/controller/config/test_gss_checks.py tests/interop/test_security_gssapi.py
+	PYTHONPATH=build/gssapi $(BIN)/python -m pytest tests/controller/security/test_gss.py tests/controller/config/security/test_gss_checks.py tests/interop/test_security_gssapi.py
 
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }

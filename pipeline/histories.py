@@ -14,7 +14,7 @@ import numpy as np
 
 from raft.storage.names import LOG, segment_name
 from records.batch import build_batch, build_control_batch, seal
-from records.bulk import Rows, batch_body, partition_changes, partitions
+from records.bulk.rows import Rows, batch_body, partition_changes, partitions
 from records.control import LeaderChangeMessage
 from records.control_batch import encode_control
 from records.frame import encode_record

@@ -12,18 +12,18 @@ from raft.change_stages import (
     requested_key,
     reserve,
 )
-from raft.config import ReplicaKey, Voter
-from raft.java_texts import endpoints_text, key_text, keys_text
-from raft.leader_state import UNKNOWN
-from raft.roles import Leader
-from raft.voter_change import VoterChange
-from raft.voters import endpoint_of, read_endpoints
+from raft.interface.config import ReplicaKey, Voter
+from raft.interface.voters import endpoint_of, read_endpoints
+from raft.state.java_texts import endpoints_text, key_text, keys_text
+from raft.state.leader_state import UNKNOWN
+from raft.state.roles import Leader
+from raft.state.voter_change import VoterChange
 from records.errors import Error, error_name
 from records.messages.versions import ApiVersionsRequest
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.replica import Replica
+    from raft.interface.inputs import Requested
+    from raft.state.replica import Replica
     from records.messages.versions import ApiVersionsResponse
     from records.messages.voters import AddRaftVoterRequest
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.change_stages import appended
-from raft.effects import ProposalRefused
 from raft.fetch_request import answer_parked, emit_confirmed, quorum_timeout
-from raft.roles import Leader
-from raft.voters import VoterSet, voters_record
+from raft.interface.effects import ProposalRefused
+from raft.interface.voters import VoterSet, voters_record
+from raft.state.roles import Leader
 from records.batch import build_control_batch
 from records.control import KRaftVersionRecord, LeaderChangeMessage
 from records.control_batch import encode_control
 
 if TYPE_CHECKING:
-    from raft.inputs import OffsetsReserved, Propose
-    from raft.leader_state import LeaderState
-    from raft.replica import Replica
+    from raft.interface.inputs import OffsetsReserved, Propose
+    from raft.state.leader_state import LeaderState
+    from raft.state.replica import Replica
 
 BATCH_BYTES_MAX = 8 * 1024 * 1024
 """The largest batch that Kafka's own readers accept. Proposals of this size together are appended without a linger."""

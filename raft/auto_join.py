@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.discovery import unexpected
-from raft.roles import Follower
+from raft.interface.voters import write_endpoints
+from raft.state.roles import Follower
 from raft.update_voter import restart_timer, send_to_leader
-from raft.voters import write_endpoints
 from records.errors import Error
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 
 if TYPE_CHECKING:
-    from raft.replica import Replica
+    from raft.state.replica import Replica
     from records.messages.voters import AddRaftVoterResponse, RemoveRaftVoterResponse
 
 # The change was made, or the leader cannot make it now: in both cases try again after a fetch timeout.

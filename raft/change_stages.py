@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none
-from raft.config import ReplicaKey
-from raft.effects import Reply, ReserveOffsets
-from raft.limits import NEVER
-from raft.roles import Leader
-from raft.voter_change import UNKNOWN
+from raft.interface.config import ReplicaKey
+from raft.interface.effects import Reply, ReserveOffsets
+from raft.interface.limits import NEVER
+from raft.state.roles import Leader
+from raft.state.voter_change import UNKNOWN
 from records.errors import Error, error_text
 from records.messages.voters import (
     AddRaftVoterRequest,
@@ -27,11 +27,11 @@ from records.messages.voters import (
 from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.leader_state import LeaderState
-    from raft.replica import Replica
-    from raft.voter_change import VoterChange
-    from raft.voters import VoterSet
+    from raft.interface.inputs import Requested
+    from raft.interface.voters import VoterSet
+    from raft.state.leader_state import LeaderState
+    from raft.state.replica import Replica
+    from raft.state.voter_change import VoterChange
 
 
 def refusal_before_change(replica: Replica, role: Leader) -> tuple[Error, str] | None:

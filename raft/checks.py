@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import ReplicaKey
-from raft.limits import EPOCH_MAX
-from raft.roles import Leader
-from raft.voters import endpoint_of
+from raft.interface.config import ReplicaKey
+from raft.interface.limits import EPOCH_MAX
+from raft.interface.voters import endpoint_of
+from raft.state.roles import Leader
 from records.errors import Error
 from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from raft.config import Endpoint
-    from raft.inputs import Requested
-    from raft.replica import Replica
+    from raft.interface.config import Endpoint
+    from raft.interface.inputs import Requested
+    from raft.state.replica import Replica
 
 
 def is_our_cluster(replica: Replica, cluster_id: str | None) -> bool:

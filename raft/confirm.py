@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.fetch_request import answer_voters, emit_confirmed
-from raft.roles import Leader
+from raft.state.roles import Leader
 
 if TYPE_CHECKING:
-    from raft.inputs import ConfirmLeadership
-    from raft.replica import Replica
+    from raft.interface.inputs import ConfirmLeadership
+    from raft.state.replica import Replica
 
 
 def on_confirm(replica: Replica, asked: ConfirmLeadership, _now_ms: int) -> None:
-    """Start a round in which a majority of the voters must fetch again; see `raft/rounds.py`.
+    """Start a round in which a majority of the voters must fetch again; see `raft/state/rounds.py`.
 
     A replica that is not the leader does nothing: a `LeaderChanged` notifies the state machine that leadership is lost.
     """

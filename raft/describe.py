@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.checks import only_partition
-from raft.effects import Reply
-from raft.leader_state import UNKNOWN, Progress
-from raft.roles import Leader
+from raft.interface.effects import Reply
+from raft.state.leader_state import UNKNOWN, Progress
+from raft.state.roles import Leader
 from records.errors import Error, error_text
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from records.metadata_log import METADATA_TOPIC
 from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.replica import Replica
+    from raft.interface.inputs import Requested
+    from raft.state.replica import Replica
 
 Topic = DescribeQuorumResponse.TopicData
 Partition = Topic.PartitionData

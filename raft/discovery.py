@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft.config import Endpoint
-from raft.effects import Denied
-from raft.limits import EPOCH_MAX
+from raft.interface.config import Endpoint
+from raft.interface.effects import Denied
+from raft.interface.limits import EPOCH_MAX
+from raft.interface.voters import endpoint_of
 from raft.transitions import to_follower, to_unattached
-from raft.voters import endpoint_of
 from records.errors import Error, error_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 
 class LeaderReport(NamedTuple):

@@ -12,12 +12,12 @@ from raft.checks import (
     only_partition,
     refusal_of_voter_request,
 )  # fmt: skip
-from raft.config import ReplicaKey
 from raft.discovery import learn, refused, report_of, take_answer, unexpected
-from raft.effects import Reply
 from raft.handover import peer_heard
-from raft.roles import Follower, Leader, Resigned
-from raft.voters import read_endpoints
+from raft.interface.config import ReplicaKey
+from raft.interface.effects import Reply
+from raft.interface.voters import read_endpoints
+from raft.state.roles import Follower, Leader, Resigned
 from records.errors import Error
 from records.messages.elections import (
     BeginQuorumEpochRequest,
@@ -30,8 +30,8 @@ from records.metadata_log import METADATA_TOPIC
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from raft.inputs import Requested
-    from raft.replica import Replica
+    from raft.interface.inputs import Requested
+    from raft.state.replica import Replica
 
 Begin = BeginQuorumEpochRequest.TopicData
 Response = TypeVar("Response", BeginQuorumEpochResponse, EndQuorumEpochResponse)

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from raft.change_stages import on_high_watermark
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
-from raft.commit import high_watermark
-from raft.config import ReplicaKey, SnapshotId
-from raft.effects import LeadershipConfirmed, Reply, ReplyRecords
-from raft.limits import NEVER
-from raft.log_view import BOOTSTRAP, EpochEnd
-from raft.parked import Parked, Partition
-from raft.roles import Leader
+from raft.interface.config import ReplicaKey, SnapshotId
+from raft.interface.effects import LeadershipConfirmed, Reply, ReplyRecords
+from raft.interface.limits import NEVER
+from raft.state.commit import high_watermark
+from raft.state.log_view import BOOTSTRAP, EpochEnd
+from raft.state.parked import Parked, Partition
+from raft.state.roles import Leader
 from records.errors import Error
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.uuids import METADATA_TOPIC_ID
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.leader_state import LeaderState
-    from raft.replica import Replica
+    from raft.interface.inputs import Requested
+    from raft.state.leader_state import LeaderState
+    from raft.state.replica import Replica
 
 Answer = FetchResponse.FetchableTopicResponse
 Data = Answer.PartitionData

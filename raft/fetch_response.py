@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.config import SnapshotId
 from raft.discovery import refused, report_of, take_answer, unexpected
 from raft.fetch_snapshot import begin_download, download_request, note_data_lost
-from raft.log_view import OFFSET_MAX, EpochEnd
-from raft.roles import Follower, Unattached
-from raft.voters import control_values, endpoint_of
+from raft.interface.config import SnapshotId
+from raft.interface.voters import control_values, endpoint_of
+from raft.state.log_view import OFFSET_MAX, EpochEnd
+from raft.state.roles import Follower, Unattached
 from records.batch import CorruptBatch, is_intact, read_header, records_of
 from records.errors import Error
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.uuids import METADATA_TOPIC_ID
 
 if TYPE_CHECKING:
-    from raft.replica import Replica
-    from raft.voters import VoterSet
+    from raft.interface.voters import VoterSet
+    from raft.state.replica import Replica
     from records.batch import Batch
 
 Partition = FetchRequest.FetchTopic.FetchPartition

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
-from raft.config import ReplicaKey, SnapshotId
 from raft.discovery import refused, report_of, take_answer, unexpected
-from raft.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
 from raft.fetch_request import quorum_timeout
-from raft.follower_state import Download
-from raft.log_view import BOOTSTRAP, OFFSET_MAX
-from raft.roles import Follower, Leader
+from raft.interface.config import ReplicaKey, SnapshotId
+from raft.interface.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
+from raft.state.follower_state import Download
+from raft.state.log_view import BOOTSTRAP, OFFSET_MAX
+from raft.state.roles import Follower, Leader
 from raft.transitions import drop_download
 from records.errors import Error
 from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from raft.inputs import PartWritten, Requested
-    from raft.replica import Replica
+    from raft.interface.inputs import PartWritten, Requested
+    from raft.state.replica import Replica
 
 # A leader that announces more does not send a snapshot: stock, too, opens no larger file. The disk must not fill.
 SNAPSHOT_BYTES_MAX = (1 << 31) - 1

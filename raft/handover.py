@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.limits import NEVER
-from raft.roles import Follower, Handover, Leader, Resigned
+from raft.interface.limits import NEVER
+from raft.state.roles import Follower, Handover, Leader, Resigned
 
 if TYPE_CHECKING:
-    from raft.config import RaftConfig
-    from raft.replica import Replica
+    from raft.interface.config import RaftConfig
+    from raft.state.replica import Replica
 
 # The part of handover_ms for which a leader waits, at most, before it resigns.
 PART_TO_COPY = 5

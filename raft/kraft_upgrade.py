@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.append import append_control, drain
-from raft.effects import KraftVersionSupport, ProposalRefused
-from raft.roles import Leader
-from raft.voters import voters_record
+from raft.interface.effects import KraftVersionSupport, ProposalRefused
+from raft.interface.voters import voters_record
+from raft.state.roles import Leader
 from records.control import KRaftVersionRecord
 from records.control_batch import encode_control
 
 if TYPE_CHECKING:
-    from raft.config import Voter
-    from raft.inputs import UpgradeKraftVersion
-    from raft.replica import Replica
+    from raft.interface.config import Voter
+    from raft.interface.inputs import UpgradeKraftVersion
+    from raft.state.replica import Replica
 
 DYNAMIC = 1
 

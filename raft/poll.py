@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 from raft import auto_join, update_voter
 from raft.append import drain
 from raft.change_stages import expire
-from raft.effects import ShutdownComplete
 from raft.epoch import send_begin_requests
 from raft.fetch_request import expire_parked
 from raft.fetch_response import send_fetch
 from raft.handover import is_over, may_resign, next_ms
-from raft.limits import NEVER
+from raft.interface.effects import ShutdownComplete
+from raft.interface.limits import NEVER
 from raft.resignation import send_end_requests
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.snapshots import clean
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.transitions import to_candidate, to_follower, to_leader, to_prospective, to_resigned, to_unattached
 from raft.vote import send_requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 CHANGES_MAX = 8
 """A limit above the longest chain in one step: Resigned, Unattached, Prospective, Candidate, Leader."""

@@ -11,14 +11,14 @@ from raft.change_stages import (
     requested_key,
     reserve,
 )
-from raft.java_texts import key_text, keys_text
-from raft.roles import Leader
-from raft.voter_change import VoterChange
+from raft.state.java_texts import key_text, keys_text
+from raft.state.roles import Leader
+from raft.state.voter_change import VoterChange
 from records.errors import Error
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.replica import Replica
+    from raft.interface.inputs import Requested
+    from raft.state.replica import Replica
 
 
 def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:

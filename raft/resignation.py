@@ -8,8 +8,8 @@ from records.messages.elections import EndQuorumEpochRequest
 from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from raft.replica import Replica
-    from raft.roles import Resigned
+    from raft.state.replica import Replica
+    from raft.state.roles import Resigned
 
 End = EndQuorumEpochRequest.TopicData
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.effects import DeleteSnapshot
-from raft.limits import NEVER
-from raft.recovered import StoredSnapshot
-from raft.roles import Follower, Unattached
+from raft.interface.effects import DeleteSnapshot
+from raft.interface.limits import NEVER
+from raft.interface.recovered import StoredSnapshot
+from raft.state.roles import Follower, Unattached
 
 if TYPE_CHECKING:
-    from raft.config import SnapshotId
-    from raft.inputs import SnapshotStored, SnapshotTaken
-    from raft.replica import Replica
+    from raft.interface.config import SnapshotId
+    from raft.interface.inputs import SnapshotStored, SnapshotTaken
+    from raft.state.replica import Replica
 
 
 def may_take(replica: Replica, snapshot: SnapshotId) -> bool:

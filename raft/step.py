@@ -22,7 +22,7 @@ from raft import (
 )
 from raft.append import on_propose, on_reserved
 from raft.discovery import unexpected
-from raft.inputs import (
+from raft.interface.inputs import (  # fmt: skip
     Answered,
     ConfirmLeadership,
     Disconnected,
@@ -41,9 +41,9 @@ from raft.inputs import (
     Ticked,
     UpgradeKraftVersion,
     WallClock,
-)  # fmt: skip
+)
 from raft.poll import poll
-from raft.roles import Candidate, Follower, Leader
+from raft.state.roles import Candidate, Follower, Leader
 from raft.transitions import first_role, to_prospective, to_resigned
 from records.errors import Error
 from records.messages.elections import (
@@ -70,9 +70,9 @@ from records.messages.voters import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.effects import Effect
-    from raft.inputs import Input
-    from raft.replica import Replica
+    from raft.interface.effects import Effect
+    from raft.interface.inputs import Input
+    from raft.state.replica import Replica
 
 
 def start(replica: Replica, now_ms: int, wall_offset_ms: int = 0) -> list[Effect]:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from raft import kraft_upgrade
 from raft.append import start_epoch
 from raft.change_stages import fail_change
-from raft.effects import DropSnapshotPart, ProposalRefused
 from raft.fetch_request import fail_parked, quorum_timeout
-from raft.follower_state import FollowerState
-from raft.leader_state import LeaderState, Progress
-from raft.limits import EPOCH_MAX, NEVER
+from raft.interface.effects import DropSnapshotPart, ProposalRefused
+from raft.interface.limits import EPOCH_MAX, NEVER
 from raft.resignation import send_end_requests
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
-from raft.tally import Tally
+from raft.state.follower_state import FollowerState
+from raft.state.leader_state import LeaderState, Progress
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
+from raft.state.tally import Tally
 
 if TYPE_CHECKING:
-    from raft.config import Endpoint
-    from raft.replica import Replica
+    from raft.interface.config import Endpoint
+    from raft.state.replica import Replica
 
 
 def first_role(replica: Replica, now_ms: int) -> Role:

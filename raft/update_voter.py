@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 from raft import kraft_upgrade
 from raft.change_stages import refusal_before_change, reply, reserve, uncommitted_voters
 from raft.checks import is_our_cluster, refusal_of_non_leader
-from raft.config import Endpoint, ReplicaKey, Voter
 from raft.discovery import LeaderReport, is_reachable, take_answer, unexpected
 from raft.fetch_request import quorum_timeout
-from raft.roles import Follower, Leader
-from raft.voter_change import VoterChange
-from raft.voters import read_endpoints, write_endpoints
+from raft.interface.config import Endpoint, ReplicaKey, Voter
+from raft.interface.voters import read_endpoints, write_endpoints
+from raft.state.roles import Follower, Leader
+from raft.state.voter_change import VoterChange
 from records.errors import Error
 from records.messages.voters import UpdateRaftVoterRequest
 from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.replica import Replica
+    from raft.interface.inputs import Requested
+    from raft.state.replica import Replica
     from records.messages.voters import UpdateRaftVoterResponse
 
 

@@ -12,20 +12,20 @@ from raft.checks import (
     only_partition,
     refusal_of_voter_request,
 )  # fmt: skip
-from raft.config import ReplicaKey
 from raft.discovery import refused, report_of, take_answer, unexpected
-from raft.effects import Reply
 from raft.handover import peer_heard
-from raft.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
-from raft.tally import Tally
+from raft.interface.config import ReplicaKey
+from raft.interface.effects import Reply
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
+from raft.state.tally import Tally
 from raft.transitions import to_candidate, to_unattached
 from records.errors import Error
 from records.messages.elections import VoteRequest, VoteResponse
 from records.metadata_log import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.replica import Replica
+    from raft.interface.inputs import Requested
+    from raft.state.replica import Replica
 
 Partition = VoteRequest.TopicData.PartitionData
 Answer = VoteResponse.TopicData

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.command != "guide":
         return main([options.command])
-    from records.guide import guide_of, whole_guide
+    from records.printing.guide import guide_of, whole_guide
 
     try:
         pieces: Iterable[str] = [guide_of(options.api, options.version)] if options.api else whole_guide()
@@ -53,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
 def decoded(line: str) -> str:
     """The JSON of a line with message, kind, version and hex; raises ValueError where it has none."""
     from records.codec import decode
-    from records.json_form import to_json
-    from records.json_text import json_text
+    from records.printing.json_form import to_json
+    from records.printing.json_text import json_text
 
     cls, version, data = _read(line, "decode")
     try:
@@ -67,8 +67,8 @@ def decoded(line: str) -> str:
 def encoded(line: str) -> str:
     """The hex of a line with message, kind, version and JSON; raises ValueError where it has none."""
     from records.codec import encode
-    from records.json_form import from_json
-    from records.json_text import read_json
+    from records.printing.json_form import from_json
+    from records.printing.json_text import read_json
 
     cls, version, text = _read(line, "encode")
     return encode(from_json(cls, version, read_json(text)), version).hex()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from struct import error as struct_error
 
-from records.decoding import make_decoder
-from records.encoding import make_encoder
+from records.generation.decoding import make_decoder
+from records.generation.encoding import make_encoder
 from records.schema import Message, is_struct, schema_of
 from records.wire import TYPE_CHECKING, DecodeError, EncodeError
 

@@ -169,14 +169,14 @@ PROPOSALS: dict[str, str] = {
             "ProposedRegisterConsumerRequest", "ProposedRegisterConsumerResponse", "ProposedHeartbeatRequest",
             "ProposedHeartbeatResponse", "ProposedRewindConsumerRequest", "ProposedRewindConsumerResponse",
         ),
-        "records.messages.group_proposal",
+        "records.messages.proposals.group_proposal",
     ),
     **dict.fromkeys(
         (
             "CreateTopicResponse", "AlterTopicRequest", "AlterTopicResponse", "DeleteTopicRequest",
             "DeleteTopicResponse", "TopicMetadataRequestV1", "TopicMetadataResponseV1",
         ),
-        "records.messages.kip4_proposal",
+        "records.messages.proposals.kip4_proposal",
     ),
 }  # fmt: skip
 

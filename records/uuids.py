@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from binascii import b2a_base64
 
-from records.java_base64 import url_safe_bytes
+from records.java.java_base64 import url_safe_bytes
 from records.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:

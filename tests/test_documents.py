@@ -20,7 +20,7 @@ import yaml
 
 from controller.config.keys import effects, own, server
 from controller.config.unknown_keys import unknown_keys
-from records.properties import parse_properties
+from records.java.properties import parse_properties
 from tests.controller.server.processes import free_ports_in_a_row, running
 from tests.test_tidy import PACKAGES
 from tools.kafka.shell import live_shell
@@ -67,7 +67,7 @@ NOT_RUN = {
     "kraftctl recover": "needs survivors; tests/interop/test_recover.py runs it",
     "kraftctl quorum": "changes the voters; tests/interop/test_quorum_replace.py and test_quorum_migrate.py run it",
     "kraftctl controllers": "needs a ghost; tests/interop/test_controllers_prune.py runs it",
-    "kraftctl debug": "takes a minute and writes where it says; tests/tools/kraftctl/debug/test_bundle.py runs it",
+    "kraftctl debug": "takes a minute and writes where it says; tests/tools/kraftctl/debug/test_debug.py runs it",
     "kraftctl diff": "needs a backup; tests/tools/kraftctl/history/test_history.py runs it",
     "kraftctl watch": "runs until it is ended; tests/tools/kraftctl/history/test_watch.py runs it",
     "kraftctl up": "runs until it is ended; tests/tools/kraftctl/run/test_up.py runs it",

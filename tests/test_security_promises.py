@@ -27,22 +27,22 @@ PROMISES = {
         "raft/network/test_server.py::test_when_unread_answers_exceed_the_limit_the_oldest_such_connection_is_closed",
         "raft/network/test_server.py::test_a_connection_above_the_limit_replaces_the_one_idle_for_longest_on_the_server",
         "raft/network/test_sasl_gate.py::test_unfinished_requests_without_authentication_do_not_close_authenticated_clients",
-        "controller/config/test_principal_rules.py::test_a_long_subject_is_mapped_or_refused_in_bounded_steps",
+        "controller/config/security/test_principal_rules.py::test_a_long_subject_is_mapped_or_refused_in_bounded_steps",
     ),
     "Fuzzers test the codecs, the network and the storage": (
         "records/test_compression.py::test_any_bytes_are_data_or_a_value_error",
     ),
     "An acknowledged change is on the disks of a majority": (
-        "raft/test_commit.py::",
-        "controller/node/test_audit.py::test_a_change_has_a_line_when_it_is_committed_and_not_before",
+        "raft/state/test_commit.py::",
+        "controller/node/audit/test_audit_log.py::test_a_change_has_a_line_when_it_is_committed_and_not_before",
     ),
     "Secrets are never printed": (
-        "controller/handlers/test_delegation_tokens.py::test_the_secret_key_is_not_shown",
+        "controller/handlers/security/test_delegation_tokens.py::test_the_secret_key_is_not_shown",
         "raft/network/test_sasl_gate.py::test_both_sides_log_why_and_no_secret",
     ),
     "A configuration that asks for what is not served is refused": (
-        "controller/config/test_security_checks.py::",
-        "controller/config/test_java_regex.py::test_what_is_not_served_is_refused",
+        "controller/config/security/test_security_checks.py::",
+        "controller/config/java/test_java.py::test_what_is_not_served_is_refused",
     ),
 }
 

@@ -7,15 +7,10 @@ import importlib.util
 import re
 import subprocess
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tools import registry
-from tools.kafka.acls import acls
-from tools.kraftctl import main as kraftctl
 
 ROOT = Path(__file__).parents[1]
 # A name computed at run time must be relative, or the installed module would not be found.
@@ -96,17 +91,6 @@ def test_no_module_computes_an_absolute_name_of_another() -> None:
     ]
 
     assert wrong == []
-
-
-def test_the_installed_commands_are_the_rows_of_the_registry() -> None:
-    """Of this environment, whose installation setup.py made."""
-    scripts = entry_points(group="console_scripts")
-    found = {each.name: each for each in scripts if each.module == "kraft_quorum.commands"}
-
-    assert {"kafka-acls", "kafka-acls.sh", "kraftctl", "kraft-pipeline"} <= found.keys()
-    assert sorted(f"{name} = {each.value}" for name, each in found.items()) == sorted(registry.entry_points())
-    assert found["kafka-acls.sh"].load() is acls.main
-    assert found["kraftctl"].load() is kraftctl.main
 
 
 def test_the_bill_of_materials_is_of_the_lock_that_the_image_installs() -> None:

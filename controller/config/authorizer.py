@@ -7,7 +7,7 @@ from controller.config.values.definition import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.config.node_values import NodeValues
+    from controller.config.values.node_values import NodeValues
 
 KEY = "authorizer.class.name"
 STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.node import NodeConfig
 from controller.config.values.definition import ConfigError
-from records.properties import PropertiesError, parse_properties
+from records.java.properties import PropertiesError, parse_properties
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.node_values import NodeValues
+    from controller.config.values.node_values import NodeValues
 
 # The one reporter of metrics that is part of Kafka. Its metrics are served without it.
 JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"

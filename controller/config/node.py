@@ -9,7 +9,6 @@ from controller.config.group_checks import check_node
 from controller.config.java_metrics import ignored_java_metrics
 from controller.config.keys import own, server
 from controller.config.node_checks import check_addresses, check_values
-from controller.config.node_values import NodeValues
 from controller.config.system_properties import system_properties
 from controller.config.unknown_keys import unknown_keys
 from controller.config.values.definition import ConfigError
@@ -21,6 +20,7 @@ from controller.config.values.listeners import (
     parse_listeners,
     security_protocols,
 )
+from controller.config.values.node_values import NodeValues
 from controller.config.values.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
 from controller.features.levels import CURRENT, RELEASES
 

@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.config.node_values import NodeValues
     from controller.config.values.listeners import Endpoint
+    from controller.config.values.node_values import NodeValues
 
 ROLES = "process.roles"
 LISTENERS = "listeners"

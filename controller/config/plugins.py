@@ -8,7 +8,7 @@ from controller.config.values.definition import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.config.node_values import NodeValues
+    from controller.config.values.node_values import NodeValues
 
 OWN = "python:"
 CREATE_TOPIC_POLICY = "create.topic.policy.class.name"

@@ -141,7 +141,7 @@ class _Files(_Paths):
     """Properties files: `${file:/path:key}`."""
 
     def __call__(self, path: str, keys: frozenset[str]) -> Found:
-        from records.properties import PropertiesError, parse_properties_text
+        from records.java.properties import PropertiesError, parse_properties_text
 
         checked = self._checked(path) if path else None
         if checked is None:

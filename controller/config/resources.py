@@ -9,7 +9,7 @@ from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, t
 from controller.config.values.definition import ConfigError, Required
 from controller.config.values.text import parse_integer
 from records.errors import ApiError, Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.resource_types import ResourceType
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from controller.config.authorizer import authorizer_name, super_users
 from controller.config.edges import check_edges
 from controller.config.node import NodeConfig
 from controller.config.plugins import ALTER_CONFIG_POLICY, CREATE_TOPIC_POLICY, policy
-from controller.config.security_checks import check_security
+from controller.config.security.security_checks import check_security
 from controller.config.values.definition import ConfigError
 
 TYPE_CHECKING = False

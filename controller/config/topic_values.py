@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.keys import topic
 from controller.config.values.definition import ConfigError, invalid
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from controller.features.levels import RELEASES
 from controller.handlers import (
-    acls,
     brokers,
     client_quotas,
     cluster,
     configs,
     controllers,
-    delegation_tokens,
     describe_configs,
     directories,
     elections,
@@ -28,12 +26,11 @@ from controller.handlers import (
     partition_creation,
     producer_ids,
     reassignments,
-    sasl,
-    scram,
     topic_deletion,
     topics,
     versions,
 )
+from controller.handlers.security import acls, delegation_tokens, sasl, scram
 from controller.handlers.unserved import unserved
 from controller.state.tables.acl import AclOperation
 from records.messages.acls import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest

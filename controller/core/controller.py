@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from controller.interface.inputs import RequestContext, ReserveOffsets
     from controller.state.partitions.bulk_batches import BatchReplay
     from controller.state.state import State
-    from raft.config import SnapshotId
+    from raft.interface.config import SnapshotId
 
 
 class Controller:

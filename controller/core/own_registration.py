@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from controller.interface.effects import Effect
     from controller.state.state import State
-    from raft.config import Endpoint
+    from raft.interface.config import Endpoint
 
 # Kafka's times: a failed attempt is repeated after 100 ms, twice that and so on.
 BACKOFF_MS = 100

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.handlers.delegation_tokens import sweep
 from controller.handlers.elections import balance_leaders, elect_uncleanly
+from controller.handlers.security.delegation_tokens import sweep
 from controller.interface.results import Result
 from records.metadata.transactions import NoOpRecord
 

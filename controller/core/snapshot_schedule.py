@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.config import SnapshotId
+from raft.interface.config import SnapshotId
 
 if TYPE_CHECKING:
     from controller.interface.settings import Settings

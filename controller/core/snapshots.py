@@ -10,7 +10,7 @@ from controller.state.view import stable_view
 if TYPE_CHECKING:
     from controller.core.controller import Controller
     from controller.interface.inputs import SnapshotGivenUp, SnapshotWritten, Stopping
-    from raft.config import SnapshotId
+    from raft.interface.config import SnapshotId
 
 
 def take_snapshot_if_due(controller: Controller) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.state.tables.quotas import entity_of
 from records.errors import ApiError, Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.messages.quotas import AlterClientQuotasResponse
 from records.metadata.configs import ClientQuotaRecord
 

@@ -11,7 +11,7 @@ from controller.config.values.text import java_trim, parse_integer, split_list
 from controller.features.record_versions import CORDONED_DIRECTORIES
 from controller.interface.policies import ConfigChange
 from records.errors import ApiError, Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
 from records.resource_types import ResourceType

@@ -18,7 +18,7 @@ from controller.features.record_versions import CONTROLLER_REGISTRATION
 from controller.handlers.config_changes import MIN_ISR, config_record
 from controller.interface.results import Result
 from records.errors import ApiError, Error, error_text
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.messages.features import UpdateFeaturesResponse
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.transactions import NoOpRecord

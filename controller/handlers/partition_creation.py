@@ -17,7 +17,7 @@ from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import permission_on
 from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.messages.topics import CreatePartitionsResponse
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from controller.config.effective import Layers
 from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.resource_types import ResourceType
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows, permission_on
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
-from records.java_order import uuid_order
+from records.java.java_order import uuid_order
 from records.messages.topics import DeleteTopicsResponse
 from records.metadata.topics import RemoveTopicRecord
 from records.uuids import ZERO_UUID

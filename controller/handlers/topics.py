@@ -20,7 +20,7 @@ from controller.rules.permissions import allows, permission_on
 from controller.state.partitions.topics import has_similar, similar_name
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.messages.topics import CreateTopicsResponse
 from records.metadata.topics import TopicRecord
 from records.metadata_log import METADATA_TOPIC

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from controller.interface.inputs import RequestContext
-    from raft.config import SnapshotId
-    from raft.inputs import Source
+    from raft.interface.config import SnapshotId
+    from raft.interface.inputs import Source
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class ServeLater:
 
 @dataclass(slots=True)
 class Append:
-    """Append one record batch, complete in its bytes, to the log of the quorum (`raft.inputs.Propose`)."""
+    """Append one record batch, complete in its bytes, to the log of the quorum (`raft.interface.inputs.Propose`)."""
 
     epoch: int
     base_offset: int
@@ -50,7 +50,7 @@ class Append:
 
 @dataclass(slots=True)
 class OffsetsReserved:
-    """The offsets from `base_offset` on are left to a control batch of the quorum (`raft.inputs.OffsetsReserved`)."""
+    """The offsets from `base_offset` on are left to a control batch of the quorum (`raft`'s `OffsetsReserved`)."""
 
     epoch: int
     base_offset: int
@@ -58,7 +58,7 @@ class OffsetsReserved:
 
 @dataclass(slots=True)
 class UpgradeKraftVersion:
-    """Raise kraft.version: two control records, from `base_offset` on (`raft.inputs.UpgradeKraftVersion`)."""
+    """Raise kraft.version: two control records, from `base_offset` on (`raft.interface.inputs.UpgradeKraftVersion`)."""
 
     epoch: int
     base_offset: int
@@ -103,7 +103,7 @@ class SendToActive:
 
 @dataclass(slots=True)
 class Noted:
-    """An event for the node's log. name: one of `controller.node.log_events`; fields: plain values."""
+    """An event for the node's log. name: one of `controller.node.logging.log_events`; fields: plain values."""
 
     name: str
     fields: dict[str, Any]

@@ -35,7 +35,7 @@ class Env:
     that stands before it.
     loggers: of this node; None where none can be changed. topic_defaults: what `controller.handlers.topics` keeps.
     access: the authorizer; None where everything is allowed. token_secrets: kept by
-    `controller.handlers.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
+    `controller.handlers.security.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
     documentation: returns type of config resource -> key -> text, for DescribeConfigs. slices: by which a handler lets
     other inputs be taken.
     """

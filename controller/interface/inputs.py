@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from raft.config import SnapshotId
-    from raft.inputs import Source
+    from raft.interface.config import SnapshotId
+    from raft.interface.inputs import Source
 
 
 class Principal(NamedTuple):

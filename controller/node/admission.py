@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
     from controller.interface.access import Access
-    from controller.node.audit import AuditLog
-    from raft.inputs import Source
+    from controller.node.audit.audit_log import AuditLog
+    from raft.interface.inputs import Source
     from raft.network.requests import Incoming
 
 

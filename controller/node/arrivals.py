@@ -11,7 +11,7 @@ from controller.interface import inputs
 from controller.node.envelope import forwarded, request_in
 from controller.node.long_requests import asks_much, is_long
 from controller.node.request_bounds import TooLarge, refusal_of_size
-from raft import inputs as raft_inputs
+from raft.interface import inputs as raft_inputs
 from records.errors import ApiError
 from records.messages.elections import VoteRequest
 from records.messages.fetch import FetchRequest
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
     from controller.node.admission import Admission
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
     from controller.node.long_serving import LongServing
     from controller.node.replies import Replies
     from controller.node.shared_ids import SharedIds
     from raft.network.requests import Incoming
     from raft.network.server import Server
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 REQUEST_RECEIVED = "request_received"
 OTHER_CLUSTER = "peer_in_other_cluster"

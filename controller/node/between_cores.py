@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
-from raft import effects as raft_effects
-from raft import inputs as raft_inputs
+from raft.interface import effects as raft_effects
+from raft.interface import inputs as raft_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

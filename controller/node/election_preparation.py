@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.voters import endpoint_of
+from raft.interface.voters import endpoint_of
 from records.codec import prepare
 from records.messages.elections import (
     BeginQuorumEpochRequest,
@@ -20,9 +20,9 @@ from records.schema import schema_of
 if TYPE_CHECKING:
     import asyncio
 
-    from raft.config import Endpoint
+    from raft.interface.config import Endpoint
     from raft.network.channels import Channels
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 INTERVAL_S = 0.2
 

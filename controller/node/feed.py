@@ -7,15 +7,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.interface import inputs
-from raft.roles import Follower, Leader
+from raft.state.roles import Follower, Leader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from controller.core.controller import Controller
-    from raft.config import SnapshotId
-    from raft.effects import LeaderChanged
-    from raft.replica import Replica
+    from raft.interface.config import SnapshotId
+    from raft.interface.effects import LeaderChanged
+    from raft.state.replica import Replica
     from raft.storage.storage import Storage
     from records.batch import Batch
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from controller.node.envelope import Forwarded
     from controller.node.long_thread import Executor
     from controller.node.replies import Replies
-    from raft.inputs import Source
+    from raft.interface.inputs import Source
     from raft.network.requests import Incoming
     from raft.network.server import Server
     from records.headers import RequestHeader

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import APIS
 from controller.interface import inputs
-from raft import effects as raft_effects
-from raft import inputs as raft_inputs
-from raft.inputs import Source
+from raft.interface import effects as raft_effects
+from raft.interface import inputs as raft_inputs
+from raft.interface.inputs import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from controller.core.controller import Controller
     from controller.interface.effects import SendToActive
     from raft.network.channels import Channels
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 # The connection number in the source of a request that this node sends to itself.
 LOOPBACK_CONNECTION = 0

@@ -12,7 +12,7 @@ from controller.core.controller import Controller
 from controller.core.own_registration import OwnRegistration
 from controller.node.node import Node, Parts
 from controller.state.state import State
-from raft.replica import Replica
+from raft.state.replica import Replica
 from raft.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from controller.interface.env import Env
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
     from controller.node.long_thread import Executor as LongExecutor
-    from raft.config import Endpoint, RaftConfig, ReplicaKey
+    from raft.interface.config import Endpoint, RaftConfig, ReplicaKey
+    from raft.interface.voters import VoterSet
     from raft.network.channels import Channels
     from raft.network.server import Server
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
     from raft.storage.log import LogLimits
-    from raft.voters import VoterSet
 
 
 class Setup(NamedTuple):

@@ -25,8 +25,8 @@ from controller.node.shared_ids import SharedIds
 from controller.node.snapshot_task import SnapshotTask
 from controller.node.stop_snapshot import Stop
 from controller.node.timers import Timers
-from raft import effects as raft_effects
-from raft import inputs as raft_inputs
+from raft.interface import effects as raft_effects
+from raft.interface import inputs as raft_inputs
 from raft.step import start as raft_start
 from raft.step import step as raft_step
 from raft.storage.errors import DiskFailed, remedy_fields
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.core.controller import Controller
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
     from controller.node.long_thread import Executor
-    from raft.config import SnapshotId
+    from raft.interface.config import SnapshotId
     from raft.network.channels import Channels
     from raft.network.requests import Incoming
     from raft.network.server import Server
-    from raft.replica import Replica
+    from raft.state.replica import Replica
     from raft.storage.storage import Storage
 
 # A node that failed ends after this time, in which it sends the other voters that it leads no more.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from controller.interface.inputs import RequestContext
     from controller.node.loopback_requests import LoopbackRequests
-    from raft.inputs import Source
+    from raft.interface.inputs import Source
     from raft.network.server import Server
     from records.headers import RequestHeader
 

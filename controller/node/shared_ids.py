@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.config import ReplicaKey
+from raft.interface.config import ReplicaKey
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from raft.network.requests import Incoming
-    from raft.replica import Replica
+    from raft.state.replica import Replica
     from records.messages.fetch import FetchRequest
 
 # Two processes return some four times a second, because no Fetch is parked for longer than 500 ms. A replica that has

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from controller.interface.effects import TakeSnapshot
     from controller.state.view import View
-    from raft.config import SnapshotId
-    from raft.replica import Replica
+    from raft.interface.config import SnapshotId
+    from raft.interface.voters import VoterSet
+    from raft.state.replica import Replica
     from raft.storage.snapshots import SnapshotWriter
     from raft.storage.storage import Storage
-    from raft.voters import VoterSet
 
 # Batches per iteration of the loop: about half a millisecond of work each.
 BATCHES_PER_ITERATION = 4

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.interface import inputs
-from raft import inputs as raft_inputs
+from raft.interface import inputs as raft_inputs
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
     from controller.node.snapshot_task import SnapshotTask
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 # The longest wait for the snapshot. The rest of controller.server.start.SHUTDOWN_S_MAX is for the handover.
 STOP_SNAPSHOT_S_MAX = 1.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.core.steps import deadline_ms
 from controller.interface import inputs
-from raft import inputs as raft_inputs
+from raft.interface import inputs as raft_inputs
 from raft.storage.errors import DiskFailed
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from controller.core.controller import Controller
     from controller.node.election_preparation import ElectionPreparation
-    from raft.replica import Replica
+    from raft.state.replica import Replica
     from raft.storage.storage import Storage
 
 UPKEEP_S = 1.0

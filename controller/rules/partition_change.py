@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT, NO_EPOCH_BUMP_ON_ISR_SHRINK, partition_version
 from controller.rules.reassignment import completed
 from controller.state.partitions.partition import NO_LEADER, NO_LEADER_CHANGE, RECOVERING
-from records.java_order import union_order
+from records.java.java_order import union_order
 from records.metadata.topics import PartitionChangeRecord
 
 if TYPE_CHECKING:

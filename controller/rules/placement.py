@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from records.errors import ApiError, Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, MutableSequence

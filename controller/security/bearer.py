@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from controller.config import bearer_checks as checks
+from controller.config.security import bearer_checks as checks
 from controller.config.values.text import hide_url_secrets
 from controller.security.bearer_login import FetchedLogin, FileLogin, TokenRequest, UnsecuredLogin, Window
 from controller.security.bearer_login import parse_token_file as token_parser
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-    from controller.config.jaas import Module
-    from controller.config.listener_values import ListenerValues
+    from controller.config.security.jaas import Module
+    from controller.config.security.listener_values import ListenerValues
     from controller.security.bearer_login import ClientToken
     from controller.security.jwks import KeySet
 

@@ -6,13 +6,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from controller.config import providers
-from controller.config.bearer_checks import check_bearer_client
-from controller.config.gss_checks import check_gss_client
-from controller.config.jaas import parse_jaas
-from controller.config.jaas_file import PROPERTY, jaas_sections
 from controller.config.keys import server
-from controller.config.listener_values import ListenerValues
-from controller.config.security_checks import (
+from controller.config.security.bearer_checks import check_bearer_client
+from controller.config.security.gss_checks import check_gss_client
+from controller.config.security.jaas import parse_jaas
+from controller.config.security.jaas_file import PROPERTY, jaas_sections
+from controller.config.security.listener_values import ListenerValues
+from controller.config.security.security_checks import (
     GSSAPI,
     MODULES,
     OAUTHBEARER,
@@ -29,8 +29,8 @@ from raft.network.security import ClientSecurity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.jaas import Module
     from controller.config.node import NodeConfig
+    from controller.config.security.jaas import Module
     from controller.config.values.definition import Value
 
 PROTOCOL, MECHANISM, JAAS = "security.protocol", "sasl.mechanism", "sasl.jaas.config"

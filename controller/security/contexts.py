@@ -7,7 +7,7 @@ import ssl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from controller.config.security_checks import store_type
+from controller.config.security.security_checks import store_type
 from controller.security.ciphers import open_ssl_name
 from controller.security.files import FileError, read_bounded
 from controller.security.keystores import key_pair, pem, trusted
@@ -18,7 +18,7 @@ from controller.security.sessions import Sessions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from controller.config.listener_values import ListenerValues
+    from controller.config.security.listener_values import ListenerValues
 
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}

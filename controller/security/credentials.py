@@ -6,7 +6,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from controller.handlers.delegation_tokens import Secrets
+from controller.handlers.security.delegation_tokens import Secrets
 from controller.security.watched_file import WatchedFile
 from controller.state.tables.scram import MECHANISMS
 from raft.network.mechanisms import ITERATIONS_MIN, Credential, credential_of_password, encoded

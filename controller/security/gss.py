@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from controller.config.gss_checks import CONFIG_PROPERTY, is_set, keytab_of, rules_of, service_name
+from controller.config.security.gss_checks import CONFIG_PROPERTY, is_set, keytab_of, rules_of, service_name
 from raft.network.mechanisms import TOKEN_BYTES_MAX, SaslRefused
 from records.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.config.jaas import Module
-    from controller.config.kerberos_rules import KerberosRules
-    from controller.config.listener_values import ListenerValues
+    from controller.config.security.jaas import Module
+    from controller.config.security.kerberos_rules import KerberosRules
+    from controller.config.security.listener_values import ListenerValues
 
 # No layer of security, and no buffer, which it would be for.
 _NO_LAYER = b"\1\0\0\0"

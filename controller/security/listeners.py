@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from controller.config.listener_values import ListenerValues
-from controller.config.principal_rules import PrincipalRules
-from controller.config.security_checks import (
+from controller.config.security.listener_values import ListenerValues
+from controller.config.security.principal_rules import PrincipalRules
+from controller.config.security.security_checks import (
     GSSAPI,
     OAUTHBEARER,
     PLAIN,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
-    from controller.config.jaas import Module
     from controller.config.node import NodeConfig
+    from controller.config.security.jaas import Module
     from controller.security.bearer import Surroundings
     from controller.security.contexts import Contexts
     from controller.security.credentials import Credentials

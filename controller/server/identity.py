@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.config import ReplicaKey
+from raft.interface.config import ReplicaKey
 from raft.storage.directory_lock import DirectoryLock
 from raft.storage.meta_properties import (
     MetaProperties,

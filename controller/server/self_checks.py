@@ -1,6 +1,6 @@
 """What a node finds wrong with itself: its disk, its clock, its certificates, voters that it cannot reach.
 
-Each is an event with a text of `controller/node/problems.py`, and is shown while it lasts.
+Each is an event with a text of `controller/node/logging/problems.py`, and is shown while it lasts.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.node.problems import text_of
-from raft.roles import Follower, Leader
+from controller.node.logging.problems import text_of
+from raft.state.roles import Follower, Leader
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Iterable
 
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
     from controller.node.node import Node
 
 INTERVAL_S = 1.0

@@ -32,7 +32,8 @@ from controller.server.identity import Identity
 from controller.server.self_checks import Certificate, SelfChecks
 from controller.server.service_manager import ServiceManager
 from controller.server.stack_dumps import StackDumps
-from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
+from raft.interface.config import Endpoint, RaftConfig, ReplicaKey, Voter
+from raft.interface.voters import VoterSet
 from raft.network.channels import Channels
 from raft.network.server import Server
 from raft.storage.bootstrap import read_bootstrap
@@ -40,7 +41,6 @@ from raft.storage.errors import StorageError, remedy_of
 from raft.storage.files import OsFiles
 from raft.storage.flusher import FlushThread
 from raft.storage.log import LogLimits
-from raft.voters import VoterSet
 from records.extras import install_command
 from records.frame import decode_record
 from records.metadata_log import PARTITION_DIRECTORY
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from controller.config.node import NodeConfig
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
     from controller.node.node import Node
     from controller.server.grpc.port import GrpcPort
     from controller.server.http.port import HttpPort
+    from raft.interface.recovered import Recovered
     from raft.network.security import ClientSecurity
-    from raft.recovered import Recovered
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
 
@@ -164,7 +164,7 @@ def build(
     """Recover the directory, and make the node. Raises StorageError, OSError."""
     audit = None
     if path := config.text("kraft.audit.log"):
-        from controller.node.audit import open_audit
+        from controller.node.audit.audit_log import open_audit
 
         def note(name: str, fields: dict[str, Any]) -> None:
             loop.call_soon_threadsafe(lambda: log(name, **fields))

@@ -13,8 +13,8 @@ from controller.state.partitions.sets import distinct
 from controller.state.partitions.uncommon_fields import COMMON
 from controller.state.records_of import SECTIONS, partition_at, partitions
 from records.batch import seal
-from records.bulk import batch_body
-from records.bulk import partitions as partition_rows
+from records.bulk.rows import batch_body
+from records.bulk.rows import partitions as partition_rows
 from records.frame import encode_record
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from controller.state.partitions.partitions import Rows
     from controller.state.records_of import Section
     from controller.state.view import View
-    from records.bulk import Rows as Encoded
+    from records.bulk.rows import Rows as Encoded
 
 # The version of PartitionRecord that first had them.
 DIRECTORIES_SINCE = 1

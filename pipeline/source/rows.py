@@ -21,8 +21,8 @@ from pipeline.source.varints import padded, signed
 from records.batch import CorruptBatch, is_intact, records_of, uncompressed
 from records.control_batch import CONTROL_RECORDS, control_type, decode_control
 from records.frame import FRAME_VERSION, decode_record, encode_record, read_frame
-from records.json_form import to_json
-from records.json_text import json_text
+from records.printing.json_form import to_json
+from records.printing.json_text import json_text
 from records.registry import METADATA_RECORDS
 from records.wire import DecodeError, read_uvarint, read_zigzag
 

@@ -16,8 +16,8 @@ from pipeline.source.reading import Wanted, decode
 from pipeline.source.secrets import HIDDEN
 from records.batch import build_batch
 from records.frame import encode_record
-from records.json_form import from_json
 from records.metadata.security import UserScramCredentialRecord
+from records.printing.json_form import from_json
 from records.registry import METADATA_RECORDS, metadata_class
 
 if TYPE_CHECKING:

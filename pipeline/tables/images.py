@@ -14,8 +14,8 @@ from pipeline.source.options import OptionError
 from pipeline.tables import running
 from pipeline.tables.memory import image_records
 from pipeline.tables.partitions import STATE
-from records.json_form import to_json
-from records.json_text import json_text
+from records.printing.json_form import to_json
+from records.printing.json_text import json_text
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from raft.config import Endpoint
+    from raft.interface.config import Endpoint
     from raft.network.sasl_login import SaslLogin
     from raft.network.security import ClientSecurity
 

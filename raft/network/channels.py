@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Answered, Failed, Refused
+from raft.interface.inputs import Answered, Failed, Refused
 from raft.network.channel import Channel
 
 if TYPE_CHECKING:
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from random import Random
 
-    from raft.config import Endpoint
-    from raft.effects import Send
-    from raft.inputs import Input
+    from raft.interface.config import Endpoint
+    from raft.interface.effects import Send
+    from raft.interface.inputs import Input
     from raft.network.security import ClientSecurity
     from records.errors import Error
 

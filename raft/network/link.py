@@ -11,7 +11,7 @@ from raft.network.framer import Framer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.config import Endpoint
+    from raft.interface.config import Endpoint
     from raft.network.security import ClientSecurity
     from raft.network.tls import TlsConnection
 

@@ -15,7 +15,7 @@ from records.wire import DecodeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from raft.inputs import Source
+    from raft.interface.inputs import Source
 
 API_VERSIONS = 18
 _START = Layout(">hhi")  # api key, api version, correlation id

@@ -9,7 +9,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from raft.network.connection import BufferedConnection, Connection, address_text
 from raft.network.framer import FRAME_BYTES_MAX
 from raft.network.handshakes import HANDSHAKE_S_MAX, Handshakes

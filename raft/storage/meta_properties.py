@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from raft.storage.errors import StorageError
 from raft.storage.files import read_whole, replace_file
+from records.java.properties import PropertiesError, parse_properties, properties_text
 from records.metadata_log import PARTITION_DIRECTORY
-from records.properties import PropertiesError, parse_properties, properties_text
 from records.uuids import is_reserved, parse_uuid, uuid_text
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.config import SnapshotId
-from raft.recovered import Recovered, StoredSnapshot
+from raft.interface.config import SnapshotId
+from raft.interface.recovered import Recovered, StoredSnapshot
+from raft.interface.voters import VoterSet, control_values
 from raft.storage.directory import has_partition_metadata, list_contents
 from raft.storage.epoch_checkpoint import epochs_text, parse_epochs
 from raft.storage.errors import CorruptLog
@@ -22,11 +23,10 @@ from raft.storage.quorum_state import newer, read_quorum_state, write_quorum_sta
 from raft.storage.recovery import LogRecovery
 from raft.storage.snapshot_file import check_snapshot, read_head
 from raft.storage.snapshots import control_state
-from raft.voters import VoterSet, control_values
 from records.batch import CorruptBatch, read_header
 
 if TYPE_CHECKING:
-    from raft.recovered import Election
+    from raft.interface.recovered import Election
     from raft.storage.files import Files
     from raft.storage.log import LogLimits, MetadataLog
     from raft.storage.recovery import Notes

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from raft.config import ReplicaKey
-from raft.recovered import Election
+from raft.interface.config import ReplicaKey
+from raft.interface.recovered import Election
 from raft.storage.errors import StorageError
 from raft.storage.files import read_whole, replace_file
 from raft.storage.names import KEPT_QUORUM_STATE, QUORUM_STATE

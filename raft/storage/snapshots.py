@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.inputs import PartWritten, SnapshotStored, SnapshotTaken
+from raft.interface.inputs import PartWritten, SnapshotStored, SnapshotTaken
+from raft.interface.voters import VoterSet, control_values, voters_record
 from raft.storage.errors import CorruptSnapshot
 from raft.storage.names import DELETED, PART, snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes, check_snapshot, snapshot_batches
-from raft.voters import VoterSet, control_values, voters_record
 from records.batch import CorruptBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from raft.config import SnapshotId
-    from raft.effects import DropSnapshotPart, FreezeSnapshot, WriteSnapshotPart
-    from raft.inputs import Input
+    from raft.interface.config import SnapshotId
+    from raft.interface.effects import DropSnapshotPart, FreezeSnapshot, WriteSnapshotPart
+    from raft.interface.inputs import Input
     from raft.storage.disk_queue import DiskQueue
     from raft.storage.files import Files
     from raft.storage.snapshot_file import SnapshotHead

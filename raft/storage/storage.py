@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.effects import (
+from raft.interface.effects import (
     AdvanceLogStart,
     Append,
     DeleteSnapshot,
@@ -17,7 +17,7 @@ from raft.effects import (
     Truncate,
     WriteSnapshotPart,
 )
-from raft.inputs import Flushed, Saved
+from raft.interface.inputs import Flushed, Saved
 from raft.storage.disk_queue import DiskQueue, GroupCommit
 from raft.storage.epoch_checkpoint import epochs_text
 from raft.storage.errors import StorageError
@@ -32,14 +32,14 @@ from raft.storage.snapshots import SnapshotStore, SnapshotWriter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from raft.config import SnapshotId
-    from raft.effects import Effect
-    from raft.inputs import Input
+    from raft.interface.config import SnapshotId
+    from raft.interface.effects import Effect
+    from raft.interface.inputs import Input
+    from raft.interface.voters import VoterSet
     from raft.storage.disk_queue import LogPoint
     from raft.storage.errors import DiskFailed
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
-    from raft.voters import VoterSet
     from records.batch import Batch
 
 # How long a file that is renamed to `.deleted` stays, for a reader that has it open by name (file.delete.delay.ms).

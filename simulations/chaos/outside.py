@@ -24,7 +24,7 @@ from simulations.spec.values import NOBODY
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raft.recovered import Election
+    from raft.interface.recovered import Election
     from simulations.chaos.quorum import Quorum
 
 EVERY_S = 0.2

@@ -19,7 +19,7 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.inputs import Source
+    from raft.interface.inputs import Source
     from simulations.cluster.metadata.history import ClusterHistory
     from simulations.cluster.metadata.log_rules import LogRules
     from simulations.nodes.driver import ControllerProcess

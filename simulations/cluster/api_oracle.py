@@ -29,7 +29,7 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from raft.inputs import Source
+    from raft.interface.inputs import Source
     from simulations.cluster.periodic_work import PeriodicWork
     from simulations.nodes.driver import ControllerProcess
 

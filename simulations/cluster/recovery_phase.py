@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.roles import Leader
+from raft.state.roles import Leader
 from records.uuids import UNASSIGNED_DIRECTORY
 from simulations.cluster.metadata.image import NOBODY
 from simulations.cluster.metadata.member_rules import DIRECTORIES_SINCE, METADATA_VERSION

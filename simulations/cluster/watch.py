@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.state.state import State
-    from raft.inputs import Requested, Source
+    from raft.interface.inputs import Requested, Source
     from simulations.nodes.client import Client
     from simulations.nodes.driver import ControllerProcess
     from simulations.world.ledger import Ledger

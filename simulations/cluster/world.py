@@ -17,7 +17,7 @@ from simulations.world.links import Latency
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.voters import VoterSet
+    from raft.interface.voters import VoterSet
     from simulations.cluster.clients.brokers import BrokerMachine
     from simulations.plans.cluster_plan import ClusterPlan
     from simulations.world.process import Node

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft import effects as do
-from raft.inputs import Answered, Requested
-from raft.roles import Prospective, Unattached
+from raft.interface import effects as do
+from raft.interface.inputs import Answered, Requested
+from raft.state.roles import Prospective, Unattached
 from records.errors import error_name
 from records.messages.elections import (
     BeginQuorumEpochRequest,
@@ -30,7 +30,7 @@ from simulations.world.messages import KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.roles import Role
+    from raft.state.roles import Role
     from simulations.world.process import Process
 
 _REQUESTS = frozenset((

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft import effects as do
-from raft.inputs import Failed, Flushed, Requested, Saved, SnapshotStored
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.interface import effects as do
+from raft.interface.inputs import Failed, Flushed, Requested, Saved, SnapshotStored
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.messages.elections import VoteRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest

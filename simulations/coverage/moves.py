@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from raft.effects import Noted
+from raft.interface.effects import Noted
 from simulations.properties.roles import TRANSITIONS
 from simulations.spec.values import CANDIDATE, PROSPECTIVE, RESIGNED, UNATTACHED
 

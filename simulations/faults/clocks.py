@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import WallClock
+from raft.interface.inputs import WallClock
 from simulations.faults.targets import find
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Any
 
-from raft.log_view import BOOTSTRAP
-from raft.roles import Follower, Leader
+from raft.state.log_view import BOOTSTRAP
+from raft.state.roles import Follower, Leader
 from raft.storage.names import CHECKPOINT, LOG, QUORUM_STATE, snapshot_name
 from raft.storage.scan import CRC_AT
 from simulations.faults.targets import find

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from raft.config import SnapshotId
+    from raft.interface.config import SnapshotId
     from simulations.plans.plan import Plan
     from simulations.world.connections import Network
     from simulations.world.files import Dead

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Resign
+from raft.interface.inputs import Resign
 from simulations.faults.targets import find
 from simulations.world.files import Dead
 from simulations.world.releases import RELEASES

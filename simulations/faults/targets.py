@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.roles import Candidate, Leader
+from raft.state.roles import Candidate, Leader
 
 if TYPE_CHECKING:
     from simulations.faults.interfaces import StruckRun

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft.inputs import Requested, Source
-from raft.roles import Leader
+from raft.interface.inputs import Requested, Source
+from raft.state.roles import Leader
 from records.codec import decode, encode
 from records.errors import Error
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.roles import Leader
+from raft.state.roles import Leader
 from simulations.members.administrator import Wish
 from simulations.raft.recovery_phase import CATCH_UP_MS, RecoveryPhase
 from simulations.world.violation import Violation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.voters import VoterSet
+from raft.interface.voters import VoterSet
 from simulations.members.administrator import Administrator
 from simulations.raft.run import Run
 from simulations.raft.world import CLUSTER

@@ -64,7 +64,7 @@ SURVIVORS = (
             "R40", "a flush of what was cut counts for what was appended since", "watermark", "own",
             ("S07", "S22", "ASSERT", "S10"),
             (Edit(
-                "raft.log_view", "LogView._cut",
+                "raft.state.log_view", "LogView._cut",
                 "self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)", "",
             ),),
         ),
@@ -139,7 +139,7 @@ SURVIVORS = (
         Mutant(
             "M29", "a removed replica stands only where its removal is the newest voter set", "voters", "own", ("T01", "L01"),
             (Edit(
-                "raft.replica", "Replica.may_stand",
+                "raft.state.replica", "Replica.may_stand",
                 "range(len(sets) - 1, 0, -1)", "range(len(sets) - 1, 0, -1)[:1]",
             ),),
             level="members",

@@ -184,7 +184,7 @@ MUTANTS = (
         "D13", "a log that starts from a snapshot begins one offset late", "snapshots", "KAFKA-14618",
         ("S10", "S12", "ASSERT", "S17"),
         (Edit(
-            "raft.log_view", "LogView.reset",
+            "raft.state.log_view", "LogView.reset",
             "self.start = self.end = self.committed = snapshot.end_offset",
             "self.start = self.end = self.committed = snapshot.end_offset + 1",
         ),),
@@ -193,7 +193,7 @@ MUTANTS = (
         "D15", "cleaning deletes the log up to the newest snapshot and that snapshot", "snapshots", "KAFKA-14238",
         ("S17", "ASSERT"),
         (Edit(
-            "raft.log_view", "LogView.forget_snapshots_before",
+            "raft.state.log_view", "LogView.forget_snapshots_before",
             "order(stored) < (snapshot.epoch, snapshot.end_offset)",
             "order(stored) <= (snapshot.epoch, snapshot.end_offset)",
         ),),

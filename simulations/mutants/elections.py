@@ -12,7 +12,7 @@ MUTANTS = (
     ),
     Mutant(
         "R02", "a vote is answered before it is on disk", "persistence", "Raft 5.1", ("S02", "S03"),
-        (Edit("raft.replica", "Replica.emit", "self._saved < self._saves", "self._saved < self._saves - 1"),),
+        (Edit("raft.state.replica", "Replica.emit", "self._saved < self._saves", "self._saved < self._saves - 1"),),
         ci=True,
     ),
     Mutant(
@@ -21,7 +21,7 @@ MUTANTS = (
     ),
     Mutant(
         "R04", "an epoch learned from others is not saved", "persistence", "classic", ("S03",),
-        (Edit("raft.replica", "Replica._save", "form == self._saved_as", "form[1:] == self._saved_as[1:]"),),
+        (Edit("raft.state.replica", "Replica._save", "form == self._saved_as", "form[1:] == self._saved_as[1:]"),),
         ci=True,
     ),
     Mutant(
@@ -40,7 +40,7 @@ MUTANTS = (
     Mutant(
         "R07", "a vote ignores the candidate's log", "votes", "classic", ("S13", "S05"),
         (Edit(
-            "raft.log_view", "LogView.is_up_to_date",
+            "raft.state.log_view", "LogView.is_up_to_date",
             "(epoch, end_offset) >= (self.last_epoch, self.end)", "True",
         ),),
         ci=True,
@@ -48,21 +48,21 @@ MUTANTS = (
     Mutant(
         "R08", "a vote compares offsets alone", "votes", "classic", ("S13", "S05"),
         (Edit(
-            "raft.log_view", "LogView.is_up_to_date",
+            "raft.state.log_view", "LogView.is_up_to_date",
             "(epoch, end_offset) >= (self.last_epoch, self.end)", "end_offset >= self.end",
         ),),
     ),
     Mutant(
         "R08b", "a vote compares epochs alone", "votes", "classic", ("S13", "S05"),
         (Edit(
-            "raft.log_view", "LogView.is_up_to_date",
+            "raft.state.log_view", "LogView.is_up_to_date",
             "(epoch, end_offset) >= (self.last_epoch, self.end)", "epoch >= self.last_epoch",
         ),),
     ),
     Mutant(
         "R08c", "a candidate with an equal log gets no vote", "votes", "classic", ("L01",),
         (Edit(
-            "raft.log_view", "LogView.is_up_to_date",
+            "raft.state.log_view", "LogView.is_up_to_date",
             "(epoch, end_offset) >= (self.last_epoch, self.end)",
             "(epoch, end_offset) > (self.last_epoch, self.end)",
         ),),
@@ -70,7 +70,7 @@ MUTANTS = (
     Mutant(
         "R10", "answers to earlier requests are counted", "votes", "classic", ("S01", "S21"),
         (
-            Edit("raft.peers", "Peers.take", "entry.number != number", "entry.number == 0"),
+            Edit("raft.state.peers", "Peers.take", "entry.number != number", "entry.number == 0"),
             Edit(
                 "raft.discovery", "take_answer",
                 "epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH",
@@ -81,12 +81,12 @@ MUTANTS = (
     ),
     Mutant(
         "R11", "refusals are counted as votes", "votes", "classic", ("S21", "S01"),
-        (Edit("raft.tally", "Tally.is_won", "len(self.granting)", "len(self._votes)"),),
+        (Edit("raft.state.tally", "Tally.is_won", "len(self.granting)", "len(self._votes)"),),
     ),
     Mutant(
         "R12", "half of the voters suffice to elect a leader", "votes", "classic", ("S21", "S01"),
         (Edit(
-            "raft.tally", "Tally.is_won",
+            "raft.state.tally", "Tally.is_won",
             "len(self.granting) >= self.majority", "len(self.granting) >= (len(self.ids) + 1) // 2",
         ),),
     ),
@@ -112,11 +112,11 @@ MUTANTS = (
     ),
     Mutant(
         "R31c", "observers count for check-quorum", "progress", "KAFKA-15489", ("L03",),
-        (Edit("raft.leader_state", "LeaderState.record_contact", "if self.voter(key) is None:\n    return", ""),),
+        (Edit("raft.state.leader_state", "LeaderState.record_contact", "if self.voter(key) is None:\n    return", ""),),
     ),
     Mutant(
         "R32", "answers do not prolong the fetch timeout", "progress", "classic", ("L04", "L11"),
-        (Edit("raft.follower_state", "FollowerState.fetched", "self.fetch_deadline_ms = now_ms + timeout_ms", ""),),
+        (Edit("raft.state.follower_state", "FollowerState.fetched", "self.fetch_deadline_ms = now_ms + timeout_ms", ""),),
     ),
     Mutant(
         "R33", "a follower never gives up its leader", "progress", "classic", ("L01", "L02", "L07"),
@@ -153,7 +153,7 @@ MUTANTS = (
     Mutant(
         "R37", "election timeouts are not random", "progress", "classic", ("L01",),
         (
-            Edit("raft.replica", "Replica.election_timeout", "timeout + self.rng.randrange(timeout)", "timeout"),
+            Edit("raft.state.replica", "Replica.election_timeout", "timeout + self.rng.randrange(timeout)", "timeout"),
             Edit("raft.transitions", "_first_timeout", "timeout + replica.rng.randrange(timeout)", "timeout"),
         ),
     ),
@@ -178,7 +178,7 @@ MUTANTS = (
     ),
     Mutant(
         "M08", "a voter with an emptied directory keeps voting", "identity", "KAFKA-17426", ("S20", "S02", "S05", "S01"),
-        (Edit("raft.voters", "VoterSet.holds", "voter is not None and voter.key.matches(key)", "voter is not None"),),
+        (Edit("raft.interface.voters", "VoterSet.holds", "voter is not None and voter.key.matches(key)", "voter is not None"),),
     ),
     Mutant(
         "X05", "epochs of answers are not learned", "progress", "own", ("L01", "L07", "L02"),
@@ -196,7 +196,7 @@ MUTANTS = (
     Mutant(
         "X07", "a second change of the election within a step is not saved", "persistence", "own", ("S03", "S02", "S18"),
         (Edit(
-            "raft.replica", "Replica._save",
+            "raft.state.replica", "Replica._save",
             "self._effects[self._saving] = SaveElection(self._saves, *form)", "pass",
         ),),
     ),
@@ -220,7 +220,7 @@ MUTANTS = (
     Mutant(
         "X10", "a candidate that has lost forgets that it voted for itself", "votes", "own", ("S14", "S15", "S02"),
         (
-            Edit("raft.replica", "Replica.become", "check_change(old, role)", ""),
+            Edit("raft.state.replica", "Replica.become", "check_change(old, role)", ""),
             Edit(
                 "raft.poll", "_candidate",
                 "to_prospective(replica, now_ms)", "to_unattached(replica, role.epoch, None, now_ms)",
@@ -307,16 +307,16 @@ MUTANTS = (
     ),
     Mutant(
         "X23", "a voter without a connection may be the first successor", "progress", "own", ("L16",),
-        (Edit("raft.leader_state", "LeaderState.successors", "(..., other.connection is None, ...)", "(..., ...)"),),
+        (Edit("raft.state.leader_state", "LeaderState.successors", "(..., other.connection is None, ...)", "(..., ...)"),),
     ),
     Mutant(
         "X24", "an answer that is late undoes the leader's resignation", "progress", "own", ("T01",),
-        (Edit("raft.follower_state", "FollowerState.fetched", "if self.has_resigned:\n    return", ""),),
+        (Edit("raft.state.follower_state", "FollowerState.fetched", "if self.has_resigned:\n    return", ""),),
     ),
     Mutant(
         "X25", "a repeated EndQuorumEpoch begins the wait of a successor again", "progress", "own", ("T01",),
         (Edit(
-            "raft.follower_state", "FollowerState.resigned",
+            "raft.state.follower_state", "FollowerState.resigned",
             "min(deadline_ms, self.fetch_deadline_ms) if self.has_resigned else deadline_ms", "deadline_ms",
         ),),
     ),

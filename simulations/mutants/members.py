@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from simulations.mutants.row import Edit, Mutant
 
-STAGES, ADD, APPEND, LEADER = "raft.change_stages", "raft.add_voter", "raft.append", "raft.leader_state"
-REPLICA, VOTERS, UPGRADE, POLL = "raft.replica", "raft.voters", "raft.kraft_upgrade", "raft.poll"
-UPDATE, JOIN, COMMIT, VOTE = "raft.update_voter", "raft.auto_join", "raft.commit", "raft.vote"
+STAGES, ADD, APPEND, LEADER = "raft.change_stages", "raft.add_voter", "raft.append", "raft.state.leader_state"
+REPLICA, VOTERS, UPGRADE, POLL = "raft.state.replica", "raft.interface.voters", "raft.kraft_upgrade", "raft.poll"
+UPDATE, JOIN, COMMIT, VOTE = "raft.update_voter", "raft.auto_join", "raft.state.commit", "raft.vote"
 
 
 def _row(

@@ -10,7 +10,7 @@ MUTANTS = (
     Mutant(
         "H01", "a leader stops at a fetch offset that falls", "replication", "KAFKA-12181", ("ASSERT",),
         (Edit(
-            "raft.leader_state", "Progress.fetched",
+            "raft.state.leader_state", "Progress.fetched",
             "self.end_offset = offset",
             'assert offset >= self.end_offset, "non-monotonic"\nself.end_offset = offset',
         ),),
@@ -39,7 +39,7 @@ MUTANTS = (
     Mutant(
         "H08", "followers do not notify their state machines of commits", "watermark", "KAFKA-10632", ("L07", "S18"),
         (Edit(
-            "raft.replica", "Replica.set_high_watermark",
+            "raft.state.replica", "Replica.set_high_watermark",
             "offset > self.notified_offset",
             "offset > self.notified_offset and isinstance(self.role, Leader)",
         ),),
@@ -58,13 +58,13 @@ MUTANTS = (
     Mutant(
         "H10", "snapshots before the log's start are kept", "snapshots", "KAFKA-12205", ("S28",),
         (Edit(
-            "raft.log_view", "LogView.forget_snapshots_before",
+            "raft.state.log_view", "LogView.forget_snapshots_before",
             "(snapshot.epoch, snapshot.end_offset)", "(0, snapshot.end_offset)",
         ),),
     ),
     Mutant(
         "H11", "a leader that resigns does not notify its state machine", "watermark", "KAFKA-17333", ("S24", "ASSERT", "S06", "L01"),
-        (Edit("raft.replica", "Replica.notify_leader", "leader_id = None", "return"),),
+        (Edit("raft.state.replica", "Replica.notify_leader", "leader_id = None", "return"),),
     ),
     Mutant(
         "H13", "fetches of other clusters are served", "identity", "KAFKA-10817", ("S20",),
@@ -97,7 +97,7 @@ MUTANTS = (
     Mutant(
         "H17", "a new state machine is not notified of the leader", "progress", "KAFKA-16286", ("S24", "L01", "L02"),
         (Edit(
-            "raft.replica", "Replica.__init__",
+            "raft.state.replica", "Replica.__init__",
             "self._notified_leader: tuple[int, int | None] = (0, None)",
             "self._notified_leader = (0, None) if recovered.election is None else (recovered.election.epoch, recovered.election.leader_id)",
             names="LogView(recovered)",

@@ -7,7 +7,7 @@ from simulations.mutants.row import Edit, Mutant
 MUTANTS = (
     Mutant(
         "R14", "records of earlier epochs are committed by counting", "watermark", "Raft 5.4.2; PySyncObj #169", ("S08",),
-        (Edit("raft.commit", "high_watermark", "held if held > epoch_start else None", "max(held, 0)"),),
+        (Edit("raft.state.commit", "high_watermark", "held if held > epoch_start else None", "max(held, 0)"),),
         ci=True,
     ),
     Mutant(
@@ -19,17 +19,17 @@ MUTANTS = (
     ),
     Mutant(
         "R17", "half of the voters commit", "watermark", "classic", ("S07",),
-        (Edit("raft.commit", "high_watermark", "len(ends) // 2", "max(len(ends) // 2 - 1, 0)"),),
+        (Edit("raft.state.commit", "high_watermark", "len(ends) // 2", "max(len(ends) // 2 - 1, 0)"),),
         ci=True,
     ),
     Mutant(
         "R17b", "a commit needs one voter more than a majority", "watermark", "classic", ("L02", "L01"),
-        (Edit("raft.commit", "high_watermark", "len(ends) // 2", "min(len(ends) // 2 + 1, len(ends) - 1)"),),
+        (Edit("raft.state.commit", "high_watermark", "len(ends) // 2", "min(len(ends) // 2 + 1, len(ends) - 1)"),),
     ),
     Mutant(
         "R18", "a voter that has not fetched counts as caught up", "watermark", "own", ("S07",),
         (Edit(
-            "raft.commit", "high_watermark",
+            "raft.state.commit", "high_watermark",
             "(end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids)",
             "(e for e in end_offsets.values() if e >= 0)",
         ),),
@@ -77,7 +77,7 @@ MUTANTS = (
     Mutant(
         "R23", "answers of any node to earlier requests are accepted", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
         (
-            Edit("raft.peers", "Peers.take", "entry.number != number", "entry.number == 0"),
+            Edit("raft.state.peers", "Peers.take", "entry.number != number", "entry.number == 0"),
             Edit(
                 "raft.discovery", "take_answer",
                 "epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH",
@@ -90,21 +90,21 @@ MUTANTS = (
         "R25", "truncation to the leader's end of an epoch, not to the common end", "truncation", "KIP-279",
         ("S04", "ASSERT", "L07"),
         (Edit(
-            "raft.log_view", "LogView.truncation",
+            "raft.state.log_view", "LogView.truncation",
             "return own.end_offset", "return min(self.end, diverging.end_offset)",
             names="self.end_of_epoch(diverging.epoch)",
         ),),
     ),
     Mutant(
         "R25b", "truncation to the follower's own end of an epoch", "truncation", "KIP-279", ("L07", "L11", "S04", "L02"),
-        (Edit("raft.log_view", "LogView.truncation", "min(own.end_offset, diverging.end_offset)", "own.end_offset"),),
+        (Edit("raft.state.log_view", "LogView.truncation", "min(own.end_offset, diverging.end_offset)", "own.end_offset"),),
         ci=True,
     ),
     Mutant(
         "R25c", "a missing epoch ends where the next epoch ends", "truncation", "KIP-101",
         ("L01", "L07", "S04", "ASSERT", "S22", "L02", "S06"),
         (Edit(
-            "raft.log_view", "LogView.end_of_epoch",
+            "raft.state.log_view", "LogView.end_of_epoch",
             "EpochEnd(self.epochs[place][1], self.epochs[place - 1][0] if place else epoch)",
             "EpochEnd(self.end, self.epochs[place][0])",
         ),),
@@ -123,7 +123,7 @@ MUTANTS = (
                 "    return False",
             ),
             Edit(
-                "raft.log_view", "LogView.truncate",
+                "raft.state.log_view", "LogView.truncate",
                 "assert self.committed <= end_offset <= self.end, ...",
                 "self.committed = min(self.committed, end_offset)",
             ),
@@ -138,7 +138,7 @@ MUTANTS = (
         "R27b", "a diverging fetch is served", "truncation", "KIP-595",
         ("S22", "S04", "ASSERT", "L07", "S06"),
         (Edit(
-            "raft.log_view", "LogView.validate",
+            "raft.state.log_view", "LogView.validate",
             "end.epoch != epoch or end.end_offset < offset", "end.end_offset < offset",
         ),),
     ),
@@ -146,7 +146,7 @@ MUTANTS = (
         "R27c", "a fetch from beyond the leader's end is served", "truncation", "KIP-595",
         ("S22", "S04", "ASSERT", "L07", "S06"),
         (Edit(
-            "raft.log_view", "LogView.validate",
+            "raft.state.log_view", "LogView.validate",
             "end.epoch != epoch or end.end_offset < offset", "end.epoch != epoch",
         ),),
     ),
@@ -160,7 +160,7 @@ MUTANTS = (
             ),
             # An old answer is known by its number, too.
             Edit(
-                "raft.peers", "Peers.take",
+                "raft.state.peers", "Peers.take",
                 "entry.number != number",
                 'entry.number != number and type(entry.request).__name__ != "FetchRequest"',
             ),
@@ -184,12 +184,12 @@ MUTANTS = (
     ),
     Mutant(
         "R39", "the durable end stays when the log is cut", "watermark", "own", ("S07", "S22", "ASSERT", "S10"),
-        (Edit("raft.log_view", "LogView._cut", "self.durable_end = min(self.durable_end, end_offset)", ""),),
+        (Edit("raft.state.log_view", "LogView._cut", "self.durable_end = min(self.durable_end, end_offset)", ""),),
     ),
     Mutant(
         "R41", "all pending appends count as flushed with the first", "watermark", "own", ("S22", "S07"),
         (Edit(
-            "raft.log_view", "LogView.flushed",
+            "raft.state.log_view", "LogView.flushed",
             "self._pending and self._pending[0][0] <= number", "self._pending",
         ),),
     ),
@@ -197,30 +197,30 @@ MUTANTS = (
         "R43", "the state machine is notified of leadership before all committed records are applied", "watermark", "KAFKA-15345, 17333",
         ("ASSERT", "S06"),
         (Edit(
-            "raft.replica", "Replica.notify_leader",
+            "raft.state.replica", "Replica.notify_leader",
             "if self.high_watermark is None or self.high_watermark < self.log.end:\n    return", "",
         ),),
     ),
     Mutant(
         "R44", "a leader confirms its leadership without a majority", "reads", "Raft 6.4", ("S23",),
-        (Edit("raft.rounds", "Rounds.take_confirmed", "len(rounds) // 2", "0"),),
+        (Edit("raft.state.rounds", "Rounds.take_confirmed", "len(rounds) // 2", "0"),),
     ),
     Mutant(
         "R45", "a fetch sent before the request confirms leadership", "reads", "Raft 6.4", ("S23",),
         (Edit(
-            "raft.rounds", "Rounds.record_fetch",
+            "raft.state.rounds", "Rounds.record_fetch",
             "max(self._seen.get(voter_id, 0), self._answered.get(connection, 0))", "self.asked",
         ),),
     ),
     Mutant(
         "R46", "a stale epoch cache: an epoch starts one offset late", "truncation", "KAFKA-10511",
         ("S16", "L07", "ASSERT"),
-        (Edit("raft.log_view", "LogView.assign", "(epoch, self.end)", "(epoch, self.end + 1)"),),
+        (Edit("raft.state.log_view", "LogView.assign", "(epoch, self.end)", "(epoch, self.end + 1)"),),
     ),
     Mutant(
         "R47", "truncation leaves the epochs of what it cut", "truncation", "KAFKA-10511", ("S16", "ASSERT"),
         (Edit(
-            "raft.log_view", "LogView._cut",
+            "raft.state.log_view", "LogView._cut",
             "while self.epochs and self.epochs[-1][1] >= end_offset:\n    self.epochs.pop()", "",
         ),),
     ),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.effects import Send
-from raft.inputs import Answered, Failed
+from raft.interface.effects import Send
+from raft.interface.inputs import Answered, Failed
 from records.errors import Error
 from simulations.world.clocks import NodeClock
 from simulations.world.machine import endpoint

@@ -26,8 +26,8 @@ from controller.node.long_requests import may_be_long
 from controller.node.making import Edges, Setup, make_node
 from controller.node.node import Node as Driver
 from controller.state.partitions import uncommon_fields as rare
-from raft import effects as do
-from raft.inputs import Answered, Requested, Source
+from raft.interface import effects as do
+from raft.interface.inputs import Answered, Requested, Source
 from raft.network.requests import Incoming
 from records.metadata.configs import FeatureLevelRecord
 from simulations.nodes.config_values import NODE_LOGGERS
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from controller.interface.access import Access
     from controller.interface.effects import Effect
     from controller.interface.inputs import Input as ControllerInput
-    from raft.inputs import Input
+    from raft.interface.inputs import Input
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Node
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Refused
+from raft.interface.inputs import Refused
 from simulations.world.channels import Channel
 
 if TYPE_CHECKING:
-    from raft.config import Endpoint
-    from raft.effects import Send
-    from raft.inputs import Answered, Failed, Input
+    from raft.interface.config import Endpoint
+    from raft.interface.effects import Send
+    from raft.interface.inputs import Answered, Failed, Input
     from simulations.world.messages import Frame
 
 

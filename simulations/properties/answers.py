@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft import effects as do
-from raft.inputs import Saved
-from raft.roles import Follower, Leader
+from raft.interface import effects as do
+from raft.interface.inputs import Saved
+from raft.state.roles import Follower, Leader
 from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.quorum import DescribeQuorumRequest
@@ -22,7 +22,7 @@ from simulations.world.violation import Violation
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested, Source
+    from raft.interface.inputs import Requested, Source
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame
     from simulations.world.process import Process

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft import effects as do
-from raft.roles import Leader
+from raft.interface import effects as do
+from raft.state.roles import Leader
 from records.messages.fetch import FetchRequest
 from simulations.world.violation import Violation
 from simulations.world.world import MS
@@ -19,9 +19,9 @@ from simulations.world.world import MS
 CONFIRMED_WITHIN = 6
 
 if TYPE_CHECKING:
-    from raft.config import SnapshotId
-    from raft.inputs import Requested
-    from raft.roles import Role
+    from raft.interface.config import SnapshotId
+    from raft.interface.inputs import Requested
+    from raft.state.roles import Role
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process

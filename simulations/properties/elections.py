@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned
+from raft.interface import effects as do
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned
 from records.messages.elections import VoteRequest
 from simulations.world.messages import NAMES, own_epoch, said_leader
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from raft.inputs import Answered, Requested
-    from raft.roles import Role
+    from raft.interface.inputs import Answered, Requested
+    from raft.state.roles import Role
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft.inputs import Requested, Source
-from raft.roles import Leader
+from raft.interface.inputs import Requested, Source
+from raft.state.roles import Leader
 from records.errors import Error
 from records.messages.elections import VoteRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest

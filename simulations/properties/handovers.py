@@ -10,17 +10,17 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
 from raft.handover import PART_TO_COPY
-from raft.inputs import Answered, Refused, Requested, Resign, ShutDown
-from raft.roles import Follower, Leader, Resigned
+from raft.interface import effects as do
+from raft.interface.inputs import Answered, Refused, Requested, Resign, ShutDown
+from raft.state.roles import Follower, Leader, Resigned
 from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from simulations.properties.promptness import AT_ONCE_US, WAITS
 from simulations.world.violation import Violation
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from raft.roles import Role
+    from raft.state.roles import Role
     from simulations.properties.promptness import Promptness
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
+    from raft.interface.inputs import Requested
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process

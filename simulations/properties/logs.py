@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.inputs import Flushed
-from raft.roles import Leader
+from raft.interface import effects as do
+from raft.interface.inputs import Flushed
+from raft.state.roles import Leader
 from simulations.world.chains import ChainedLog, parts
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from raft.recovered import Recovered
-    from raft.roles import Role
+    from raft.interface.recovered import Recovered
+    from raft.state.roles import Role
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.inputs import Answered, Failed, Saved, Ticked, WallClock
-from raft.roles import Leader
+from raft.interface import effects as do
+from raft.interface.inputs import Answered, Failed, Saved, Ticked, WallClock
+from raft.state.roles import Leader
 from records.batch import batches
 from records.control_batch import LEADER_CHANGE, control_records_of
 from records.errors import Error
@@ -26,7 +26,7 @@ from simulations.world.violation import Violation
 from simulations.world.world import SECOND
 
 if TYPE_CHECKING:
-    from raft.roles import Role
+    from raft.state.roles import Role
     from simulations.properties.elections import Elections
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.roles import Follower, Leader
+from raft.interface import effects as do
+from raft.state.roles import Follower, Leader
 from records.messages.elections import BeginQuorumEpochRequest
 from simulations.properties.expected_answers import expected
 from simulations.world.violation import Violation
 from simulations.world.world import MS, SECOND
 
 if TYPE_CHECKING:
-    from raft.inputs import Requested
-    from raft.roles import Role
+    from raft.interface.inputs import Requested
+    from raft.state.roles import Role
     from records.messages.fetch import FetchRequest
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame

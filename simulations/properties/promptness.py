@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.inputs import Answered, Saved
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.interface import effects as do
+from raft.interface.inputs import Answered, Saved
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
 from simulations.properties.periodic_work import HELD
@@ -20,7 +20,7 @@ from simulations.world.violation import Violation
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from raft.roles import Role
+    from raft.state.roles import Role
     from simulations.properties.periodic_work import PeriodicWork
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process

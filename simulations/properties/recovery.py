@@ -10,17 +10,17 @@ import errno
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
-from raft.log_view import BOOTSTRAP
+from raft.interface import effects as do
+from raft.interface.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
+from raft.state.log_view import BOOTSTRAP
 from raft.storage.errors import DiskFailed
 from simulations.world.chains import EMPTY
 from simulations.world.process import PartDenied
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from raft.config import SnapshotId
-    from raft.recovered import Recovered
+    from raft.interface.config import SnapshotId
+    from raft.interface.recovered import Recovered
     from simulations.world.ledger import Ledger
     from simulations.world.process import Node, Process
 

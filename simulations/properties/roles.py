@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.roles import Candidate, Follower, Leader, Resigned
+from raft.state.roles import Candidate, Follower, Leader, Resigned
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from raft.roles import Role
+    from raft.state.roles import Role
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
 

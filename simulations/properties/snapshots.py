@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.inputs import SnapshotStored, SnapshotTaken
-from raft.log_view import BOOTSTRAP
+from raft.interface import effects as do
+from raft.interface.inputs import SnapshotStored, SnapshotTaken
+from raft.state.log_view import BOOTSTRAP
 from raft.storage.names import snapshot_name
 from records.batch import CorruptBatch, batches, records_of
 from records.control_batch import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, control_type
@@ -21,8 +21,8 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from raft.config import SnapshotId
-    from raft.recovered import Recovered
+    from raft.interface.config import SnapshotId
+    from raft.interface.recovered import Recovered
     from records.batch import Batch
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process

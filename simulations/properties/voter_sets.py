@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft import effects as do
-from raft.roles import Leader, Resigned
+from raft.interface import effects as do
+from raft.state.roles import Leader, Resigned
 from records.errors import Error, error_name
 from records.messages.voters import (
     AddRaftVoterRequest,
@@ -25,8 +25,8 @@ from simulations.world.world import MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.inputs import Requested, Source
-    from raft.roles import Role
+    from raft.interface.inputs import Requested, Source
+    from raft.state.roles import Role
     from simulations.properties.answers import Answers
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.roles import Leader, Prospective
+from raft.state.roles import Leader, Prospective
 from simulations.faults.targets import between as ways_between
 from simulations.world.violation import Violation
 from simulations.world.world import MS

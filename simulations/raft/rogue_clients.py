@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Requested, Source
-from raft.roles import Leader
+from raft.interface.inputs import Requested, Source
+from raft.state.roles import Leader
 from records.codec import decode, encode
 from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from records.messages.fetch import FetchRequest

@@ -23,10 +23,10 @@ from simulations.world.trace import ARRIVAL, ASKED, CUT, DEED, LIFE, MESSAGE, NO
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.config import SnapshotId
-    from raft.inputs import Answered, Requested
-    from raft.recovered import Recovered
-    from raft.roles import Role
+    from raft.interface.config import SnapshotId
+    from raft.interface.inputs import Answered, Requested
+    from raft.interface.recovered import Recovered
+    from raft.state.roles import Role
     from simulations.coverage.seen import Seen
     from simulations.outcomes.closeup import OnDetail
     from simulations.world.ledger import Ledger

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import RaftConfig, ReplicaKey, Voter
+from raft.interface.config import RaftConfig, ReplicaKey, Voter
+from raft.interface.voters import VoterSet, voters_record
 from raft.storage.names import snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
-from raft.voters import VoterSet, voters_record
 from simulations.plans.noise import Noise, disk_name, link_name
 from simulations.raft.load import Clients
 from simulations.raft.rogue_clients import RogueClients
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from raft.config import SnapshotId
+    from raft.interface.config import SnapshotId
     from simulations.plans.plan import Plan
     from simulations.world.files import Dead
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from controller.config.served import served_config
 from controller.features.levels import LATEST_PRODUCTION
 from controller.server.start import raft_config
-from raft.config import ReplicaKey, Voter
-from raft.roles import Follower
+from raft.interface.config import ReplicaKey, Voter
+from raft.interface.voters import VoterSet, voters_record
+from raft.state.roles import Follower
 from raft.storage.log import LogLimits
 from raft.storage.names import segment_offset, snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
-from raft.voters import VoterSet, voters_record
 from records.batch import batches, records_of
 from records.frame import decode_record
 from records.metadata.configs import ClientQuotaRecord
@@ -30,7 +30,7 @@ from simulations.world.world import MS, World
 if TYPE_CHECKING:
     from random import Random
 
-    from raft.config import RaftConfig
+    from raft.interface.config import RaftConfig
     from simulations.rehearsal.layout import Layout
     from simulations.rehearsal.metadata import Metadata
     from simulations.world.process import Process

@@ -9,7 +9,7 @@ from controller.interface.inputs import Principal
 from controller.interface.inputs import Requested as ControllerRequested
 from controller.node.authorizers import access_of
 from controller.node.envelope import host_text
-from raft.inputs import Requested
+from raft.interface.inputs import Requested
 from raft.network.channel import CONNECT_MS_MAX, VERSIONS_MS_MAX
 from raft.network.server import Server
 from records.codec import decode_prefix, encode
@@ -25,7 +25,7 @@ from simulations.sockets.process import SocketProcess, SocketServer
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
     from controller.interface.access import Access
-    from raft.inputs import Source
+    from raft.interface.inputs import Source
     from raft.network.connection import Connection
     from raft.network.requests import Incoming
     from raft.network.security import ClientSecurity, ListenerSecurity

@@ -22,8 +22,8 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from raft.interface.voters import VoterSet
     from raft.network.security import ClientSecurity
-    from raft.voters import VoterSet
     from simulations.cluster.api_oracle import CheckedWatch
     from simulations.nodes.driver import ControllerProcess
     from simulations.plans.plan import Fault

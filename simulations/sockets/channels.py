@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Answered, Failed
+from raft.interface.inputs import Answered, Failed
 from raft.network.channels import Channels
 from simulations.sockets.loop import SocketLoop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.effects import Send
-    from raft.inputs import Input
+    from raft.interface.effects import Send
+    from raft.interface.inputs import Input
     from raft.network.channel import Channel
     from raft.network.security import ClientSecurity
     from simulations.sockets.frames import Asked

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import APIS
-from raft.effects import Send
-from raft.inputs import Answered, Failed
+from raft.interface.effects import Send
+from raft.interface.inputs import Answered, Failed
 from records.codec import decode_prefix, encode
 from records.data import DefaultPrincipalData
 from records.errors import Error
@@ -18,7 +18,7 @@ from simulations.cluster.clients import admins
 from simulations.sockets.channels import SocketChannels
 
 if TYPE_CHECKING:
-    from raft.inputs import Input
+    from raft.interface.inputs import Input
 
 # Admin clients have ids from `admins.FIRST_ID` on, below these.
 OTHERS = admins.FIRST_ID + 100

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from raft.inputs import Answered
+    from raft.interface.inputs import Answered
     from simulations.sockets.frames import Answer, Asked
     from simulations.sockets.tcp import Opener, TcpConnection
 

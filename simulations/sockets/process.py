@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS
-from raft.inputs import Answered, Requested
+from raft.interface.inputs import Answered, Requested
 from raft.network.channel import VERSIONS_MS_MAX
 from raft.network.server import Server
 from simulations.nodes.driver import ControllerProcess
@@ -19,7 +19,7 @@ from simulations.sockets.wire_rules import agreed, answers_versions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.inputs import Input, Source
+    from raft.interface.inputs import Input, Source
     from raft.network.requests import Incoming
     from raft.network.security import ClientSecurity, ListenerSecurity
     from simulations.sockets.frames import Asked

@@ -20,7 +20,7 @@ from simulations.world.world import MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.voters import VoterSet
+    from raft.interface.voters import VoterSet
     from simulations.nodes.driver import ControllerProcess
     from simulations.plans.plan import Fault
     from simulations.sockets.plan import SocketPlan

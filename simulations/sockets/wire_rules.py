@@ -23,8 +23,8 @@ from simulations.sockets.frames import API_VERSIONS, Answer, Asked, is_nonsense,
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from raft.effects import Send
-    from raft.inputs import Answered
+    from raft.interface.effects import Send
+    from raft.interface.inputs import Answered
     from raft.network.requests import Incoming
     from simulations.sockets.channels import SocketChannels
     from simulations.sockets.network import SocketNetwork

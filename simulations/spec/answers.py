@@ -22,7 +22,7 @@ from simulations.world.voter_sets import is_control, read_control
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.inputs import Answered
+    from raft.interface.inputs import Answered
     from simulations.spec.track import Sent, Track
     from simulations.world.voter_sets import Voters
 

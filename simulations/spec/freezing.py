@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from raft import config, effects, inputs, voters
-from raft.follower_state import Download, FollowerState
-from raft.leader_state import LeaderState, Progress
-from raft.limits import NEVER
-from raft.log_view import LogView
-from raft.parked import Parked
-from raft.peers import Peers, _Entry
-from raft.proposals import Proposals
-from raft.recovered import Recovered, StoredSnapshot
-from raft.replica import Replica
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
-from raft.rounds import Rounds
-from raft.tally import Tally
-from raft.voter_change import VoterChange
-from raft.voters import History, VoterSet
+from raft.interface import config, effects, inputs, voters
+from raft.interface.limits import NEVER
+from raft.interface.recovered import Recovered, StoredSnapshot
+from raft.interface.voters import History, VoterSet
+from raft.state.follower_state import Download, FollowerState
+from raft.state.leader_state import LeaderState, Progress
+from raft.state.log_view import LogView
+from raft.state.parked import Parked
+from raft.state.peers import Peers, _Entry
+from raft.state.proposals import Proposals
+from raft.state.replica import Replica
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.state.rounds import Rounds
+from raft.state.tally import Tally
+from raft.state.voter_change import VoterChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def _learn(value: Any) -> Any:
 
 
 # In an installation the packages stand below `kraft_quorum` (see setup.py).
-_ABOVE = Replica.__module__.removesuffix("raft.replica")
+_ABOVE = Replica.__module__.removesuffix("raft.state.replica")
 
 
 def _is_message(cls: type) -> bool:

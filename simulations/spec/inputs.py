@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.effects import WriteSnapshotPart
-from raft.inputs import (
+from raft.interface.effects import WriteSnapshotPart
+from raft.interface.inputs import (  # fmt: skip
     Answered,
     ConfirmLeadership,
     Failed,
@@ -20,7 +20,7 @@ from raft.inputs import (
     ShutDown,
     SnapshotStored,
     SnapshotTaken,
-)  # fmt: skip
+)
 from simulations.spec import disks
 from simulations.spec.answers import ANSWERS
 from simulations.spec.elections import UNAVAILABLE

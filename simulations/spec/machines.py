@@ -10,9 +10,9 @@ from collections import deque
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft import effects as do
-from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
-from raft.inputs import (
+from raft.interface import effects as do
+from raft.interface.config import Endpoint, RaftConfig, ReplicaKey, Voter
+from raft.interface.inputs import (
     Answered,
     Disconnected,
     Failed,
@@ -24,11 +24,11 @@ from raft.inputs import (
     Source,
     Ticked,
 )
-from raft.recovered import Election, Recovered
-from raft.replica import Replica
-from raft.roles import Follower, Leader
+from raft.interface.recovered import Election, Recovered
+from raft.interface.voters import VoterSet, control_values, write_endpoints
+from raft.state.replica import Replica
+from raft.state.roles import Follower, Leader
 from raft.step import start, step
-from raft.voters import VoterSet, control_values, write_endpoints
 from records.batch import batches, build_batch
 from records.errors import Error
 from records.messages.versions import ApiVersionsRequest

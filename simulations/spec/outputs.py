@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
+from raft.interface import effects as do
 from simulations.spec import disks, replication
 from simulations.spec.elections import NOT_LEADER, need
 from simulations.spec.membership import ADD, REMOVE

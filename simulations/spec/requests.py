@@ -29,7 +29,7 @@ from simulations.spec.values import LEADER, NOBODY, UNKNOWN, Node
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.inputs import Requested
+    from raft.interface.inputs import Requested
     from simulations.spec.track import Track
 
 OTHER_CLUSTER = int(Error.INCONSISTENT_CLUSTER_ID)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raft.roles import Follower
+from raft.state.roles import Follower
 from simulations.spec.values import FOLLOWER, NOBODY, UNKNOWN, Disk, Election, Log, Node
 from simulations.world.voter_sets import Voters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from raft.inputs import Source
-    from raft.replica import Replica
+    from raft.interface.inputs import Source
+    from raft.state.replica import Replica
     from simulations.spec.values import Rules
     from simulations.world.process import Process
 

@@ -11,7 +11,15 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Failed, OffsetsReserved, Refused, Requested, Resign, SnapshotTaken, UpgradeKraftVersion
+from raft.interface.inputs import (
+    Failed,
+    OffsetsReserved,
+    Refused,
+    Requested,
+    Resign,
+    SnapshotTaken,
+    UpgradeKraftVersion,
+)
 from records.errors import Error
 from simulations.spec import disks, elections, membership, replication
 from simulations.spec.inputs import INPUTS
@@ -22,7 +30,7 @@ from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Node,
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from raft.recovered import Recovered
+    from raft.interface.recovered import Recovered
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
     from simulations.world.voter_sets import Voters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from raft.inputs import Answered, Failed, Refused
+from raft.interface.inputs import Answered, Failed, Refused
 from records.errors import Error
 from simulations.world.world import MS
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from raft.effects import Send
+    from raft.interface.effects import Send
     from simulations.world.interfaces import Network
     from simulations.world.messages import Frame
     from simulations.world.world import World

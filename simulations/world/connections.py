@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.inputs import Requested, Source
+from raft.interface.inputs import Requested, Source
 from records.codec import decode, encode
 from records.wire import EncodeError
 from simulations.world.channels import Channel

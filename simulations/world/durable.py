@@ -6,7 +6,7 @@ import json
 from bisect import insort
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.config import SnapshotId
+from raft.interface.config import SnapshotId
 from raft.storage.names import KEPT_QUORUM_STATE, LOG, QUORUM_STATE, segment_offset, snapshot_id
 from simulations.world.chains import UNKNOWN, ChainedLog, Chains, parts
 from simulations.world.disk import DIRECTORY

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from raft.config import SnapshotId
-    from raft.inputs import Answered, Requested
-    from raft.recovered import Recovered
+    from raft.interface.config import SnapshotId
+    from raft.interface.inputs import Answered, Requested
+    from raft.interface.recovered import Recovered
     from simulations.world.messages import Frame
     from simulations.world.trace import Entry
     from simulations.world.writes import Replay, State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from raft.config import Endpoint, RaftConfig, ReplicaKey
+from raft.interface.config import Endpoint, RaftConfig, ReplicaKey
 from raft.storage.errors import CorruptLog, CorruptSnapshot, StorageError
 from raft.storage.log import LogLimits
 from raft.storage.names import QUORUM_STATE
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from raft.voters import VoterSet
+    from raft.interface.voters import VoterSet
     from simulations.world.interfaces import Network, Triggers, Watch
     from simulations.world.world import World
 

@@ -10,10 +10,10 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from raft import effects as do
-from raft.inputs import Disconnected, Input, Resign, ShutDown, Ticked, WallClock
-from raft.limits import NEVER
-from raft.replica import Replica
+from raft.interface import effects as do
+from raft.interface.inputs import Disconnected, Input, Resign, ShutDown, Ticked, WallClock
+from raft.interface.limits import NEVER
+from raft.state.replica import Replica
 from raft.step import start, step
 from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed
 from raft.storage.storage import Storage
@@ -31,7 +31,7 @@ from simulations.world.world import MS, SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.inputs import Answered, Requested
+    from raft.interface.inputs import Answered, Requested
     from simulations.world.interfaces import Network, Watch
     from simulations.world.links import Pipe
     from simulations.world.messages import Frame

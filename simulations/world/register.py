@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
-from raft.config import SnapshotId
-from raft.inputs import ConfirmLeadership, OffsetsReserved, Propose, UpgradeKraftVersion
-from raft.log_view import BOOTSTRAP
+from raft.interface.config import SnapshotId
+from raft.interface.inputs import ConfirmLeadership, OffsetsReserved, Propose, UpgradeKraftVersion
 from raft.snapshots import may_take
+from raft.state.log_view import BOOTSTRAP
 from records.batch import batches, build_batch
 from simulations.world.writes import Replay, State, read_snapshot, snapshot_values, write_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from raft.effects import (
+    from raft.interface.effects import (
         KraftVersionSupport,
         LeaderChanged,
         LeadershipConfirmed,
         ProposalRefused,
         ReserveOffsets,
     )
-    from raft.inputs import Input
-    from raft.replica import Replica
+    from raft.interface.inputs import Input
+    from raft.state.replica import Replica
     from raft.storage.storage import Storage
     from simulations.world.clocks import NodeClock
     from simulations.world.interfaces import Watch

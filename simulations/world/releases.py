@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.features.levels import KAFKA_4_3, METADATA_VERSION, supported_features
-from raft.voters import KRAFT_VERSION_MAX
+from raft.interface.voters import KRAFT_VERSION_MAX
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.elections import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.roles import Candidate, Follower, Leader
+from raft.state.roles import Candidate, Follower, Leader
 from simulations.world.world import SECOND
 
 if TYPE_CHECKING:

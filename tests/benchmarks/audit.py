@@ -17,9 +17,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from controller.interface.inputs import Principal, RequestContext, Written
-from controller.node.audit import REFUSED, AuditLog
-from controller.node.audit_file import AuditFile
-from raft.inputs import Source
+from controller.node.audit.audit_file import AuditFile
+from controller.node.audit.audit_log import REFUSED, AuditLog
+from raft.interface.inputs import Source
 from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
 from tests.benchmarks.client import Connection, Fleet, create_topics
 from tests.interop.cluster import OURS, Cluster

@@ -14,17 +14,17 @@ import numpy as np
 from kio.serial import entity_reader, entity_writer
 
 from records.batch import batches, build_batch, records_of, seal
-from records.bulk import batch_body, partition_changes, scan
+from records.bulk.rows import batch_body, partition_changes, scan
 from records.codec import decode, decoder, encode, encode_parts, encoder
 from records.frame import decode_record, encode_record
-from records.json_form import to_json
-from records.json_text import json_text
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.topics import CreateTopicsRequest
 from records.metadata.brokers import RegisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
+from records.printing.json_form import to_json
+from records.printing.json_text import json_text
 from records.schema import default_of
 from tests.records import field_tables
 from tests.records.test_field_tables import table_of

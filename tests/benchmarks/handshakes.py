@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uvloop
 
-from raft.config import Endpoint
-from raft.effects import Send
+from raft.interface.config import Endpoint
+from raft.interface.effects import Send
 from raft.network.channels import Channels
 from raft.network.security import ClientSecurity, ListenerSecurity
 from raft.network.server import Server

@@ -18,7 +18,7 @@ from controller.state.snapshots import batches as snapshot_batches
 from controller.state.state import State
 from controller.state.view import stable_view
 from records.batch import batches, seal
-from records.bulk import batch_body
+from records.bulk.rows import batch_body
 from records.metadata.brokers import RegisterBrokerRecord
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import PartitionRecord, TopicRecord

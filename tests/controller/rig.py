@@ -32,7 +32,7 @@ from controller.interface.inputs import (
 from controller.interface.results import Result
 from controller.interface.settings import Settings
 from controller.state.state import State
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from records.batch import batches, build_control_batch, records_of
 from records.frame import decode_record
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest

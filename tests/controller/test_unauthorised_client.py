@@ -228,7 +228,7 @@ MUTANTS = {
         "if resource is None:",
     ),
     "tokens of others are made by everyone": (
-        "controller.handlers.delegation_tokens", "elif owner[:2] != context.principal[:2] and not allows(",
+        "controller.handlers.security.delegation_tokens", "elif owner[:2] != context.principal[:2] and not allows(",
         "elif owner is None and not allows(",
     ),
     "a decision on one resource counts for all": (

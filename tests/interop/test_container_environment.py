@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from controller.config.environment import container_properties
-from records.properties import parse_properties
+from records.java.properties import parse_properties
 from tests.interop.cluster import BIN, eventually, free_ports
 
 if TYPE_CHECKING:

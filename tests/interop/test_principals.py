@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.config.kerberos_rules import KerberosRules
-from controller.config.principal_rules import PrincipalRules
+from controller.config.security.kerberos_rules import KerberosRules
+from controller.config.security.principal_rules import PrincipalRules
 from controller.config.values.definition import ConfigError
 
 if TYPE_CHECKING:

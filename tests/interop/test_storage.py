@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.config import SnapshotId
-from raft.effects import AdvanceLogStart, Append, HighWatermark, SaveElection, SaveEpochs
+from raft.interface.config import SnapshotId
+from raft.interface.effects import AdvanceLogStart, Append, HighWatermark, SaveElection, SaveEpochs
 from raft.storage.files import OsFiles
 from raft.storage.flusher import AtOnce
 from raft.storage.log import LogLimits

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 from records.codec import decode
 from records.frame import decode_record
-from records.json_form import to_json
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.security import RemoveAccessControlEntryRecord, RemoveDelegationTokenRecord
 from records.metadata.topics import ClearElrRecord, PartitionChangeRecord, RemoveTopicRecord
+from records.printing.json_form import to_json
 from records.registry import response_class
 from records.schema import schema_of
 

@@ -11,7 +11,7 @@ from controller.core.controller import Controller
 from controller.core.steps import deadline_ms as deadline_ms_of
 from controller.core.steps import step
 from controller.features.levels import KAFKA_4_3, supported_features
-from controller.handlers.delegation_tokens import secrets_of
+from controller.handlers.security.delegation_tokens import secrets_of
 from controller.interface.effects import (
     Append,
     ConfirmLeadership,
@@ -44,8 +44,8 @@ from controller.node.authorizers import access_of
 from controller.state.snapshots import batches as snapshot_batches
 from controller.state.state import State
 from controller.state.view import stable_view
-from raft.config import SnapshotId
-from raft.inputs import Source
+from raft.interface.config import SnapshotId
+from raft.interface.inputs import Source
 from records.batch import batches, build_control_batch, records_of
 from records.codec import decode, encode
 from records.metadata.configs import FeatureLevelRecord

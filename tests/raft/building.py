@@ -6,8 +6,8 @@ import re
 from random import Random
 from typing import Any
 
-from raft.config import Endpoint, RaftConfig, ReplicaKey, SnapshotId, Voter
-from raft.effects import (
+from raft.interface.config import Endpoint, RaftConfig, ReplicaKey, SnapshotId, Voter
+from raft.interface.effects import (
     AdvanceLogStart,
     Append,
     Noted,
@@ -19,11 +19,11 @@ from raft.effects import (
     Send,
     Truncate,
 )
-from raft.inputs import Answered, Flushed, Requested, Saved, Source, Ticked
-from raft.recovered import Election, Recovered, StoredSnapshot
-from raft.replica import Replica
+from raft.interface.inputs import Answered, Flushed, Requested, Saved, Source, Ticked
+from raft.interface.recovered import Election, Recovered, StoredSnapshot
+from raft.interface.voters import VoterSet
+from raft.state.replica import Replica
 from raft.step import start, step
-from raft.voters import VoterSet
 from records.batch import build_batch
 from records.messages.elections import (
     BeginQuorumEpochRequest,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.effects import Reply, ReserveOffsets
-from raft.inputs import Answered, OffsetsReserved, Requested, Source
-from raft.recovered import Recovered
+from raft.interface.effects import Reply, ReserveOffsets
+from raft.interface.inputs import Answered, OffsetsReserved, Requested, Source
+from raft.interface.recovered import Recovered
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.messages.voters import (
     AddRaftVoterRequest,
@@ -19,7 +19,7 @@ from records.messages.voters import (
 from tests.raft.building import CLUSTER, Bench, active, dynamic_voters, endpoint, fetch_request, key, latest
 
 if TYPE_CHECKING:
-    from raft.config import Endpoint, ReplicaKey
+    from raft.interface.config import Endpoint, ReplicaKey
 
 ADMIN = Source(900, 0)
 

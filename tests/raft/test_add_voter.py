@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from raft.add_voter import FETCHED_WITHIN_MS
-from raft.config import Endpoint, ReplicaKey, Voter
-from raft.effects import Append, ReserveOffsets, Send
-from raft.inputs import Answered, Failed, ShutDown
-from raft.java_texts import key_text
-from raft.roles import Leader, Resigned
-from raft.voters import control_values
+from raft.interface.config import Endpoint, ReplicaKey, Voter
+from raft.interface.effects import Append, ReserveOffsets, Send
+from raft.interface.inputs import Answered, Failed, ShutDown
+from raft.interface.voters import control_values
+from raft.state.java_texts import key_text
+from raft.state.roles import Leader, Resigned
 from records.batch import read_header
 from records.errors import Error, error_text
 from records.messages.versions import ApiVersionsRequest

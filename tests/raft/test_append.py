@@ -5,13 +5,21 @@ from typing import Any
 
 import pytest
 
-from raft.config import Endpoint, RaftConfig, Voter
-from raft.effects import Append, LeaderChanged, ProposalRefused, ReplyRecords, SaveElection, SaveEpochs, VotersChanged
-from raft.inputs import Answered, Flushed, Propose, Requested, Resign, Saved, ShutDown, Source, WallClock
-from raft.recovered import Recovered
-from raft.replica import Replica
+from raft.interface.config import Endpoint, RaftConfig, Voter
+from raft.interface.effects import (
+    Append,
+    LeaderChanged,
+    ProposalRefused,
+    ReplyRecords,
+    SaveElection,
+    SaveEpochs,
+    VotersChanged,
+)
+from raft.interface.inputs import Answered, Flushed, Propose, Requested, Resign, Saved, ShutDown, Source, WallClock
+from raft.interface.recovered import Recovered
+from raft.interface.voters import VoterSet
+from raft.state.replica import Replica
 from raft.step import start, step
-from raft.voters import VoterSet
 from records.batch import batches
 from records.control import KRaftVersionRecord, LeaderChangeMessage
 from records.control_batch import control_records_of

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from raft.config import ReplicaKey, Voter
-from raft.recovered import Recovered
-from raft.voters import VoterSet
+from raft.interface.config import ReplicaKey, Voter
+from raft.interface.recovered import Recovered
+from raft.interface.voters import VoterSet
 from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest

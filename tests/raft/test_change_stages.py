@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from raft.effects import HighWatermark, LeaderChanged
-from raft.voter_change import VoterChange
-from raft.voters import voters_record
+from raft.interface.effects import HighWatermark, LeaderChanged
+from raft.interface.voters import voters_record
+from raft.state.voter_change import VoterChange
 from records.batch import build_control_batch
 from records.control_batch import encode_control
 from records.errors import Error

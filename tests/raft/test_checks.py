@@ -13,15 +13,15 @@ from raft.checks import (
     refusal_of_non_leader,
     refusal_of_voter_request,
 )
-from raft.inputs import Requested, Source
-from raft.limits import EPOCH_MAX
+from raft.interface.inputs import Requested, Source
+from raft.interface.limits import EPOCH_MAX
 from records.errors import Error
 from records.messages.elections import VoteRequest
 from records.uuids import ZERO_UUID
 from tests.raft.building import CLUSTER, active, directory, endpoint, follower, unattached, vote_request
 
 if TYPE_CHECKING:
-    from raft.config import Endpoint
+    from raft.interface.config import Endpoint
 
 
 def requested(listener: str = "") -> Requested:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from raft.effects import LeadershipConfirmed, Reply, ReplyRecords
-from raft.inputs import ConfirmLeadership, Disconnected, Requested, Resign, Source
+from raft.interface.effects import LeadershipConfirmed, Reply, ReplyRecords
+from raft.interface.inputs import ConfirmLeadership, Disconnected, Requested, Resign, Source
 from tests.raft.building import (
     Bench,
     active,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from raft.config import Endpoint, ReplicaKey, Voter
-from raft.inputs import Requested, Source, WallClock
-from raft.voters import VoterSet
+from raft.interface.config import Endpoint, ReplicaKey, Voter
+from raft.interface.inputs import Requested, Source, WallClock
+from raft.interface.voters import VoterSet
 from records.errors import Error, error_text
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from tests.raft.building import (

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from raft.config import Endpoint
 from raft.discovery import LeaderReport, is_consistent, is_reachable, learn, refused, report_of, take_answer, unexpected
-from raft.effects import Denied
-from raft.limits import EPOCH_MAX
-from raft.roles import Follower, Unattached
+from raft.interface.config import Endpoint
+from raft.interface.effects import Denied
+from raft.interface.limits import EPOCH_MAX
+from raft.state.roles import Follower, Unattached
 from records.errors import Error
 from tests.raft.building import Bench, active, endpoint, follower, unattached
 

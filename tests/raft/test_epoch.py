@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from raft.config import Endpoint, ReplicaKey
-from raft.effects import Denied
 from raft.epoch import wait_before_election
-from raft.inputs import Failed, Requested, Resign, Source
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.interface.config import Endpoint, ReplicaKey
+from raft.interface.effects import Denied
+from raft.interface.inputs import Failed, Requested, Resign, Source
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import (
     BeginQuorumEpochRequest,

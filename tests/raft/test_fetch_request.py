@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from raft.config import ReplicaKey, SnapshotId
-from raft.effects import HighWatermark, Reply, ReplyRecords
-from raft.inputs import Disconnected, Flushed, Propose, Requested, Resign, Source
-from raft.leader_state import UNKNOWN
-from raft.roles import Follower
+from raft.interface.config import ReplicaKey, SnapshotId
+from raft.interface.effects import HighWatermark, Reply, ReplyRecords
+from raft.interface.inputs import Disconnected, Flushed, Propose, Requested, Resign, Source
+from raft.state.leader_state import UNKNOWN
+from raft.state.roles import Follower
 from records.errors import Error
 from records.messages.fetch import FetchRequest, FetchResponse
 from tests.raft.building import (
@@ -503,7 +503,7 @@ def test_fetches_of_observers_do_not_keep_a_leader() -> None:
 def test_answers_of_a_new_leader_wait_until_its_leadership_is_saved() -> None:
     bench = candidate(epoch=2)
     sends = bench.sends()
-    from raft.inputs import Answered
+    from raft.interface.inputs import Answered
     from tests.raft.building import vote_response
 
     bench.step(Answered(sends[-1].peer, sends[-1].number, vote_response(2, granted=True)))

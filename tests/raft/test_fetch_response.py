@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raft.config import Endpoint
-from raft.effects import Append, Denied, HighWatermark, SaveEpochs, Send, Truncate, VotersChanged
-from raft.inputs import Answered, Failed, Flushed
-from raft.roles import Follower, Prospective, Unattached
-from raft.voters import voters_record
+from raft.interface.config import Endpoint
+from raft.interface.effects import Append, Denied, HighWatermark, SaveEpochs, Send, Truncate, VotersChanged
+from raft.interface.inputs import Answered, Failed, Flushed
+from raft.interface.voters import voters_record
+from raft.state.roles import Follower, Prospective, Unattached
 from records.batch import build_batch, build_control_batch
 from records.control import KRaftVersionRecord
 from records.control_batch import control_key, encode_control

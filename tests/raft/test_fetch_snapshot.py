@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from raft.config import SnapshotId
-from raft.effects import (
+from raft.interface.config import SnapshotId
+from raft.interface.effects import (
     DeleteSnapshot,
     DropSnapshotPart,
     FreezeSnapshot,
@@ -18,9 +18,9 @@ from raft.effects import (
     SaveEpochs,
     WriteSnapshotPart,
 )
-from raft.inputs import Answered, Failed, Flushed, PartWritten, Requested, SnapshotStored, Source
-from raft.limits import NEVER
-from raft.roles import Follower, Prospective, Unattached
+from raft.interface.inputs import Answered, Failed, Flushed, PartWritten, Requested, SnapshotStored, Source
+from raft.interface.limits import NEVER
+from raft.state.roles import Follower, Prospective, Unattached
 from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from raft.effects import ShutdownComplete
 from raft.epoch import wait_before_election
-from raft.inputs import Answered, Disconnected, Propose, Refused, Resign, ShutDown
-from raft.roles import Follower, Leader, Resigned, Unattached
+from raft.interface.effects import ShutdownComplete
+from raft.interface.inputs import Answered, Disconnected, Propose, Refused, Resign, ShutDown
+from raft.state.roles import Follower, Leader, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest
 from records.messages.fetch import FetchRequest

@@ -7,9 +7,19 @@ from typing import Any
 
 import pytest
 
-from raft.config import Endpoint, ReplicaKey, SnapshotId
-from raft.inputs import Answered, Disconnected, Failed, PartWritten, Refused, Requested, SnapshotStored, Source, Ticked
-from raft.roles import Follower, Leader
+from raft.interface.config import Endpoint, ReplicaKey, SnapshotId
+from raft.interface.inputs import (
+    Answered,
+    Disconnected,
+    Failed,
+    PartWritten,
+    Refused,
+    Requested,
+    SnapshotStored,
+    Source,
+    Ticked,
+)
+from raft.state.roles import Follower, Leader
 from raft.step import RESPONSES
 from records.codec import encode
 from records.errors import Error

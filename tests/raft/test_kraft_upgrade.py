@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from raft.config import ReplicaKey, Voter
-from raft.effects import Append, KraftVersionSupport, ProposalRefused
-from raft.inputs import Propose, UpgradeKraftVersion
-from raft.voters import VoterSet, control_values
+from raft.interface.config import ReplicaKey, Voter
+from raft.interface.effects import Append, KraftVersionSupport, ProposalRefused
+from raft.interface.inputs import Propose, UpgradeKraftVersion
+from raft.interface.voters import VoterSet, control_values
 from records.batch import read_header
 from tests.raft.building import Bench, active, batch, dynamic_voters, endpoint, key, leader, static_voters
 from tests.raft.changing import ask, leading, update

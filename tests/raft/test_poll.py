@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from raft.effects import ShutdownComplete, Truncate
-from raft.inputs import Answered, Flushed, Refused, Requested, ShutDown, Source
-from raft.roles import Follower, Leader, Prospective, Resigned, Unattached
+from raft.interface.effects import ShutdownComplete, Truncate
+from raft.interface.inputs import Answered, Flushed, Refused, Requested, ShutDown, Source
+from raft.state.roles import Follower, Leader, Prospective, Resigned, Unattached
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
 from records.messages.fetch import FetchRequest
 from tests.raft.building import (
@@ -116,7 +116,7 @@ def test_an_idle_replica_has_no_needless_deadline() -> None:
     woken = 0
     while bench.now < 60_000:
         bench.now = bench.replica.deadline_ms
-        from raft.inputs import Ticked
+        from raft.interface.inputs import Ticked
 
         bench.tell(Ticked())
         woken += 1
@@ -143,7 +143,7 @@ def test_overdue_work_is_done_in_one_step() -> None:
     """The process was stopped for an hour."""
     bench = active(epoch=4)
     bench.now += 3_600_000
-    from raft.inputs import Ticked
+    from raft.interface.inputs import Ticked
 
     bench.tell(Ticked())
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from raft.inputs import Refused, Resign, ShutDown
+from raft.interface.inputs import Refused, Resign, ShutDown
 from tests.raft.world import Node, Rules, World
 
 

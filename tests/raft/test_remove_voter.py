@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from raft.config import ReplicaKey
-from raft.effects import Reply, ReplyRecords, ReserveOffsets
-from raft.inputs import OffsetsReserved
-from raft.java_texts import key_text
-from raft.roles import Candidate, Leader, Prospective, Resigned
+from raft.interface.config import ReplicaKey
+from raft.interface.effects import Reply, ReplyRecords, ReserveOffsets
+from raft.interface.inputs import OffsetsReserved
+from raft.state.java_texts import key_text
+from raft.state.roles import Candidate, Leader, Prospective, Resigned
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
 from tests.raft.building import Bench, active, dynamic_voters, follower, key, leader, vote_response

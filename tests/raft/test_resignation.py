@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raft.effects import Reply, Send
-from raft.inputs import Resign
+from raft.interface.effects import Reply, Send
+from raft.interface.inputs import Resign
 from records.messages.elections import EndQuorumEpochRequest
 from records.messages.fetch import FetchResponse
 from tests.raft.building import active, fetch_request

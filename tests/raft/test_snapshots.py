@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from raft.config import SnapshotId
-from raft.effects import AdvanceLogStart, DeleteSnapshot, SaveEpochs
-from raft.inputs import Flushed, SnapshotTaken, Ticked, WallClock
+from raft.interface.config import SnapshotId
+from raft.interface.effects import AdvanceLogStart, DeleteSnapshot, SaveEpochs
+from raft.interface.inputs import Flushed, SnapshotTaken, Ticked, WallClock
 from raft.snapshots import may_take
 from tests.raft.building import (
     Bench,

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from raft import effects, inputs, step
-from raft.effects import HighWatermark, Noted
-from raft.inputs import (
+from raft import step
+from raft.interface import effects, inputs
+from raft.interface.effects import HighWatermark, Noted
+from raft.interface.inputs import (
     Answered,
     Disconnected,
     Failed,
@@ -18,8 +19,8 @@ from raft.inputs import (
     Source,
     Ticked,
 )
-from raft.log_view import LogView
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned
+from raft.state.log_view import LogView
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned
 from records.errors import Error
 from records.messages.elections import VoteRequest
 from tests.raft.building import (
@@ -42,7 +43,11 @@ def test_each_input_class_has_a_function() -> None:
 
 
 def test_each_effect_class_is_defined_in_effects() -> None:
-    made = {each for each in vars(effects).values() if isinstance(each, type) and each.__module__ == "raft.effects"}
+    made = {
+        each
+        for each in vars(effects).values()
+        if isinstance(each, type) and each.__module__ == "raft.interface.effects"
+    }
 
     assert made == set(effects.Effect.__args__)  # type: ignore[attr-defined]
 

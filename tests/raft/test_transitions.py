@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from raft.config import ReplicaKey
-from raft.effects import SaveElection
-from raft.inputs import Resign
-from raft.limits import NEVER
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.interface.config import ReplicaKey
+from raft.interface.effects import SaveElection
+from raft.interface.inputs import Resign
+from raft.interface.limits import NEVER
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.messages.elections import VoteRequest
 from tests.raft.building import (
     Bench,

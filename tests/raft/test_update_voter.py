@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from raft.config import Endpoint, ReplicaKey, Voter
-from raft.effects import ReserveOffsets, Send
-from raft.inputs import Failed
-from raft.roles import Follower, Leader
-from raft.voters import VoterSet
+from raft.interface.config import Endpoint, ReplicaKey, Voter
+from raft.interface.effects import ReserveOffsets, Send
+from raft.interface.inputs import Failed
+from raft.interface.voters import VoterSet
+from raft.state.roles import Follower, Leader
 from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.voters import UpdateRaftVoterRequest

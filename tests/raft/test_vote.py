@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from raft.config import ReplicaKey
-from raft.effects import Denied, Reply, SaveElection
-from raft.follower_state import FollowerState
-from raft.inputs import Answered, Failed, Refused, Requested, Saved, Source, Ticked
-from raft.leader_state import LeaderState
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
-from raft.tally import Tally
+from raft.interface.config import ReplicaKey
+from raft.interface.effects import Denied, Reply, SaveElection
+from raft.interface.inputs import Answered, Failed, Refused, Requested, Saved, Source, Ticked
+from raft.state.follower_state import FollowerState
+from raft.state.leader_state import LeaderState
+from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.state.tally import Tally
 from raft.vote import can_grant
 from records.errors import Error
 from records.messages.elections import VoteRequest, VoteResponse
@@ -387,7 +387,7 @@ def test_no_request_for_votes_leaves_before_the_own_vote_is_saved() -> None:
 
 
 def _answered(send: Any, response: Any) -> Any:
-    from raft.inputs import Answered
+    from raft.interface.inputs import Answered
 
     return Answered(send.peer, send.number, response)
 

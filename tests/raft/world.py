@@ -14,14 +14,14 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from raft import effects, inputs
-from raft.config import RaftConfig, SnapshotId
-from raft.limits import NEVER
-from raft.recovered import Election, Recovered, StoredSnapshot
-from raft.replica import Replica
-from raft.roles import Leader
+from raft.interface import effects, inputs
+from raft.interface.config import RaftConfig, SnapshotId
+from raft.interface.limits import NEVER
+from raft.interface.recovered import Election, Recovered, StoredSnapshot
+from raft.interface.voters import VoterSet, control_values
+from raft.state.replica import Replica
+from raft.state.roles import Leader
 from raft.step import start, step
-from raft.voters import VoterSet, control_values
 from records.batch import batches, build_batch, records_of
 from records.codec import decode, encode
 from records.errors import Error

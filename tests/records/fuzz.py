@@ -16,19 +16,19 @@ from pathlib import Path
 from random import Random
 
 from records.batch import CorruptBatch, batches, records_of
-from records.bulk import Columns, Single, scan
+from records.bulk.rows import Columns, Single, scan
 from records.codec import decode, encode
 from records.compression import decompress
 from records.control_batch import control_records_of, decode_control
 from records.frame import decode_record, encode_record
-from records.json_form import from_json
-from records.json_text import read_json
+from records.printing.json_form import from_json
+from records.printing.json_text import read_json
 from records.registry import class_named
 from records.schema import schema_of
 from records.wire import DecodeError, EncodeError
 from tests.records import field_tables
+from tests.records.bulk.test_rows import as_records
 from tests.records.golden import files, wire_rows
-from tests.records.test_bulk import as_records
 from tests.records.test_field_tables import table_of
 from tests.records.without_stock_bytes import WITHOUT_STOCK_BYTES
 

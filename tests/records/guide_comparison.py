@@ -1,7 +1,7 @@
-"""The printed guide (`records.guide`) compared with the protocol guides of the 0.9 era and of Kafka 4.1.
+"""The printed guide (`records.printing.guide`) compared with the protocol guides of the 0.9 era and of Kafka 4.1.
 
-Each grammar of a text is compared with the grammar that `records.guide` prints for the same API and version: names,
-types, nesting and header version. A grammar is equal, different with a reason for each differing field, or missing. A
+Each grammar of a text is compared with the grammar that the guide prints for the same API and version: names, types,
+nesting and header version. A grammar is equal, different with a reason for each differing field, or missing. A
 difference without a reason fails the tests. `python -m tests.records.guide_comparison` prints the figures and every
 difference; with `GUIDE FILE` behind it (0.9 or 4.1, and a file with the page) it reads the grammars from that page.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from records.errors import Error, error_of
-from records.guide import PRIMITIVES, api_guide, message_guide
 from records.headers import RequestHeader, ResponseHeader
+from records.printing.guide import PRIMITIVES, api_guide, message_guide
 from records.registry import APIS, request_class, response_class
 from records.schema import schema_of
 from tests.records.golden import DATA
@@ -86,7 +86,7 @@ def _outcome(name: str, parsed: Printed) -> Outcome:
 
 @cache
 def printed(api_key: int, side: str, version: int) -> Printed | None:
-    """What `records.guide` prints for one side of an API in one version; None where it prints nothing."""
+    """What `records.printing.guide` prints for one side of an API in one version; None where it prints nothing."""
     first, last = schema_of((request_class if side == "Request" else response_class)(api_key)).versions
     if not first <= version <= last:
         return None
@@ -185,7 +185,7 @@ def compared_errors(name: str, parsed: Guide) -> list[Outcome]:
 
 
 def missing_types(parsed: Guide) -> list[str]:
-    """Primitive types of a guide that `records.guide` does not explain; arrays stand there by their brackets."""
+    """Primitive types of a guide that the guide does not explain; arrays stand there by their brackets."""
     ours = {name for name, _ in PRIMITIVES}
     in_brackets = {"ARRAY": "[name]", "COMPACT_ARRAY": "(name)"}
     return [name for name in parsed.types if in_brackets.get(name, name) not in ours]

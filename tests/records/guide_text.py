@@ -1,6 +1,6 @@
 """Protocol guides in print, read back: grammars, header versions, error codes, API keys, primitive types.
 
-Three prints are read: the page of the 0.9 era, the page of Kafka 4.1, and what `records.guide` prints. `python -m
+Three prints are read: the page of the 0.9 era, the page of Kafka 4.1, and what our guide prints. `python -m
 tests.records.guide_text FILE` prints the lines of a whole page that the comparison needs, as
 `tests/data/protocol-guides` holds them.
 """

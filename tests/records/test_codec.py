@@ -9,8 +9,8 @@ import pytest
 
 from records import codec
 from records.codec import decode, decode_lenient, decode_prefix, encode, encode_into, encode_parts
-from records.decoding import DecoderSource, make_decoder
-from records.encoding import PART_MIN
+from records.generation.decoding import DecoderSource, make_decoder
+from records.generation.encoding import PART_MIN
 from records.headers import RequestHeader
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.fetch import FetchRequest, FetchResponse

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from records.codec import decode, encode, encode_parts
-from records.json_form import from_json, to_json
-from records.json_text import json_text, read_json
+from records.printing.json_form import from_json, to_json
+from records.printing.json_text import json_text, read_json
 from records.registry import class_named
 from records.schema import is_struct, replace, schema_of
 from tests.records.golden import wire_rows

@@ -36,7 +36,7 @@ def loaded(code: str) -> set[str]:
     [
         "import records.metadata.topics",
         "import records.codec, records.messages.fetch, records.registry, records.headers",
-        "import records.frame, records.uuids, records.json_form, records.json_text",
+        "import records.frame, records.uuids, records.printing.json_form, records.printing.json_text",
         "import records.frame as f, records.metadata.topics as t; f.encode_record(t.TopicRecord('a', bytes(16)), 0)",
     ],
 )

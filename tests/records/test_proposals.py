@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from records.codec import decode, encode
-from records.guide import fields_of, grammar, guide_of, meaning, meanings, whole_guide
-from records.messages.group_proposal import (
+from records.messages.proposals.group_proposal import (
     ProposedHeartbeatRequest,
     ProposedListGroupsResponse,
     ProposedPartitionOffset,
     ProposedRegisterConsumerResponse,
 )
-from records.messages.kip4_proposal import AlterTopicRequest, TopicMetadataResponseV1
+from records.messages.proposals.kip4_proposal import AlterTopicRequest, TopicMetadataResponseV1
+from records.printing.guide import fields_of, grammar, guide_of, meaning, meanings, whole_guide
 from records.registry import APIS, PROPOSALS, class_named, every_name, request_class, response_class
 from records.schema import schema_of
 from records.wire import DecodeError

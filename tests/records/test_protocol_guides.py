@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from records.codec import decode, encode
-from records.guide import grammar, type_name
+from records.printing.guide import grammar, type_name
 from records.registry import class_named
 from records.schema import is_struct, schema_of
 from tests.records.golden import DATA

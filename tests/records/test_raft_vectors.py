@@ -21,12 +21,12 @@ from records.control_batch import LEADER_CHANGE, control_key, control_records_of
 from records.data import QuorumStateData
 from records.frame import decode_record, encode_record
 from records.headers import RequestHeader, request_header_version, response_header_version
-from records.json_form import from_json, to_json
-from records.json_text import json_text
 from records.messages.elections import VoteRequest
 from records.messages.fetch_snapshot import FetchSnapshotResponse
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.transactions import NoOpRecord
+from records.printing.json_form import from_json, to_json
+from records.printing.json_text import json_text
 from records.registry import APIS, class_named, request_class, response_class
 from records.schema import default_of, schema_of
 from records.uuids import METADATA_TOPIC_ID, ZERO_UUID, parse_uuid, uuid_text

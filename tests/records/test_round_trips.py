@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from records.codec import decode, decode_prefix, encode, encode_parts
-from records.decoding import make_decoder
-from records.json_form import from_json, to_json
-from records.json_text import json_text, read_json
+from records.generation.decoding import make_decoder
+from records.printing.json_form import from_json, to_json
+from records.printing.json_text import json_text, read_json
 from records.registry import class_named, every_name
 from records.schema import schema_of
 from records.strategies import messages

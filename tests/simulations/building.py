@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.roles import Leader
+from raft.state.roles import Leader
 from simulations.plans.plan import Load, Plan
 from simulations.raft.run import Run
 from simulations.world.messages import Frame

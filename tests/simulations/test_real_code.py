@@ -20,14 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
 # The only modules of a node that reach the system: its files, threads, sockets with signals, the log, the files of
 # certificates, the nonces of SCRAM, and the thread of long requests.
 ADAPTERS = (
-    "raft.storage.files", "raft.storage.flusher", "controller.server.start", "controller.node.logs",
+    "raft.storage.files", "raft.storage.flusher", "controller.server.start", "controller.node.logging.logs",
     "controller.security", "raft.network.mechanisms", "controller.node.long_thread",
 )  # fmt: skip
 
 # Modules that serve an operator, or run before a node does.
 AROUND = (
     "controller.config", "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
-    "controller.server.service_manager", "controller.server.stack_dumps", "controller.node.audit_file",
+    "controller.server.service_manager", "controller.server.stack_dumps", "controller.node.audit.audit_file",
     "controller.node.file_descriptors", "records.__main__",
 )  # fmt: skip
 
@@ -57,9 +57,9 @@ HTTP = (
 NOWHERE = (
     "controller.config.documentation", "controller.config.environment", "controller.config.file",
     "controller.config.keys.effects", "controller.config.kubernetes", "controller.config.reference",
-    "controller.node.audit", "controller.node.audit_file", "controller.node.audit_limit",
-    "controller.node.audit_resources", "controller.node.file_descriptors", "controller.node.log_events",
-    "controller.node.logs", "controller.node.long_thread", "controller.security", "controller.server.grpc",
+    "controller.node.audit.audit_log", "controller.node.audit.audit_file", "controller.node.audit.audit_limit",
+    "controller.node.audit.audit_resources", "controller.node.file_descriptors", "controller.node.logging.log_events",
+    "controller.node.logging.logs", "controller.node.long_thread", "controller.security", "controller.server.grpc",
     "controller.server.identity", "controller.server.door", "controller.server.self_checks",
     "controller.server.service_manager", "controller.server.stack_dumps", "controller.server.start",
     *(f"controller.server.http.{name}" for name in HTTP), "controller.config.values.java_forms", "raft.network.bearer",

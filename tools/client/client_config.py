@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple
 
 from controller.config.values.definition import ConfigError
-from records.properties import PropertiesError, parse_properties
+from records.java.properties import PropertiesError, parse_properties
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

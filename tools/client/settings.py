@@ -56,7 +56,7 @@ def given_by(path: str | None) -> dict[str, str]:
 
 def read_file(path: str) -> dict[str, str]:
     """The properties in a file. Raises Uncaught if it is no such file, OSError if it cannot be read."""
-    from records.properties import PropertiesError, parse_properties
+    from records.java.properties import PropertiesError, parse_properties
 
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs 10 ms
         data = file.read(FILE_BYTES_MAX + 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 
 from records.errors import Error
-from records.java_order import integer_order
+from records.java.java_order import integer_order
 from tools.client.exceptions import KafkaError
 from tools.command_line.arguments import Parser
 from tools.command_line.bootstrap_options import add_bootstrap, java_integer

@@ -245,7 +245,7 @@ def _date(time_ms: int) -> str:
 
 def _decoded(hmac: str) -> bytes:
     """The bytes of standard base64. Raises Uncaught with the text of Java's decoder."""
-    from records.java_base64 import standard_bytes
+    from records.java.java_base64 import standard_bytes
 
     try:
         return standard_bytes(hmac.encode("latin-1", "replace"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from records.java_order import partition_order
+from records.java.java_order import partition_order
 from tools.command_line.java_texts import Uncaught, uncaught
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import sys
 
 from controller.config.values.java_forms import integer
 from records.errors import Error
-from records.java_order import partition_order
+from records.java.java_order import partition_order
 from tools.client.exceptions import PACKAGE, executed
 from tools.command_line.java_texts import Uncaught, uncaught
 from tools.command_line.option_tools import HELP, VERSION, check_excluded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from records.errors import Error
-from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
+from records.java.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from records.messages.cluster import DescribeClusterRequest, MetadataRequest
 from tools.client.admin import ENDPOINT_CONTROLLERS, Admin
 from tools.client.exceptions import PACKAGE, KafkaError

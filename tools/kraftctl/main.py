@@ -38,7 +38,7 @@ VERBS = {
     "up": (".run.up", "run a quorum of three controllers on this machine"),
 }
 
-# The verbs that become a node, whose log escapes texts itself (`controller/node/logs.py`).
+# The verbs that become a node, whose log escapes texts itself (`controller/node/logging/logs.py`).
 NODES, CHECK = ("start", "container"), "--check"
 # Its nodes are stopped, and it says so, when nobody reads it any more.
 UP, STATUS = "up", "--status"

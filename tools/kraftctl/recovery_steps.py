@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from raft.config import Endpoint
+    from raft.interface.config import Endpoint
     from tools.offline.recovery_plan import Plan
 
 VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"

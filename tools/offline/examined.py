@@ -24,9 +24,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from raft.recovered import Election
+    from raft.interface.recovered import Election
+    from raft.interface.voters import VoterSet
     from raft.storage.snapshot_file import SnapshotHead
-    from raft.voters import VoterSet
 
 
 class NotALog(Exception):

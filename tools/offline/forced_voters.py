@@ -5,11 +5,11 @@ The voter history of Kafka accepts a set that shares no majority with the one be
 
 from __future__ import annotations
 
+from raft.interface.voters import VoterSet, voters_record
 from raft.storage.epoch_checkpoint import epochs_text
 from raft.storage.files import OsFiles, replace_file
 from raft.storage.names import EPOCH_CHECKPOINT, LOG, segment_name
 from raft.storage.quorum_state import quorum_state_text, write_quorum_state
-from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
 from records.control import KRaftVersionRecord
 from records.control_batch import encode_control
@@ -17,7 +17,7 @@ from tools.offline.examined import examine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from raft.config import Voter
+    from raft.interface.config import Voter
     from tools.offline.examined import Examined
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from raft.config import Endpoint, ReplicaKey, Voter
+from raft.interface.config import Endpoint, ReplicaKey, Voter
 from records.uuids import is_reserved, parse_uuid, uuid_text
 from tools.offline.saved_copy import Digest
 

@@ -6,7 +6,7 @@ import os
 import shutil
 from typing import NamedTuple
 
-from raft.config import Endpoint, ReplicaKey, Voter
+from raft.interface.config import Endpoint, ReplicaKey, Voter
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import (
     META_PROPERTIES,

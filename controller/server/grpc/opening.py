@@ -15,7 +15,7 @@ from controller.server.grpc.port import GrpcPort
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
 
 
 async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:

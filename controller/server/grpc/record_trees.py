@@ -7,10 +7,10 @@ from typing import Any
 from controller.config.dynamic import node_type
 from controller.config.resources import DEFINITIONS, resource_type
 from controller.config.values.definition import Type
-from records.json_form import to_json
+from records.printing.json_form import to_json
+from records.printing.type_names import type_name
 from records.registry import METADATA_RECORDS
 from records.resource_types import ResourceType
-from records.type_names import type_name
 
 # With these fields of a SCRAM credential one can guess the password offline, or impersonate the user.
 _SCRAM_SECRETS = ("salt", "storedKey", "serverKey")

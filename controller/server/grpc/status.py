@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from controller.server.http.probes import known_leader, role_name
 from controller.server.http.quorum import UNKNOWN, addresses, key_view
-from raft.roles import Leader
+from raft.state.roles import Leader
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
     from controller.node.node import Node
-    from raft.leader_state import Progress
-    from raft.replica import Replica
+    from raft.state.leader_state import Progress
+    from raft.state.replica import Replica
 
 
 def status_of(node: Node) -> dict[str, Any]:

@@ -14,14 +14,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from controller.interface import effects as controller_effects
-from raft import effects as raft_effects
+from raft.interface import effects as raft_effects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.interface.access import Access
     from controller.state.partitions.partitions import Rows
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 # Upper bounds of the histogram of commit latencies, in seconds.
 BUCKETS_S = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, math.inf)

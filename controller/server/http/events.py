@@ -7,13 +7,13 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from controller.node.logs import without_secrets
+from controller.node.logging.logs import without_secrets
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Mapping
 
-    from controller.node.log_events import Event
+    from controller.node.logging.log_events import Event
     from controller.server.http.connection import HttpConnection
 
 READERS_MAX = 16

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from controller.config.node import NodeConfig
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
     from controller.node.node import Node
     from controller.server.http.answers import Asked
     from controller.server.http.probes import Check, Shown

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.node.problems import DATA_LOST, name_of
-from raft.roles import Follower, Leader
+from controller.node.logging.problems import DATA_LOST, name_of
+from raft.state.roles import Follower, Leader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from controller.node.logging.problems import Problems
     from controller.node.node import Node
-    from controller.node.problems import Problems
-    from raft.replica import Replica
+    from raft.state.replica import Replica
 
 # A node has caught up while it lacks no more than this number of committed records: a standby of a busy quorum is
 # always some records behind.

@@ -8,7 +8,7 @@ from controller.config.keys import own, server
 from controller.config.values.text import HIDDEN, hide_url_secrets
 from controller.features.levels import known_metadata_version
 from controller.server.http.probes import known_leader, ready, role_name
-from raft.roles import Follower, Leader
+from raft.state.roles import Follower, Leader
 from records.release import KAFKA_VERSION, VERSION
 from records.uuids import ZERO_UUID, uuid_text
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from controller.server.http.reading import Reading
     from controller.state.partitions.partitions import Rows
     from controller.state.tables.brokers import Broker
-    from raft.config import Endpoint, ReplicaKey
-    from raft.leader_state import Progress
+    from raft.interface.config import Endpoint, ReplicaKey
+    from raft.state.leader_state import Progress
 
 UNKNOWN = -1
 # Long lists are truncated to this length; their full length is in another field.

@@ -9,7 +9,7 @@ import numpy as np
 
 from controller.state.partitions.columns import NO_TOPIC, NOBODY
 from controller.state.partitions.uncommon_fields import IS_WIDE
-from raft.roles import Follower
+from raft.state.roles import Follower
 
 if TYPE_CHECKING:
     from controller.node.node import Node

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.node.problems import DATA_LOST
+from controller.node.logging.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.names import exported_name
 from controller.server.http.probes import joined, role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
-from raft.roles import Candidate, Leader
+from raft.state.roles import Candidate, Leader
 from records.release import KAFKA_VERSION, VERSION
 from records.uuids import ZERO_UUID, uuid_text
 

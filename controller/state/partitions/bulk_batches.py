@@ -10,8 +10,8 @@ from controller.state.partitions.bulk_changes import FIELDS, Group, plain
 from controller.state.partitions.bulk_placing import TopicRuns, place
 from controller.state.partitions.bulk_replay import replay_group
 from records.batch import records_of
-from records.bulk import scan
-from records.bulk_shapes import Columns
+from records.bulk.bulk_shapes import Columns
+from records.bulk.rows import scan
 from records.frame import decode_record
 from records.metadata.topics import PartitionRecord, TopicRecord
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from controller.state.partitions.partition import NO_LEADER_CHANGE, NO_RECOVERY_CHANGE
-from records.bulk import partition_changes
+from records.bulk.rows import partition_changes
 from records.metadata.topics import PartitionChangeRecord
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from controller.state.partitions.partitions import Partitions, Rows
-    from records.bulk import Rows as Encoded
+    from records.bulk.rows import Rows as Encoded
 
 # The fields of a change beside its partition.
 SCALARS = ("leader", "leader_recovery_state")
@@ -65,7 +65,7 @@ class PartitionChanges:
         return sum(len(group) for group in self.groups)
 
     def parts(self, partitions: Partitions, version: int) -> list[Encoded]:
-        """The encoded records, in their order, for `records.bulk.batch_body`. version: of the records."""
+        """The encoded records, in their order, for `records.bulk.rows.batch_body`. version: of the records."""
         return [
             partition_changes(
                 version, partitions.topic_ids_at(group.rows), partitions.partition_ids_at(group.rows), **group.fields

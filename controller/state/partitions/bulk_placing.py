@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from controller.state.partitions.columns import Columns, Int32s
     from controller.state.partitions.partitions import Partitions, Rows
     from controller.state.state import State
-    from records.bulk_shapes import Columns as Found
+    from records.bulk.bulk_shapes import Columns as Found
 
 
 class TopicRuns:

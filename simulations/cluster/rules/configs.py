@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.rules.hash_order import first_partition
 from records.errors import Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.metadata_log import METADATA_TOPIC

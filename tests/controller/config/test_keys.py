@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.config.keys import client_metrics, group, own, server, topic
+from controller.config.keys import client_metrics, group, server, topic
 from controller.config.values.definition import Definition, Key, Required, value_text
 
 DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
@@ -46,14 +46,6 @@ def test_each_key_of_stock_has_stocks_type_default_and_valid_values(resource: st
     assert ours == sorted(row for row in stock_rows() if row[0] == resource)
 
 
-def test_each_default_is_valid() -> None:
-    definitions = [*DEFINITIONS.values(), server.BROKER_QUOTA_KEYS, own.KEYS]
-
-    for key in (key for definition in definitions for key in definition if not isinstance(key.default, Required)):
-        assert key.parse(key.default) == key.default
-        assert key.parse(value_text(key.default)) == key.default
-
-
 def test_a_topic_key_has_its_default_from_a_node_key_of_the_same_type() -> None:
     for name, synonyms in topic.SYNONYMS.items():
         for synonym, unit_ms in synonyms:
@@ -66,10 +58,6 @@ def test_a_topic_key_has_its_default_from_a_node_key_of_the_same_type() -> None:
 def test_a_group_takes_its_defaults_from_keys_of_the_node() -> None:
     for name, synonym in group.SYNONYMS.items():
         assert group.KEYS.type_of(name) is server.KEYS.type_of(synonym)
-
-
-def test_stock_ignores_our_own_keys() -> None:
-    assert all(key.name.startswith(own.PREFIX) for key in own.KEYS)
 
 
 def test_no_key_is_defined_twice_in_a_table() -> None:

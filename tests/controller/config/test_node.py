@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.file import read_config
 from controller.config.node import NodeConfig
-from controller.config.served import check_served
 from controller.config.values.definition import ConfigError
 from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 
@@ -82,28 +80,6 @@ def test_every_listed_difference_from_stock_is_tested() -> None:
     assert [mark for mark in OURS if mark not in lines] == []
 
 
-def test_overrides_replace_keys_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "controller.properties"
-    path.write_text("".join(f"{key}={value}\n" for key, value in NODE.items()))
-
-    config = read_config(str(path), {"broker.session.timeout.ms": "20000"})
-
-    assert config.node_id == 1
-    assert config.number("broker.session.timeout.ms") == 20000
-    assert config.voters == {1: ("127.0.0.1", 9093)}
-    assert config.log_dirs == ("/data/1",)
-    assert config.metadata_log_dir == "/data/1"
-    assert config.warnings == []
-
-
-def test_a_file_that_is_not_a_properties_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_bytes(b"a=\\uzz")
-
-    with pytest.raises(ConfigError, match="Malformed"):
-        read_config(str(path))
-
-
 def test_an_unknown_key_is_a_warning_that_suggests_a_similar_key() -> None:
     unknown = {"controller.quorum.voter": "x", "zookeeper.connect": "h:2181", "kraft.log.levl": "INFO"}
 
@@ -150,33 +126,6 @@ def test_a_release_that_was_previewed_stays_valid_and_no_other_can_be() -> None:
             ConfigError, match=rf"^Invalid value {other} for configuration kraft\.preview\.release: .*4"
         ):
             node(kraft_preview_release=other)
-
-
-def test_a_plaintext_controller_configuration_is_accepted() -> None:
-    check_served(node())
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        (
-            {"process.roles": "broker,controller", "listeners": "PLAINTEXT://h:9092,CONTROLLER://h:9093"},
-            "process.roles=broker,controller: this node is a KRaft controller and nothing else",
-        ),
-        ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "listener CONTROLLER has TLS and no certificate"),
-        ({"authorizer.class.name": "a.B"}, "authorizer.class.name=a.B"),
-        ({"create.topic.policy.class.name": "a.B"}, "create.topic.policy.class.name=a.B names a Java class"),
-        ({"principal.builder.class": "a.B"}, "principal.builder.class=a.B names a Java class"),
-    ],
-)
-def test_an_unsupported_configuration_is_refused_in_one_line(changes: dict[str, str], said: str) -> None:
-    config = NodeConfig(NODE | changes)
-
-    with pytest.raises(ConfigError) as error:
-        check_served(config)
-
-    assert str(error.value).startswith(said)
-    assert "\n" not in str(error.value)
 
 
 def test_a_secret_is_not_shown() -> None:

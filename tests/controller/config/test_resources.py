@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config.group_checks import _BETWEEN_NODE_KEYS, _BOUNDED
-from controller.config.java_pattern import is_java_pattern
+from controller.config.java.java_pattern import is_java_pattern
 from controller.config.keys import group, server
 from controller.config.node import NodeConfig
 from controller.config.resources import check_resource, check_topic_name, resource_type

@@ -14,7 +14,7 @@ from controller.interface.inputs import Principal, RequestContext, Ticked
 from controller.interface.results import Result
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from records.codec import encode
 from records.errors import Error, error_text
 from records.messages.cluster import DescribeClusterRequest

@@ -14,7 +14,7 @@ from controller.interface.access import Access
 from controller.interface.effects import Append, Noted, Reply, Requeue, ServeLater
 from controller.interface.inputs import Principal, RequestContext, Requested, Ticked
 from controller.rules.authorizer import StandardAuthorizer
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from records.errors import Error
 from records.messages.acls import CreateAclsRequest
 from records.messages.brokers import BrokerHeartbeatRequest

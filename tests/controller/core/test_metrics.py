@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.core.metrics import KEPT, Durations
 from controller.interface.inputs import SnapshotWritten
-from raft.config import SnapshotId
+from raft.interface.config import SnapshotId
 from records.messages.topics import CreateTopicsRequest
 from tests.controller.rig import Rig, new_topic, registration
 

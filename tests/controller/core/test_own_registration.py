@@ -9,7 +9,7 @@ from controller.core.serving import write_result
 from controller.interface.effects import SendToActive
 from controller.interface.inputs import LeaderChanged, SendAnswered
 from controller.interface.results import Result
-from raft.config import Endpoint
+from raft.interface.config import Endpoint
 from records.errors import Error
 from records.messages.controllers import ControllerRegistrationRequest, ControllerRegistrationResponse
 from records.metadata.brokers import UnregisterControllerRecord

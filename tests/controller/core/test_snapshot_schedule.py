@@ -18,7 +18,7 @@ from controller.interface.inputs import (
 from controller.interface.settings import Settings
 from controller.state.snapshots import batches
 from controller.state.view import stable_view
-from raft.config import SnapshotId
+from raft.interface.config import SnapshotId
 from records.messages.topics import CreateTopicsRequest
 from tests.controller.rig import Rig, new_topic
 

@@ -21,7 +21,7 @@ from controller.interface.inputs import (
     Stopping,
 )
 from controller.rules.authorizer import StandardAuthorizer
-from raft.config import SnapshotId
+from raft.interface.config import SnapshotId
 from records.errors import Error
 from records.messages.acls import CreateAclsRequest
 from records.messages.cluster import DescribeClusterRequest

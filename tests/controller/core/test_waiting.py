@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from controller.core.waiting import Waiting
 from controller.interface.inputs import RequestContext, Written
-from raft.inputs import Source
+from raft.interface.inputs import Source
 
 
 def waiting():

@@ -15,7 +15,7 @@ from controller.node.admission import Admission
 from controller.node.envelope import host_text, opened
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.state import State
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from raft.network.requests import Incoming
 from records.codec import encode
 from records.data import DefaultPrincipalData

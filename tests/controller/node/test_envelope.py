@@ -6,7 +6,7 @@ from controller.features.levels import KAFKA_4_3
 from controller.interface.inputs import Forwarder, Principal, RequestContext
 from controller.interface.refusals import refused
 from controller.node.envelope import address_text, opened, sealed
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from records.codec import decode, decode_prefix, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 from controller.interface.inputs import CaughtUp, Committed, CommittedPart, SnapshotClosed, SnapshotOpened
 from controller.interface.inputs import LeaderChanged as NewLeader
 from controller.node.feed import StateFeed
-from raft.config import SnapshotId
-from raft.effects import LeaderChanged
-from raft.follower_state import FollowerState
-from raft.roles import Follower, Unattached
+from raft.interface.config import SnapshotId
+from raft.interface.effects import LeaderChanged
+from raft.state.follower_state import FollowerState
+from raft.state.roles import Follower, Unattached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ from typing import Any
 from controller.interface.inputs import RequestContext
 from controller.interface.refusals import refused
 from controller.node.replies import Replies
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from records.codec import encode
 from records.errors import ApiError, Error
 from records.messages.configs import IncrementalAlterConfigsRequest

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from controller.node.shared_ids import RETURNS_MIN, SharedIds
-from raft.config import ReplicaKey
-from raft.inputs import Source
+from raft.interface.config import ReplicaKey
+from raft.interface.inputs import Source
 from raft.network.requests import Incoming
 from records.messages.fetch import FetchRequest
 from records.uuids import METADATA_TOPIC_ID, parse_uuid

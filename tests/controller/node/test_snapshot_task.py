@@ -11,9 +11,9 @@ from controller.interface.effects import TakeSnapshot
 from controller.node.snapshot_task import SnapshotTask
 from controller.state.state import State
 from controller.state.view import stable_view
-from raft.config import SnapshotId
-from raft.effects import Append
-from raft.inputs import SnapshotTaken
+from raft.interface.config import SnapshotId
+from raft.interface.effects import Append
+from raft.interface.inputs import SnapshotTaken
 from raft.storage.flusher import AtOnce
 from raft.storage.snapshot_file import check_snapshot
 from raft.storage.snapshots import control_state

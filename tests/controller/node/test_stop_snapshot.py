@@ -14,10 +14,10 @@ import pytest
 from controller.config.file import read_config
 from controller.core import snapshot_schedule
 from controller.node import snapshot_task, stop_snapshot
-from controller.node.logs import Log
+from controller.node.logging.logs import Log
 from controller.server.start import build
-from raft.config import Endpoint, ReplicaKey
-from raft.inputs import Source
+from raft.interface.config import Endpoint, ReplicaKey
+from raft.interface.inputs import Source
 from raft.network.requests import Incoming
 from raft.storage.errors import DiskFailed
 from raft.storage.flusher import AtOnce

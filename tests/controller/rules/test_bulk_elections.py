@@ -11,7 +11,7 @@ from controller.rules.bulk_elections import leader_and_isr_changes, members
 from controller.rules.partition_change import Election
 from controller.state.state import State
 from records.batch import build_batch, seal
-from records.bulk import batch_body
+from records.bulk.rows import batch_body
 from records.frame import encode_record
 from records.metadata.configs import FeatureLevelRecord
 from tests.controller.lives import BROKERS, live

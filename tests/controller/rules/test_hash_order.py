@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.rules.hash_order import first_partition
-from records.java_order import hash_code, hash_order
+from records.java.java_order import hash_code, hash_order
 
 
 def test_a_string_hashes_as_in_java():

@@ -8,14 +8,14 @@ from time import time
 
 import pytest
 
-from controller.config.listener_values import ListenerValues
 from controller.config.node import NodeConfig
+from controller.config.security.listener_values import ListenerValues
 from controller.security import sessions
 from controller.security.ciphers import open_ssl_name
 from controller.security.contexts import Contexts, unfolded
 from controller.security.files import FileError
 from controller.security.renewal import CHECK_S
-from tests.controller.config.test_security_checks import given
+from tests.controller.config.security.test_security_checks import given
 from tests.controller.security.test_sessions import of_client, shake_hands
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 

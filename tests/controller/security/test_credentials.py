@@ -16,7 +16,7 @@ from controller.state.tables.table import Table
 from controller.state.tables.tokens import DelegationToken
 from controller.state.tables.undo import Undo
 from raft.network.mechanisms import SaslRefused, ScramClient, ScramServer, credential_of_password, new_nonce
-from tests.controller.config.test_security_checks import given
+from tests.controller.config.security.test_security_checks import given
 
 SHA_256, SHA_512 = "SCRAM-SHA-256", "SCRAM-SHA-512"
 

@@ -11,7 +11,7 @@ from controller.config.node import NodeConfig
 from controller.security.gss import GssFailed
 from controller.security.listeners import Security
 from raft.network.mechanisms import SaslRefused
-from tests.controller.config.test_security_checks import given
+from tests.controller.config.security.test_security_checks import given
 from tests.controller.security.kerberos import REALM, Realm, needs_kerberos
 
 KRB5 = "com.sun.security.auth.module.Krb5LoginModule"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.listener_values import ListenerValues
 from controller.config.node import NodeConfig
+from controller.config.security.listener_values import ListenerValues
 from controller.security.contexts import Contexts
 from controller.security.files import FileError
-from tests.controller.config.test_security_checks import given
+from tests.controller.config.security.test_security_checks import given
 
 if TYPE_CHECKING:
     from pathlib import Path

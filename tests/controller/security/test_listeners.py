@@ -5,7 +5,7 @@ from __future__ import annotations
 from controller.config.node import NodeConfig
 from controller.security.listeners import Security
 from raft.network.mechanisms import PlainClient, PlainServer
-from tests.controller.config.test_security_checks import PLAIN, PLAIN_MODULE, given
+from tests.controller.config.security.test_security_checks import PLAIN, PLAIN_MODULE, given
 
 
 def made(**changes: str) -> Security:

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from controller.config.file import read_config
-from controller.node.logs import Log
+from controller.node.logging.logs import Log
 from controller.server.door import Door
 from controller.server.start import build
-from raft.config import Endpoint, ReplicaKey
-from raft.inputs import Source
+from raft.interface.config import Endpoint, ReplicaKey
+from raft.interface.inputs import Source
 from raft.network.requests import Incoming
 from raft.storage.flusher import AtOnce
 from records.messages.versions import ApiVersionsRequest

@@ -19,7 +19,7 @@ from hashlib import pbkdf2_hmac
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from controller.config.bearer_checks import SIGNED_HANDLER
+from controller.config.security.bearer_checks import SIGNED_HANDLER
 from raft.network.bearer import BearerClient
 from raft.network.mechanisms import PlainClient, ScramClient, new_nonce
 from records.messages.configs import DescribeConfigsRequest

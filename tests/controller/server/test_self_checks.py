@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from controller.node.logs import Log
+from controller.node.logging.logs import Log
 from controller.server.http.probes import problems_of, ready
 from controller.server.self_checks import (
     FREE_BYTES_MIN,

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from controller.features.record_versions import partition_version
 from controller.state.partitions.bulk_batches import load_batch, replay_batch
 from controller.state.records_of import SECTIONS, UnwritableMetadataError, records_of
 from controller.state.snapshots import batches as snapshot_batches
@@ -121,27 +120,6 @@ def test_the_records_contain_the_changes_of_brokers_and_partitions():
 
     assert replace(BROKER, fenced=True, rack=None) in found
     assert ProducerIdsRecord(broker_id=-1, broker_epoch=-1, next_producer_id=5000) in found
-
-
-@pytest.mark.parametrize(
-    ("level", "version", "directories", "elr"), [(30, 2, True, True), (22, 1, True, False), (12, 0, False, False)]
-)
-def test_record_versions_follow_the_metadata_version(level, version, directories, elr):
-    partition = replace(
-        PARTITION,
-        directories=PARTITION.directories if directories else (),
-        eligible_leader_replicas=(2,) if elr else None,
-        last_known_elr=(1,) if elr else None,
-    )
-    records = [FeatureLevelRecord(name="metadata.version", feature_level=level)]
-    if elr:
-        records.append(FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=1))
-    records += [TopicRecord(name="a.b", topic_id=b"t" * 16), partition]
-
-    found = list(records_of(stable_view(fresh(records))))
-
-    assert found[-1] == (partition, version)
-    assert version == partition_version(level)
 
 
 def test_an_elr_is_kept_while_the_feature_is_off():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from records.properties import parse_properties
+from records.java.properties import parse_properties
 from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.deploy.strimzi.operator_rules import Entry, Voter, differences, may_roll
 from tests.deploy.strimzi.pods import AGENT, Pods

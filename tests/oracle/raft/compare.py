@@ -20,8 +20,8 @@ from records.batch import batches
 from records.codec import decode
 from records.control import LeaderChangeMessage, VotersRecord
 from records.control_batch import control_records_of
-from records.json_form import to_json
 from records.messages.fetch import FetchResponse
+from records.printing.json_form import to_json
 from records.registry import request_class, response_class
 from tests.oracle.compare import Difference, diff, name_of
 from tests.oracle.raft.commands import API_VERSIONS, newest_version

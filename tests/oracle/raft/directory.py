@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
+from raft.interface.config import Endpoint, RaftConfig, ReplicaKey, Voter
+from raft.interface.voters import VoterSet, voters_record
 from raft.storage.names import PARTITION_METADATA, PARTITION_METADATA_TEXT, QUORUM_STATE, segment_name, snapshot_name
 from raft.storage.quorum_state import quorum_state_text
 from raft.storage.snapshot_file import SnapshotBytes
-from raft.voters import VoterSet, voters_record
 from records.batch import build_batch
 from records.metadata_log import METADATA_TOPIC
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from raft.voters import voters_record
+from raft.interface.voters import voters_record
 from records.batch import HEADER_BYTES, build_control_batch
 from records.control import KRaftVersionRecord
 from records.control_batch import encode_control
@@ -14,7 +14,7 @@ from records.uuids import uuid_text
 from tests.oracle.raft.directory import CLUSTER, PAST_MS, batch, directory_id, snapshot_bytes, voter_set
 
 if TYPE_CHECKING:
-    from raft.follower_state import Download
+    from raft.state.follower_state import Download
     from tests.oracle.raft.ours import Ours
 
 FORM = re.compile(r"(\w+)\(([^)]*)\)([+-]\d+)?")

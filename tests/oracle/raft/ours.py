@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft.config import SnapshotId
-from raft.inputs import (
+from raft.interface import effects as do
+from raft.interface.config import SnapshotId
+from raft.interface.inputs import (
     Answered,
     Failed,
     OffsetsReserved,
@@ -23,15 +23,15 @@ from raft.inputs import (
     Ticked,
     UpgradeKraftVersion,
 )
-from raft.replica import Replica
-from raft.roles import Leader
+from raft.interface.voters import VoterSet, voters_record
 from raft.snapshots import may_take
+from raft.state.replica import Replica
+from raft.state.roles import Leader
 from raft.step import start, step
 from raft.storage.files import OsFiles
 from raft.storage.flusher import AtOnce
 from raft.storage.names import CHECKPOINT, QUORUM_STATE, snapshot_name
 from raft.storage.storage import Storage
-from raft.voters import VoterSet, voters_record
 from records.batch import batches, build_batch
 from records.codec import decode, encode
 from records.errors import Error
@@ -59,9 +59,9 @@ from tests.oracle.raft.directory import PARTITION, START_MS, config_of, files_of
 from tests.oracle.stock import SPEEDY
 
 if TYPE_CHECKING:
-    from raft.effects import Effect
-    from raft.inputs import Input
-    from raft.recovered import Recovered
+    from raft.interface.effects import Effect
+    from raft.interface.inputs import Input
+    from raft.interface.recovered import Recovered
     from tests.oracle.raft.commands import Command
 
 MASK = (1 << 64) - 1

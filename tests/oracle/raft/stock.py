@@ -34,7 +34,7 @@ from tests.oracle.raft.directory import (
 from tests.oracle.stock import StockProcess
 
 if TYPE_CHECKING:
-    from raft.config import Endpoint
+    from raft.interface.config import Endpoint
     from tests.oracle.raft.commands import Command
     from tests.oracle.raft.ours import Ours
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.codec import decode_lenient, decode_prefix
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
-from records.json_form import to_json
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
+from records.printing.json_form import to_json
 from records.registry import APIS, request_class, response_class
 from records.schema import schema_of
 from records.wire import DecodeError

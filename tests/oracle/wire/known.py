@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from records.json_form import to_json
 from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.scram import DescribeUserScramCredentialsRequest
 from records.messages.tokens import CreateDelegationTokenRequest
+from records.printing.json_form import to_json
 from tests.oracle.exceptions import PARTITION_APIS, partitions_of
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from records.json_form import to_json
 from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.topics import ClearElrRecord, PartitionChangeRecord
+from records.printing.json_form import to_json
 from records.schema import replace
 from records.uuids import ZERO_UUID
 from tools.offline.image import Image

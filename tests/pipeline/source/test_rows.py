@@ -17,10 +17,10 @@ from pipeline.source.ranges import Range
 from pipeline.source.rows import rows_of
 from records.batch import HEADER_BYTES, batches, build_batch, seal
 from records.frame import encode_record
-from records.json_form import to_json
 from records.metadata.configs import ConfigRecord
 from records.metadata.security import UserScramCredentialRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
+from records.printing.json_form import to_json
 from records.registry import METADATA_RECORDS, metadata_class
 from records.schema import schema_of as message_schema_of
 from records.strategies import messages

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import uvloop
 
-from raft.config import Endpoint
+from raft.interface.config import Endpoint
 from raft.network.server import Server
 from records.codec import encode
 from records.headers import RequestHeader, request_header_version

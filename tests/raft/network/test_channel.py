@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.config import Endpoint
-from raft.effects import Send
-from raft.inputs import Answered, Failed, Refused
+from raft.interface.config import Endpoint
+from raft.interface.effects import Send
+from raft.interface.inputs import Answered, Failed, Refused
 from raft.network.channel import Channel, is_refused
 from raft.network.channels import Channels
 from raft.network.requests import response_frame
-from raft.network.versions import common_version
 from records.codec import encode
 from records.errors import Error
 from records.messages.elections import VoteRequest
-from records.messages.fetch import FetchRequest
 from records.messages.quorum import DescribeQuorumResponse
-from records.wire import EncodeError
 from tests.controller.server.processes import free_port
 from tests.raft.network.peers import (
     LOOPS,
@@ -243,28 +240,6 @@ def test_the_highest_common_version_is_used(loop: Loop) -> None:
         server.close()
 
     run_on(loop, test())
-
-
-@pytest.mark.parametrize(
-    ("theirs", "expected"),
-    [({1: (4, 18)}, 18), ({1: (0, 11)}, 11), ({1: (12, 99)}, 18), ({1: (18, 20)}, 18)],
-)
-def test_the_version_is_in_both_ranges(theirs: dict[int, tuple[int, int]], expected: int) -> None:
-    assert common_version(FetchRequest, theirs) == expected
-
-
-@pytest.mark.parametrize(
-    ("theirs", "reason"),
-    [
-        ({}, "the peer does not serve FetchRequest"),
-        ({1: (0, 3)}, "the peer serves FetchRequest v0 to v3, ours are v4 to v18"),
-        ({1: (19, 20)}, "the peer serves FetchRequest v19 to v20"),
-        ({1: (7, 5)}, "the peer serves FetchRequest v7 to v5"),
-    ],
-)
-def test_without_a_common_version_nothing_is_sent(theirs: dict[int, tuple[int, int]], reason: str) -> None:
-    with pytest.raises(EncodeError, match=reason):
-        common_version(FetchRequest, theirs)
 
 
 @each_loop

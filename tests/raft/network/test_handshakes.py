@@ -16,7 +16,7 @@ import pytest
 
 from controller.security.edges import names_of_session
 from controller.security.names import subject_of
-from raft.inputs import Answered, Failed
+from raft.interface.inputs import Answered, Failed
 from raft.network import handshakes
 from raft.network.mechanisms import PlainServer
 from raft.network.security import ListenerSecurity, Sasl

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
 from records.codec import decode, encode
 from records.messages.elections import BeginQuorumEpochRequest, BeginQuorumEpochResponse

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from raft.effects import Send
-from raft.inputs import Answered, Failed
+from raft.interface.effects import Send
+from raft.interface.inputs import Answered, Failed
 from raft.network.channels import Channels
 from raft.network.mechanisms import (
     PlainClient,

@@ -6,12 +6,10 @@ import asyncio
 import random
 import socket
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from raft.network.connection import REQUESTS_PER_ITERATION, BufferedConnection, Connection
 from raft.network.server import ITERATION_BYTES_MAX
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
@@ -57,16 +55,6 @@ def test_a_request_is_passed_on_and_answered(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_the_loop_decides_how_bytes_are_read(loop: Loop) -> None:
-    async def test() -> None:
-        async with Serving() as serving:
-            expected = Connection if loop is LOOPS[1] else BufferedConnection
-
-            assert serving.server._protocol is expected
-
-    run_on(loop, test())
-
-
 def test_a_request_is_handled_when_the_one_before_it_is_answered(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
@@ -104,28 +92,6 @@ def test_requests_behind_one_without_an_answer_stay_in_the_socket(loop: Loop) ->
             assert read_ahead < len(data) / 4
             assert [correlation(await client.frame()) for _ in range(total)] == list(range(total))
             await writing
-            client.close()
-
-    run_on(loop, test())
-
-
-def test_a_client_with_very_many_requests_does_not_delay_others(loop: Loop) -> None:
-    async def test() -> None:
-        async with Serving() as serving:
-            counts = [0]
-
-            def count() -> None:
-                counts.append(len(serving.requests))
-                running.call_soon(count)
-
-            running = asyncio.get_running_loop()
-            running.call_soon(count)
-            client = await Bare.to(serving.port)
-            await client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(500)))
-
-            assert [correlation(await client.frame()) for _ in range(500)] == list(range(500))
-            steps = [after - before for before, after in pairwise(counts)]
-            assert max(steps) <= 2 * REQUESTS_PER_ITERATION  # the steps of the loop, and those of reading
             client.close()
 
     run_on(loop, test())
@@ -290,27 +256,6 @@ def test_pending_answers_are_sent_before_a_bad_request_closes_the_connection(loo
             assert [correlation(await client.frame()) for _ in range(2)] == [1, 2]
             assert await client.is_closed()
             assert len(serving.requests) == 2
-
-    run_on(loop, test())
-
-
-@pytest.mark.parametrize("bad", [b"\0\0\0\x01x", b"\xff\xff\xff\xff"], ids=["request", "length"])
-def test_answers_that_take_longer_leave_before_a_bad_frame_closes_the_connection(loop: Loop, bad: bytes) -> None:
-    async def test() -> None:
-        async with Serving(answers=False) as serving:
-            client = await Bare.to(serving.port)
-            count = 2 * REQUESTS_PER_ITERATION
-            requests = b"".join(request_frame(describe_quorum(), 2, number) for number in range(count))
-            await client.write(requests + bad + request_frame(describe_quorum(), 2, count))
-            for number in range(count):
-                await until(partial(serving.has_more_than, number))
-                assert serving.server.connections
-                serving.answer(serving.requests[number])
-
-            assert [correlation(await client.frame()) for _ in range(count)] == list(range(count))
-            assert await client.is_closed()
-            assert len(serving.requests) == count
-            assert [name for name, _ in serving.notes] == ["connection_refused"]
 
     run_on(loop, test())
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.config import ReplicaKey, SnapshotId
-from raft.effects import (
+from raft.interface.config import ReplicaKey, SnapshotId
+from raft.interface.effects import (
     AdvanceLogStart,
     Append,
     DeleteSnapshot,
@@ -24,8 +24,8 @@ from raft.effects import (
     Truncate,
     WriteSnapshotPart,
 )
-from raft.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
-from raft.recovered import Election
+from raft.interface.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
+from raft.interface.recovered import Election
 from raft.storage.errors import DiskFailed, StorageError
 from raft.storage.log import LogLimits
 from raft.storage.snapshot_file import SnapshotBytes

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.effects import Append
-from raft.inputs import Flushed
+from raft.interface.effects import Append
+from raft.interface.inputs import Flushed
 from raft.storage.errors import DiskFailed
 from tests.mounts import fill, mounted, run_or_skip, small_file_system
 from tests.raft.storage.batches import batch

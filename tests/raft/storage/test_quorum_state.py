@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.config import ReplicaKey
-from raft.recovered import Election
+from raft.interface.config import ReplicaKey
+from raft.interface.recovered import Election
 from raft.storage.errors import StorageError
 from raft.storage.files import OsFiles
 from raft.storage.quorum_state import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.effects import Append, HighWatermark
+from raft.interface.effects import Append, HighWatermark
 from raft.storage.committed_prefix import parse_prefix
 from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed, StorageError
 from raft.storage.flusher import AtOnce

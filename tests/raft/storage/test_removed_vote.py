@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.config import RaftConfig
-from raft.effects import Reply
-from raft.inputs import Requested, Source
-from raft.replica import Replica
+from raft.interface.config import RaftConfig
+from raft.interface.effects import Reply
+from raft.interface.inputs import Requested, Source
+from raft.state.replica import Replica
 from raft.step import start, step
 from raft.storage.files import OsFiles
 from raft.storage.flusher import AtOnce
@@ -21,7 +21,7 @@ from tests.raft.building import CLUSTER, dynamic_voters, endpoint, key, static_v
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raft.voters import VoterSet
+    from raft.interface.voters import VoterSet
 
 
 def is_granted(directory: Path, voters: VoterSet, candidate: int) -> bool:

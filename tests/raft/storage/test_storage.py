@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.config import ReplicaKey, SnapshotId
-from raft.effects import (
+from raft.interface.config import ReplicaKey, SnapshotId
+from raft.interface.effects import (
     AdvanceLogStart,
     Append,
     DeleteSnapshot,
@@ -23,8 +23,9 @@ from raft.effects import (
     Truncate,
     WriteSnapshotPart,
 )
-from raft.inputs import Flushed, PartWritten, Saved, SnapshotStored, SnapshotTaken
-from raft.recovered import Election, Recovered, StoredSnapshot
+from raft.interface.inputs import Flushed, PartWritten, Saved, SnapshotStored, SnapshotTaken
+from raft.interface.recovered import Election, Recovered, StoredSnapshot
+from raft.interface.voters import VoterSet
 from raft.storage.epoch_checkpoint import epochs_text, parse_epochs
 from raft.storage.errors import DiskFailed, StorageError
 from raft.storage.files import OsFiles, replace_file
@@ -33,7 +34,6 @@ from raft.storage.log import LogLimits
 from raft.storage.quorum_state import quorum_state_text
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.storage.storage import Storage
-from raft.voters import VoterSet
 from tests.raft.storage.batches import batch, leader_change, run
 from tests.raft.storage.disk import Disk, unexpected
 from tests.raft.storage.golden import DIRECTORIES, LOG, copied, partition

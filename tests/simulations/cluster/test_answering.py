@@ -8,7 +8,7 @@ import pytest
 
 from controller.interface import effects, inputs
 from controller.interface.inputs import RequestContext
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse
 from records.messages.topics import CreateTopicsRequest

@@ -5,8 +5,8 @@ from typing import Any
 
 from controller.interface import effects, inputs
 from controller.interface.inputs import RequestContext
-from raft.config import SnapshotId
-from raft.inputs import Source
+from raft.interface.config import SnapshotId
+from raft.interface.inputs import Source
 from records.batch import build_batch
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.controllers import ControllerRegistrationResponse

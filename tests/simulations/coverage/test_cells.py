@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from raft import effects as do
-from raft.inputs import Source
+from raft.interface import effects as do
+from raft.interface.inputs import Source
 from records.errors import Error
 from records.messages.elections import VoteResponse
 from records.messages.fetch import FetchResponse

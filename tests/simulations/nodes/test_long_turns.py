@@ -9,7 +9,7 @@ import pytest
 
 from controller.interface.inputs import RequestContext
 from controller.node.long_requests import Waiting
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from simulations.nodes.long_turns import LongTurns
 from simulations.world.violation import Violation
 

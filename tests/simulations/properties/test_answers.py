@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.effects import Reply
-from raft.inputs import Requested, Source
+from raft.interface.effects import Reply
+from raft.interface.inputs import Requested, Source
 from records.errors import Error
 from records.messages.quorum import DescribeQuorumRequest
 from records.schema import replace

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from raft.effects import HighWatermark, Send
+from raft.interface.effects import HighWatermark, Send
 from records.messages.fetch import FetchRequest
 from simulations.plans.plan import Load
 from simulations.world.violation import Violation

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from raft.config import ReplicaKey
-from raft.effects import SaveElection
-from raft.inputs import Requested, Source
+from raft.interface.config import ReplicaKey
+from raft.interface.effects import SaveElection
+from raft.interface.inputs import Requested, Source
 from records.messages.elections import VoteRequest
 from simulations.world.violation import Violation
 from simulations.world.voter_sets import Voters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raft.inputs import Resign, ShutDown
-from raft.roles import Leader
+from raft.interface.inputs import Resign, ShutDown
+from raft.state.roles import Leader
 from simulations.plans.plan import Load
 from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, leave_unreplicated, live, lived
@@ -67,7 +67,7 @@ def test_a_leader_that_prefers_a_voter_without_a_connection_is_a_violation(monke
     live(run, 20)
     assert isinstance(found.replica.role, Leader)
     first = sorted(found.replica.role.state.successors(), key=lambda key: key.id != gone.id)
-    monkeypatch.setattr("raft.leader_state.LeaderState.successors", lambda _: tuple(first))
+    monkeypatch.setattr("raft.state.leader_state.LeaderState.successors", lambda _: tuple(first))
 
     with pytest.raises(Violation, match=rf"L16.*prefers node {gone.id}"):
         found.handle(Resign(found.replica.epoch))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from raft.effects import Append, SaveEpochs, Truncate
+from raft.interface.effects import Append, SaveEpochs, Truncate
 from records.batch import build_batch
 from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.effects import Append, Send
-from raft.inputs import Answered, Failed, Ticked
-from raft.peers import Peers
+from raft.interface.effects import Append, Send
+from raft.interface.inputs import Answered, Failed, Ticked
+from raft.state.peers import Peers
 from records.batch import build_control_batch
 from records.control import LeaderChangeMessage
 from records.control_batch import encode_control

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.effects import Send
-from raft.limits import NEVER
-from raft.roles import Leader
+from raft.interface.effects import Send
+from raft.interface.limits import NEVER
+from raft.state.roles import Leader
 from simulations.properties.progress import STEPS_MAX
 from simulations.world.violation import Violation
 from simulations.world.world import SECOND

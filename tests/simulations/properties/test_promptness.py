@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from raft.effects import Send
-from raft.inputs import Answered
-from raft.roles import Resigned, Unattached
+from raft.interface.effects import Send
+from raft.interface.inputs import Answered
+from raft.state.roles import Resigned, Unattached
 from records.errors import Error
 from records.messages.fetch import FetchResponse
 from records.uuids import METADATA_TOPIC_ID

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from raft.roles import NEXT, Leader
+from raft.state.roles import NEXT, Leader
 from simulations.properties.roles import TRANSITIONS
 from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived

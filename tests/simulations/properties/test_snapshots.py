@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raft.effects import AdvanceLogStart, DeleteSnapshot
-from raft.inputs import SnapshotTaken
+from raft.interface.effects import AdvanceLogStart, DeleteSnapshot
+from raft.interface.inputs import SnapshotTaken
 from simulations.plans.plan import Load
 from simulations.world.disk import DIRECTORY
 from simulations.world.violation import Violation

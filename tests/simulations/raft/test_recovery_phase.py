@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.inputs import Resign
+from raft.interface.inputs import Resign
 from raft.storage.errors import CorruptLog
 from simulations.plans.plan import RecoveryPlan
 from simulations.world.violation import Violation

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMAND = [sys.executable, "-m", "simulations", "mutants", "--generic", "raft.tally", "--seeds", "1-2", "--jobs", "1"]
+COMMAND = [
+    sys.executable,
+    "-m",
+    "simulations",
+    "mutants",
+    "--generic",
+    "raft.state.tally",
+    "--seeds",
+    "1-2",
+    "--jobs",
+    "1",
+]
 
 
 def test_the_result_of_each_mutant_is_stored(tmp_path: Path) -> None:

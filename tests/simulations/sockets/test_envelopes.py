@@ -8,7 +8,7 @@ import pytest
 
 from controller.interface.inputs import RequestContext
 from controller.node.envelope import opened, sealed
-from raft.inputs import Source
+from raft.interface.inputs import Source
 from records.codec import encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raft.inputs import Ticked
+from raft.interface.inputs import Ticked
 from raft.step import step
 from simulations.spec.freezing import copy, frozen_replica
 from simulations.spec.machines import Laboratory

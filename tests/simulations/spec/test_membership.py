@@ -9,8 +9,8 @@ import pytest
 
 import raft.change_stages
 import raft.fetch_request
-from raft.replica import Replica
-from raft.voters import VoterSet
+from raft.interface.voters import VoterSet
+from raft.state.replica import Replica
 from simulations.members.level import draw
 from simulations.members.run import MembersRun
 from simulations.spec.disks import persist_log, restart

@@ -9,8 +9,8 @@ import pytest
 
 import raft.fetch_request
 import raft.vote
-from raft import effects as do
-from raft.replica import Replica
+from raft.interface import effects as do
+from raft.state.replica import Replica
 from records.messages.fetch import FetchResponse
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.raft.run import Run

@@ -181,3 +181,11 @@ def checkpoint(data: bytes) -> list[Any]:
             records.append([key.hex(), value.hex()])
         found.append([batch.base_offset, batch.last_offset, batch.leader_epoch, batch.attributes, batch.size, records])
     return found
+
+
+def answer(tool: str, address: str, *arguments: str) -> Case:
+    """What our tool prints when it asks the node at an address; its times and port are replaced by words."""
+    case = ours(tool, [word.replace("ADDRESS", address) for word in arguments])
+    for name in ("stdout", "stderr"):
+        case[name] = re.sub(r"\d{13}", "TIME", case[name]).replace(address.rpartition(":")[2], "PORT")
+    return case

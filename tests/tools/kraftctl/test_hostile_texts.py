@@ -52,7 +52,7 @@ ASKING = [
     f"controllers prune {AT} --dry-run",
     "probe live -c CONFIG",
 ]
-# They print nothing of others, or are a node, whose log has its own rule (tests/controller/node/test_logs.py).
+# They print nothing of others, or are a node, whose log has its own rule (tests/controller/node/logging/test_logs.py).
 SILENT = {"completion", "manual", "start", "container", "up"}
 
 

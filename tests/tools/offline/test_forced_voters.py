@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from raft.interface.voters import VoterSet
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
-from raft.voters import VoterSet
 from tests.tools.offline.stock_directories import SEGMENT, stock_directory
 from tools.offline import forced_voters
 from tools.offline.examined import examine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from raft.config import Voter
+    from raft.interface.config import Voter
 
 
 def voter_1(directory: Path) -> Voter:

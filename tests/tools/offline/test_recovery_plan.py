@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.config import Endpoint, ReplicaKey, Voter
-from raft.recovered import Election
+from raft.interface.config import Endpoint, ReplicaKey, Voter
+from raft.interface.recovered import Election
+from raft.interface.voters import VoterSet
 from raft.storage.meta_properties import MetaProperties
-from raft.voters import VoterSet
 from tests.records.golden import GOLDEN
 from tools.offline.examined import Examined, examine
 from tools.offline.recovery_plan import (

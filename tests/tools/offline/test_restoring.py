@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.config.node import NodeConfig
-from raft.config import Endpoint, ReplicaKey, Voter
+from raft.interface.config import Endpoint, ReplicaKey, Voter
+from raft.interface.voters import VoterSet, voters_record
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.meta_properties import MetaProperties, write_meta_properties
 from raft.storage.opening import open_partition
-from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
 from records.control import KRaftVersionRecord
 from records.control_batch import encode_control

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
+from records.java.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.option_tools import usage
 from tools.kafka.acls.acl_arguments import OPTIONS

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from controller.config.values.java_forms import integer
 from controller.config.values.text import java_trim
-from records.java_order import hash_code, hash_order
+from records.java.java_order import hash_code, hash_order
 from tools.command_line.java_texts import Uncaught, uncaught
 
 TYPE_CHECKING = False

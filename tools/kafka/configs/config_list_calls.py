@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from records.errors import Error
-from records.java_order import hash_order, integer_order
+from records.java.java_order import hash_order, integer_order
 from records.messages.cluster import DescribeClusterRequest, MetadataRequest
 from records.messages.configs import ListConfigResourcesRequest
 from records.messages.groups import ListGroupsRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from records.java_order import bucket_order, hash_code, hash_order
+from records.java.java_order import bucket_order, hash_code, hash_order
 from records.messages.quotas import AlterClientQuotasRequest, DescribeClientQuotasRequest
 from tools.client.admin import Call
 from tools.client.exceptions import KafkaError

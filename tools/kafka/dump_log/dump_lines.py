@@ -71,7 +71,7 @@ def field_text(name: str, value: Any) -> str:
     if kind is int and name not in _OPTIONAL:  # most fields are integers
         return f"{name}: {value}"
     if kind is dict:
-        from records.json_text import json_text
+        from records.printing.json_text import json_text
 
         text = json_text(value)
     elif kind is bool:

@@ -1,7 +1,7 @@
 """Metadata records as JSON text, by functions that are generated from their schemas when first used.
 
-The text equals that of `records.json_form` and `records.json_text`, but is made several times faster: a log may hold
-millions of records.
+The text equals that of `json_form` and `json_text` in `records.printing`, but is made several times faster: a log may
+hold millions of records.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from binascii import b2a_base64
 from functools import cache, lru_cache
 
-from records.json_text import double_text, json_text
+from records.generation.source import Source
+from records.printing.json_text import double_text, json_text
 from records.schema import is_struct, schema_of
-from records.source import Source
 from records.uuids import uuid_text
 
 TYPE_CHECKING = False

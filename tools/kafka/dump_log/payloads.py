@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from records.type_names import type_name
+from records.printing.type_names import type_name
 from records.wire import DecodeError
 from tools.command_line.java_texts import Uncaught
 from tools.offline.metadata_values import MetadataError, metadata_record
@@ -86,7 +86,7 @@ def metadata_texts(record: StoredRecord) -> tuple[None, Value]:
 
 def metadata_trees(record: StoredRecord) -> tuple[None, Value]:
     """A metadata record as a tree; the error text if it cannot be read."""
-    from records.json_form import to_json
+    from records.printing.json_form import to_json
 
     try:
         found, version = metadata_record(record.value)
@@ -105,7 +105,7 @@ def control_fields(record: StoredRecord) -> Iterator[tuple[str, Any]]:
         yield "endTxnMarker", _MARKERS[kind]
         yield "coordinatorEpoch", int.from_bytes(value[2:6], "big", signed=True)
     elif kind in _CONTROLS:
-        from records.json_form import to_json
+        from records.printing.json_form import to_json
         from records.schema import schema_of
 
         message = control_message(record)

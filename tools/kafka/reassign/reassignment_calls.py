@@ -6,7 +6,7 @@ import time
 from typing import NamedTuple
 
 from records.errors import Error
-from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
+from records.java.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.log_dirs import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest

@@ -6,7 +6,7 @@ import sys
 from typing import NamedTuple
 
 from records.errors import Error
-from records.java_order import integer_order, partition_order
+from records.java.java_order import integer_order, partition_order
 from tools.client.exceptions import executed
 from tools.client.retries import Retries
 from tools.command_line.java_texts import Uncaught

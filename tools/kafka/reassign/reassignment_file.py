@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple, TypeVar
 
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from tools.command_line.java_texts import Uncaught, uncaught
 from tools.kafka.reassign.reassignment_calls import Replica
 

@@ -6,7 +6,7 @@ import sys
 
 from controller.rules.placement import UsableBroker, place
 from records.errors import ApiError
-from records.java_order import integer_order, partition_order
+from records.java.java_order import integer_order, partition_order
 from tools.client.exceptions import KafkaError
 from tools.command_line.java_texts import Uncaught, parsed_integer
 from tools.kafka.cluster_calls import describe_cluster

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from records.errors import Error
-from records.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
+from records.java.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from tools.client.exceptions import KafkaError, executed
 from tools.kafka.cluster_calls import describe_cluster
 from tools.kafka.reassign.reassignment_calls import Replica, describe_directories, describe_replicas

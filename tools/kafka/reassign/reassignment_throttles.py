@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from records.java_order import hash_order, integer_order
+from records.java.java_order import hash_order, integer_order
 from records.resource_types import ResourceType
 from tools.kafka.cluster_calls import describe_cluster
 from tools.kafka.reassign.reassignment_calls import alter_configs

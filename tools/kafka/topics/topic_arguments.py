@@ -56,7 +56,7 @@ def _assignment(text: str) -> dict[int, list[int]]:
         brokers = [parsed_integer(java_trim(broker)) for broker in java_split(part, ":")]
         repeated = {broker for broker in brokers if brokers.count(broker) > 1}
         if repeated:
-            from records.java_order import integer_order
+            from records.java.java_order import integer_order
 
             shown = ",".join(map(str, integer_order(repeated)))
             raise Uncaught(
@@ -87,7 +87,7 @@ def _configs(texts: Sequence[str]) -> dict[str, str]:
         return found
     from controller.config.topic_values import parsed_topic
     from controller.config.values.definition import ConfigError
-    from records.java_order import hash_order
+    from records.java.java_order import hash_order
 
     ordered = {name: found[name] for name in hash_order(found)}
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from records.errors import Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.messages.reassignments import ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from tools.client.admin import CONTROLLER, Call

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from records.errors import Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.resource_types import ResourceType
 from records.uuids import ZERO_UUID, uuid_text
 from tools.client.exceptions import KafkaError, executed

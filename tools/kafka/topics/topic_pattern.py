@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from controller.config.java_matching import Steps
-from controller.config.java_pattern import is_java_pattern
-from controller.config.java_regex import PatternError, compile_java
+from controller.config.java.java_matching import Steps
+from controller.config.java.java_pattern import is_java_pattern
+from controller.config.java.java_regex import PatternError, compile_java
 from controller.config.values.text import java_trim
 from tools.command_line.java_texts import Uncaught
 

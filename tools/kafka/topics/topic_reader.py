@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from records.errors import Error
-from records.java_order import hash_order
+from records.java.java_order import hash_order
 from records.messages.cluster import DescribeClusterRequest, DescribeTopicPartitionsRequest, MetadataRequest
 from records.uuids import uuid_text
 from tools.client.admin import Call

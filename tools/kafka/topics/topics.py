@@ -314,7 +314,7 @@ def show_names(admin: Admin, options: Options) -> None:
 
 def alter(admin: Admin, options: Options) -> None:
     """`--alter`: add partitions. Raises OptionError, Uncaught."""
-    from records.java_order import integer_order
+    from records.java.java_order import integer_order
     from tools.kafka.topics.topic_arguments import new_topic
     from tools.kafka.topics.topic_calls import create_partitions
 

@@ -205,7 +205,7 @@ def _lines_of(batch: StoredBatch) -> Iterator[dict[str, Any]]:
 
 def _tree(record: Any, version: int) -> dict[str, Any]:
     """The fields of a record, without those that are secret."""
-    from records.json_form import to_json
+    from records.printing.json_form import to_json
 
     tree = to_json(record, version)
     for name in _SECRET_FIELDS & tree.keys():

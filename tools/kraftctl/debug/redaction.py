@@ -143,8 +143,8 @@ def vocabulary() -> frozenset[str]:
     import os
 
     from controller.config.keys import client_metrics, group, own, server, topic
-    from controller.node.log_events import EVENTS, LOGGERS
-    from controller.node.problems import TEXTS
+    from controller.node.logging.log_events import EVENTS, LOGGERS
+    from controller.node.logging.problems import TEXTS
     from raft.storage import names as files
     from raft.storage.directory_lock import LOCK
     from raft.storage.meta_properties import META_PROPERTIES

@@ -12,7 +12,7 @@ from tools.kraftctl.findings import ERROR, WARNING, Finding, exit_code
 from tools.kraftctl.running import running
 from tools.kraftctl.terminal import Progress, parser, say
 
-# As the running node reports it (`controller/node/problems.py`).
+# As the running node reports it (`controller/node/logging/problems.py`).
 DATA_LOST = "the quorum has lost data"
 
 TYPE_CHECKING = False

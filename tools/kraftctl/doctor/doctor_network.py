@@ -287,7 +287,7 @@ def certificates(config: NodeConfig, now_s: int) -> Iterator[Finding]:
     secured = [each for each in config.controller_listeners if each.protocol in ("SSL", "SASL_SSL")]
     if not secured:
         return
-    from controller.config.listener_values import ListenerValues
+    from controller.config.security.listener_values import ListenerValues
     from controller.security.contexts import Contexts
 
     for endpoint in secured:

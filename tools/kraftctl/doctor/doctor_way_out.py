@@ -10,7 +10,7 @@ import os
 from shlex import quote
 from typing import NamedTuple
 
-from raft.config import ReplicaKey
+from raft.interface.config import ReplicaKey
 from raft.storage.errors import StorageError
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import META_PROPERTIES

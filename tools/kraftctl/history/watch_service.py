@@ -11,9 +11,9 @@ from base64 import b64encode
 
 from controller.config.edges import is_loopback_host
 from controller.config.values.definition import ConfigError
-from records.json_form import from_json
+from records.printing.json_form import from_json
+from records.printing.type_names import type_name
 from records.registry import METADATA_RECORDS, metadata_class
-from records.type_names import type_name
 from tools.kraftctl.points.changes import Committed, compare
 from tools.kraftctl.points.noting_image import NotingImage
 from tools.kraftctl.points.points import NoPoint

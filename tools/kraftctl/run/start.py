@@ -100,7 +100,7 @@ def start(config: NodeConfig, name: str) -> int:
     # The node needs no threads of a linear algebra library; the variables must be set before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-    from controller.node.logs import Log
+    from controller.node.logging.logs import Log
     from controller.server.start import StartRefused, run_node
 
     log = Log(config.text("kraft.log.format") or "console", config.text("kraft.log.level") or "INFO")
@@ -115,7 +115,7 @@ def start(config: NodeConfig, name: str) -> int:
 def refuse(name: str, reason: str, form: str | None) -> int:
     """Say on stderr why a node does not start; the exit code. form: `kraft.log.format`, None if it is not known."""
     if form == "json":
-        from controller.node.logs import Log
+        from controller.node.logging.logs import Log
 
         log = Log("json", "INFO")
         log("start_refused", command=name, reason=reason)

@@ -16,7 +16,6 @@ from controller.config.values.definition import (
     parse_value,
     value_text,
 )
-from controller.config.values.valid import ListOf, OneOf, at_least, between
 
 
 def key(kind: Type, default: object = None, check: object = None) -> Key:
@@ -101,17 +100,6 @@ def test_a_number_that_is_written_reads_back_the_same(number: float) -> None:
     assert parse_value("a", Type.DOUBLE, value_text(number)) == number
 
 
-def test_all_keys_are_parsed_and_undefined_keys_are_left_out() -> None:
-    definition = Definition(
-        Key("a", Type.INT, 5, at_least(0), Importance.LOW),
-        Key("b", Type.STRING, None, OneOf("x"), Importance.LOW),
-    )
-
-    values = definition.parse({"a": "7", "c": "x"})
-
-    assert values == {"a": 7, "b": None}
-
-
 def test_the_first_invalid_key_in_the_order_of_definition_is_reported() -> None:
     definition = Definition(key(Type.INT), Key("b", Type.INT, REQUIRED, None, Importance.LOW))
 
@@ -121,22 +109,3 @@ def test_the_first_invalid_key_in_the_order_of_definition_is_reported() -> None:
         definition.parse({})
 
     assert str(error.value) == 'Missing required configuration "b" which has no default value.'
-
-
-def test_duplicates_of_a_list_are_dropped_with_a_warning() -> None:
-    warnings: list[str] = []
-
-    value = key(Type.LIST, (), ListOf()).parse("x, y,x", warnings)
-
-    assert value == ("x", "y")
-    assert warnings == [
-        (
-            'Configuration key "a" contains duplicate values. Duplicates will be removed. The original value is: '
-            "[x, y, x], the updated value is: [x, y]"
-        )
-    ]
-
-
-def test_a_null_number_is_refused_if_the_key_has_a_check() -> None:
-    with pytest.raises(ConfigError, match="Invalid value null for configuration a: Value must be non-null"):
-        key(Type.INT, 1, between(0, 1)).parse(None)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import Endpoint, host_and_port, parse_listeners, security_protocols
-from controller.config.values.quorum_addresses import parse_bootstrap_servers, parse_voters
 
 PLAIN = {"A": "PLAINTEXT", "B": "SSL"}
 
@@ -63,18 +58,3 @@ def test_without_a_map_the_controller_s_listeners_are_plaintext_unless_something
     assert plain == {"PLAINTEXT": "PLAINTEXT", "SSL": "SSL", "C": "PLAINTEXT"}
     assert beside_ssl == {"PLAINTEXT": "PLAINTEXT", "SSL": "SSL"}
     assert given == {"C": "SSL"}
-
-
-def test_voters_and_servers_are_read() -> None:
-    assert parse_voters(("1@a:1", "2@[::1]:2")) == {1: ("a", 1), 2: ("::1", 2)}
-    assert parse_bootstrap_servers(("a:1", "b:2")) == (("a", 1), ("b", 2))
-    with pytest.raises(ConfigError, match=r"Host string \(0\.0\.0\.0\) is not routeable"):
-        parse_voters(("1@0.0.0.0:1",))
-
-
-@given(st.text(max_size=60))
-def test_any_text_is_an_address_or_is_refused(text: str) -> None:
-    host_and_port(text)
-    for parse in (lambda: parse_voters((text,)), lambda: parse_listeners((text,), PLAIN)):
-        with suppress(ConfigError):
-            parse()

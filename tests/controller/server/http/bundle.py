@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from controller.node.problems import Problems
+from controller.node.logging.problems import Problems
 from controller.server.http.counted import Counted
 from controller.server.http.reading import Reading
 

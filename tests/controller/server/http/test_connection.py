@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config.node import NodeConfig
-from controller.node.logs import Log
+from controller.node.logging.logs import Log
 from controller.server.http import connection as connection_module
 from controller.server.http.connection import HEAD_BYTES_MAX
 from controller.server.http.port import HttpPort

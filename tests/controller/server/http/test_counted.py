@@ -9,7 +9,7 @@ from controller.interface import effects as controller_effects
 from controller.interface.access import Access
 from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.counted import WINDOW_S, Counted, Histogram, Window
-from raft import effects as raft_effects
+from raft.interface import effects as raft_effects
 from tests.raft.building import active, follower
 
 

@@ -6,7 +6,7 @@ import asyncio
 import io
 import json
 
-from controller.node.logs import Log
+from controller.node.logging.logs import Log
 from controller.server.http.events import KEPT, TEXT_CHARACTERS_MAX, Events
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from controller.config.file import read_config
-from controller.node.logs import Log
+from controller.node.logging.logs import Log
 from controller.server.http.answers import Asked
 from controller.server.http.log_checksums import parse_offset
 from controller.server.http.port import HttpPort

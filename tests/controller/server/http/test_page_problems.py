@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.node.problems import DATA_LOST, TEXTS
+from controller.node.logging.problems import DATA_LOST, TEXTS
 from controller.server.http.page_problems import SECTION, SECTIONS, page_problems
 from controller.server.http.probes import Shown
 from controller.server.http.runbook import FILES, anchor

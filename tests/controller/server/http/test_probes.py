@@ -8,8 +8,8 @@ import pytest
 
 from controller.interface.inputs import SnapshotClosed, SnapshotOpened
 from controller.server.http.probes import BEHIND_MAX, Check, ready, role_name, started
-from raft.config import SnapshotId
-from raft.inputs import ShutDown
+from raft.interface.config import SnapshotId
+from raft.interface.inputs import ShutDown
 from tests.controller.rig import Rig
 from tests.controller.server.http.bundle import node_of
 from tests.raft.building import (

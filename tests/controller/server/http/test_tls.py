@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.config.node import NodeConfig
-from controller.node.logs import Log
+from controller.node.logging.logs import Log
 from controller.security import sessions
 from controller.server.http.port import HANDSHAKES_MIN, HttpPort
 from tests.controller.server.http.test_connection import LIVE, PROPERTIES

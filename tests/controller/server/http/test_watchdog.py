@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from controller.server.http import watchdog as watchdog_module
 from controller.server.http.watchdog import Watchdog
-from raft.effects import SaveElection
+from raft.interface.effects import SaveElection
 from raft.storage.files import OsFiles
 from raft.storage.storage import Storage
 

@@ -7,8 +7,8 @@ import pytest
 from controller.state.partitions.bulk_batches import load_batch, messages, replay_batch
 from controller.state.state import ReplayError, State
 from records.batch import CorruptBatch, batches, build_batch
-from records.bulk import scan
-from records.bulk_shapes import Columns
+from records.bulk.bulk_shapes import Columns
+from records.bulk.rows import scan
 from records.frame import encode_record
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, NoOpRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.roles import Leader
+from raft.state.roles import Leader
 from records.uuids import uuid_text
 from tests.oracle.raft.commands import Fail, Request, Respond
 from tests.oracle.raft.directory import LISTENER, endpoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.roles import Leader
+from raft.state.roles import Leader
 from tests.oracle.raft.commands import Request
 from tests.oracle.raft.generate.changes import any_change
 from tests.oracle.raft.generate.world import STRANGERS

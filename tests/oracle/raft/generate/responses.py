@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.log_view import EpochEnd
-from raft.roles import Follower
+from raft.state.log_view import EpochEnd
+from raft.state.roles import Follower
 from records.schema import schema_of
 from tests.oracle.raft.commands import Fail, Respond
 from tests.oracle.raft.generate.changes import (

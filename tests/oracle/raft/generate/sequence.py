@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from raft.roles import Candidate, Follower, Leader, Prospective
+from raft.state.roles import Candidate, Follower, Leader, Prospective
 from tests.oracle.raft.commands import Append, Pass, Resign, Restart, Snapshot, Start, Upgrade
 from tests.oracle.raft.generate.changes import join
 from tests.oracle.raft.generate.requests import any_request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.roles import Follower, Resigned
+from raft.state.roles import Follower, Resigned
 from records.metadata_log import METADATA_TOPIC
 from records.uuids import METADATA_TOPIC_ID, ZERO_UUID, uuid_text
 from tests.oracle.raft.directory import directory_id, endpoint
@@ -12,7 +12,7 @@ from tests.oracle.raft.directory import directory_id, endpoint
 if TYPE_CHECKING:
     from random import Random
 
-    from raft.roles import Role
+    from raft.state.roles import Role
     from tests.oracle.raft.commands import Start
     from tests.oracle.raft.ours import Ours
 

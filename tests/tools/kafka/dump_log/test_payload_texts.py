@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from records.json_form import to_json
-from records.json_text import json_text
+from records.printing.json_form import to_json
+from records.printing.json_text import json_text
 from records.registry import METADATA_RECORDS, metadata_class
 from records.schema import schema_of
 from records.strategies import messages

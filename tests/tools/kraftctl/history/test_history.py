@@ -13,10 +13,7 @@ from tests.tools.offline.stock_directories import SEGMENT, stock_directory
 from tools.kafka.dump_log.dump_log import run as run_dump_log
 from tools.kraftctl.history.diff import run as run_diff
 from tools.kraftctl.history.history import run
-from tools.kraftctl.points.changes import compare
 from tools.kraftctl.points.entries import HIDDEN
-from tools.kraftctl.points.places import Place, read
-from tools.kraftctl.points.points import END, START, Point, Reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,27 +79,6 @@ def test_the_voter_set_and_the_leader_have_a_history(capsys: pytest.CaptureFixtu
         (36, "voter", "3", "created"),
         (46, "voter", "2", "deleted"),
     ]
-
-
-@pytest.mark.parametrize("name", ["4.0-static/node-1", "4.1-static/node-1", "4.3-static/node-1", "4.3-dynamic/node-1"])
-def test_the_changes_between_two_points_add_up_to_their_difference(name: str) -> None:
-    """What is noted record by record equals the comparison of two states, each from its own reading."""
-    place = Place(directory=str(GOLDEN / name))
-    end = Reading()
-    read(place, end, "test")
-    points = [end.end_offset * part // 5 for part in range(6)]
-    for since, until in [*pairwise(points), (0, end.end_offset)]:
-        noted: dict[tuple[str, str, str], list[Any]] = {}
-        whole = read(place, Reading(Point(offset=until), Point(offset=since)), "test")
-        for each in whole.changes:
-            change = each.change
-            if change.kind != "leader":
-                noted.setdefault(change[:3], [change.before, None])[1] = change.after
-        one, other = (read(place, Reading(Point(offset=point)), "test") for point in (since, until))
-
-        net = {key: tuple(pair) for key, pair in noted.items() if pair[0] != pair[1]}
-        found = compare(one.value_tables(), other.value_tables(), lambda _change: True)
-        assert net == {change[:3]: (change.before, change.after) for change in found}
 
 
 def test_a_checkpoint_in_the_middle_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,8 +161,3 @@ def test_a_config_file_as_a_filter_is_refused_with_the_right_flag(capsys: pytest
 
     assert ended.value.code == 1
     assert "a controller.properties is given with -c" in capsys.readouterr().err
-
-
-def test_the_beginning_and_the_end_are_points() -> None:
-    assert read(Place(directory=NODE), Reading(START), "test").last_offset == -1
-    assert read(Place(directory=NODE), Reading(END), "test").last_offset == 1038

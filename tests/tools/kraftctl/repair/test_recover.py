@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from raft.config import Endpoint, ReplicaKey, Voter
+from raft.interface.config import Endpoint, ReplicaKey, Voter
+from raft.interface.voters import VoterSet, voters_record
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
 from raft.storage.snapshot_file import SnapshotBytes
-from raft.voters import VoterSet, voters_record
 from records.uuids import parse_uuid
 from tests.controller.server.processes import write_properties
 from tests.tools.offline.stock_directories import PARTITION, SEGMENT, stock_directory

@@ -1,0 +1,1 @@
+"""Java's regular expressions, as far as configuration values and tools use them."""

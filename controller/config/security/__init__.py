@@ -1,0 +1,1 @@
+"""The checks of a node's security: JAAS, listeners, mechanisms, principals."""

@@ -1,0 +1,1 @@
+"""ACLs, delegation tokens, SASL and SCRAM."""

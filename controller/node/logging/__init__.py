@@ -1,0 +1,1 @@
+"""The log: its format, its events, and the problems that are named again."""

@@ -1,0 +1,1 @@
+"""Many partition records at once, by column."""

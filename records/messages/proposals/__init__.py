@@ -1,0 +1,1 @@
+"""Messages that KIPs proposed and Kafka never had."""

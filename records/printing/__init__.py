@@ -1,0 +1,1 @@
+"""Messages as JSON and as text for people."""
