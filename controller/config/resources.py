@@ -117,7 +117,7 @@ def check_resource(
 def _check_group(given: Mapping[str, str], node: Mapping[str, Value], release: Release) -> None:
     keys = group.KEYS.of(release.name)
     if any(name not in keys for name in given):
-        for name in hash_order({**group_defaults(node, keys), **given}):
+        for name in hash_order({**group_defaults(node, keys), **given} if release.names_bounds else given):
             if name not in keys:
                 raise ConfigError(f"Unknown group config name: {name}")
     check_tags(TAGS, given.get(TAGS))
