@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+import re
 
 from controller.config.values.definition import ILLEGAL_ARGUMENT, ConfigError, Value
+from controller.config.values.text import java_text, java_trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -43,6 +45,8 @@ _BETWEEN_NODE_KEYS = (
         )
     ),
     ("group.streams.num.standby.replicas", "<=", "group.streams.max.standby.replicas"),
+    ("group.streams.task.offset.interval.ms", ">=", "group.streams.min.task.offset.interval.ms"),
+    ("group.streams.num.warmup.replicas", "<=", "group.streams.max.warmup.replicas"),
     ("group.share.max.delivery.count.limit", ">=", "group.share.delivery.count.limit"),
     ("group.share.delivery.count.limit", ">=", "group.share.min.delivery.count.limit"),
     ("group.share.max.partition.max.record.locks", ">=", "group.share.partition.max.record.locks"),
@@ -82,7 +86,11 @@ _BOUNDED = (
     ("streams.num.standby.replicas", "<=", "group.streams.max.standby.replicas"),
     ("streams.assignment.interval.ms", ">=", "group.streams.min.assignment.interval.ms"),
     ("streams.assignment.interval.ms", "<=", "group.streams.max.assignment.interval.ms"),
+    ("streams.task.offset.interval.ms", ">=", "group.streams.min.task.offset.interval.ms"),
+    ("streams.num.warmup.replicas", "<=", "group.streams.max.warmup.replicas"),
 )
+ASSIGNOR = "streams.assignor.name"
+TAGS = "streams.rack.aware.assignment.tags"
 _BETWEEN_GROUP_KEYS = (
     ("consumer.session.timeout.ms", ">", "consumer.heartbeat.interval.ms"),
     ("share.session.timeout.ms", ">", "share.heartbeat.interval.ms"),
@@ -103,17 +111,48 @@ def check_node(values: Mapping[str, Value]) -> None:
             raise ConfigError(f"{left} {_RELATIONS[relation]} {right}", ILLEGAL_ARGUMENT)
 
 
-def check_group(group: Mapping[str, Value], given: Collection[str], node: Mapping[str, Value]) -> None:
+def check_group(
+    group: Mapping[str, Value], given: Mapping[str, str], node: Mapping[str, Value], *, names_bounds: bool = False
+) -> None:
     """Check all parsed keys of a group against the node's bounds and each other. Raises ConfigError.
 
     given: the keys that the group sets. The others have the node's values, which check_node has held to each other.
+    names_bounds: whether an error names the key of the node that bounds a value, as before 4.4, or the bound.
     """
     for key, relation, bound in _BOUNDED:
         if key in given and not _holds(group[key], relation, node[bound]):
-            raise ConfigError(f"{key} {_RELATIONS[relation]} {bound}")
+            raise ConfigError(f"{key} {_RELATIONS[relation]} {bound}" if names_bounds else _bounds_text(key, node))
+    _check_assignor(given, node)
     for left, relation, right in _BETWEEN_GROUP_KEYS:
         if not _holds(group[left], relation, group[right]):
             raise ConfigError(f"{left} {_RELATIONS[relation]} {right}")
+    if given.get("errors.deadletterqueue.topic.name", "").startswith("__"):
+        raise ConfigError("errors.deadletterqueue.topic.name: DLQ topic name must not start with '__'")
+
+
+def check_tags(name: str, text: str | None) -> None:
+    """Raises ConfigError for a list of tags that names one twice, which a list of other keys may (KIP-1071)."""
+    tags = re.split(r"\s*,\s*", java_trim(text)) if text else []
+    if len(set(tags)) != len(tags):
+        raise ConfigError(f"{name} must not contain duplicate tag keys.")
+
+
+def _bounds_text(key: str, node: Mapping[str, Value]) -> str:
+    bounds = [(relation, node[bound]) for bounded, relation, bound in _BOUNDED if bounded == key]
+    if len(bounds) == 1:
+        return f"{key} {_RELATIONS[bounds[0][0]]} {bounds[0][1]}"
+    return f"{key} must be in the range {bounds[0][1]} to {bounds[1][1]} inclusive."
+
+
+def _check_assignor(given: Mapping[str, str], node: Mapping[str, Value]) -> None:
+    """The assignor of a streams group is one of the brokers'."""
+    known = node["group.streams.assignors"]
+    assert isinstance(known, tuple), known
+    if (name := given.get(ASSIGNOR)) is not None and java_trim(name) not in known:
+        raise ConfigError(
+            f"{ASSIGNOR} '{java_trim(name)}' is not a registered task assignor. Registered assignors are: "
+            f"{java_text(known)}."
+        )
 
 
 def _holds(left: Value, relation: str, right: Value) -> bool:

@@ -128,12 +128,18 @@ class Release:
     `unstable.feature.versions.enable`. features: those other than metadata.version. api_key_max: the highest API key
     that it knows. lacks: the API keys of `controller.core.apis` that it does not serve. api_versions: the greatest
     version of an API, where it is not that of the table there. hides_levels: whether ApiVersions has no finalized
-    features before the first one is committed, rather than the least metadata.version (KAFKA-19964).
+    features before the first one is committed, rather than the least metadata.version (KAFKA-19964). ids_have_dashes:
+    whether the text of an id that it draws may have a dash that is not the first character. assigns_cordoned: whether
+    replicas may be assigned by hand to a broker of which all directories are cordoned (KAFKA-20832). names_bounds:
+    whether the refusal of a value of a group names the key of the node that bounds it, rather than the bound, and the
+    keys of a group are looked through together with those that the node gives.
+    infinite_quotas: whether a quota may be infinite, or not a number. no_envelope: how the text of a refusal says that
+    no broker has forwarded the request.
     """
 
     __slots__ = (
-        "api_key_max", "api_versions", "features", "hides_levels", "lacks", "latest_production", "latest_testing",
-        "name",
+        "api_key_max", "api_versions", "assigns_cordoned", "features", "hides_levels", "ids_have_dashes",
+        "infinite_quotas", "lacks", "latest_production", "latest_testing", "name", "names_bounds", "no_envelope",
     )  # fmt: skip
 
     def __init__(
@@ -147,6 +153,11 @@ class Release:
         lacks: frozenset[int] = frozenset(),
         api_versions: Mapping[int, int] | None = None,
         hides_levels: bool = True,
+        ids_have_dashes: bool = False,
+        assigns_cordoned: bool = False,
+        names_bounds: bool = False,
+        infinite_quotas: bool = False,
+        no_envelope: str = "Optional.empty",
     ) -> None:
         self.name = name
         self.latest_production = latest_production
@@ -156,6 +167,11 @@ class Release:
         self.lacks = lacks
         self.api_versions = api_versions or {}
         self.hides_levels = hides_levels
+        self.ids_have_dashes = ids_have_dashes
+        self.assigns_cordoned = assigns_cordoned
+        self.names_bounds = names_bounds
+        self.infinite_quotas = infinite_quotas
+        self.no_envelope = no_envelope
 
     def knows(self, level: int) -> bool:
         """Whether it has the rules of a level of metadata.version."""
@@ -171,7 +187,8 @@ class Release:
 
 KAFKA_4_3 = Release(
     "4.3", 30, 31, tuple(_SHARE_OF_4_3 if each.name == SHARE_VERSION else each for each in _FEATURES),
-    api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False,
+    api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False, ids_have_dashes=True,
+    assigns_cordoned=True, names_bounds=True, infinite_quotas=True, no_envelope="None",
 )  # fmt: skip
 KAFKA_4_4 = Release("4.4", 33, 34, _FEATURES, api_key_max=94)
 RELEASES = {release.name: release for release in (KAFKA_4_3, KAFKA_4_4)}

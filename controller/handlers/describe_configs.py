@@ -190,7 +190,7 @@ class Describer:
         """Key -> entry of a resource that has no configs of its own, by name."""
         known = self._without_own.get(kind)
         if known is None:
-            definition = DEFINITIONS[kind]
+            definition = DEFINITIONS[kind].of(self.env.release.name)
             values = definition.parse(INHERITED[kind](self.dynamic.config.values))
             known = self._without_own[kind] = {
                 name: self.entry(
@@ -330,8 +330,9 @@ def _all_nodes(describer: Describer) -> Iterable[Entry]:
 
 def _this_node(describer: Describer) -> Iterable[Entry]:
     config = describer.dynamic.config
+    keys = server.KEYS.of(describer.env.release.name)
     shown: dict[str, str | None] = dict(config.originals)
-    shown.update({key.name: value_text(config.values[key.name]) for key in server.KEYS if not key.internal})
+    shown.update({key.name: value_text(config.values[key.name]) for key in keys if not key.internal})
     for key, text in sorted(shown.items()):
         # A `kraft.*` key in the file is described as stock describes any key that it does not know.
         kind = None if key in own.KEYS else node_type(key)

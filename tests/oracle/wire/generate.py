@@ -7,13 +7,14 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from controller.core.apis import served_versions
+from controller.features.levels import CURRENT
 from records.codec import encode
 from records.headers import RequestHeader, request_header_version
 from records.messages.envelope import EnvelopeRequest
 from records.registry import APIS, request_class
 from records.schema import schema_of
 from records.wire import EncodeError
-from tests.oracle.ours import KAFKA
+from tests.oracle.release import KAFKA
 from tests.oracle.wire.answers import asked
 from tests.oracle.wire.conversation import Conversation, framed
 from tests.oracle.wire.values import Values
@@ -189,7 +190,7 @@ class Maker:
                     b"\2\1\0\1\0",
                     b"\2\2\0\1\0",
                     b"\1\0\x7f",
-                    b"\xff\xff\xff\xff\x0f",
+                    b"\xff\xff\xff\xff\x0f" if KAFKA is CURRENT else b"\0",
                     b"\x80\0",
                 )
                 head = head[:-1] + self.rng.choice(tags)

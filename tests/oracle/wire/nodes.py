@@ -16,7 +16,7 @@ from records.resource_types import ResourceType
 from tests.interop.ask import ask, describe_quorum
 from tests.interop.cluster import CLUSTER_ID, OURS, STOCK, eventually
 from tests.interop.stock import SMALL, Stock
-from tests.oracle.ours import KAFKA
+from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,8 +54,8 @@ class WireNode:
         """The configuration file."""
         here = f"127.0.0.1:{self.port}"
         own = {"listeners": f"CONTROLLER://{here}", "controller.quorum.voters": f"{NODE_ID}@{here}"}
-        release = {RELEASE: KAFKA.name} if self.kind == OURS else {}
-        whole = {**SETTINGS, **own, **settings, **release}
+        # Stock ignores our release, and describes the key as any unknown one, as ours does.
+        whole = {**SETTINGS, **own, **settings, RELEASE: KAFKA.name}
         self.directory.mkdir(parents=True, exist_ok=True)
         (self.directory / FILE).write_text("".join(f"{key}={value}\n" for key, value in whole.items()))
 
