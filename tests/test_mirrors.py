@@ -11,7 +11,7 @@ NO_RULES = {
     "raft.effects", "raft.follower_state", "raft.inputs", "raft.limits", "raft.parked", "raft.storage.errors",
     "raft.voter_change",
     "controller.interface.effects", "controller.interface.env", "controller.interface.inputs",
-    "controller.interface.policies", "controller.interface.slices",
+    "controller.interface.policies",
 }  # fmt: skip
 
 # Module -> the test that drives it through another module.
@@ -135,6 +135,7 @@ TESTED_BY = {
     "controller.server.identity": "controller/server/test_start.py",
     "controller.state.partitions.bulk_placing": "controller/state/test_snapshots.py",
     "controller.state.partitions.bulk_uncommon_fields": "controller/state/test_snapshots.py",
+    "controller.state.partitions.reads": "controller/interface/test_slices.py",
     "controller.state.tables.acl": "controller/handlers/test_acls.py",
     "tools.kafka.acls.acl_arguments": "tools/kafka/test_stock_answers.py",
     "tools.kafka.acls.acl_calls": "tools/kafka/acls/test_acls.py",
