@@ -290,13 +290,6 @@ MUTANTS = (
         Edit("controller.core.long_steps", "LongSteps.end", "held, self.held = self.held, []", "held, self.held = self.held[:1], self.held[1:]"),
     ),
     row(
-        "Q93", "a standby answers a read from a part of a batch", "slices", "own", ("C03", "C05"),
-        Edit(
-            "controller.core.controller", "Controller.is_partial",
-            "self.loading is not None or self.replay is not None", "self.loading is not None",
-        ),
-    ),
-    row(
         "Q94", "a standby shows a batch before all of it is replayed", "slices", "own", ("ASSERT", "S01", "C05"),
         Edit("controller.node.feed", "StateFeed._feed_part", "replay is not None and replay.is_at_end", "replay is not None"),
         Edit("controller.state.partitions.bulk_batches", "BatchReplay.end", 'assert self.is_at_end, "records are left"', ""),
