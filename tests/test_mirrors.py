@@ -26,6 +26,10 @@ ONE_SUBJECT = {
     "controller/config/java", "tools/kafka/acls", "tools/kafka/configs", "tools/kafka/dump_log",
     "tools/kafka/reassign", "tools/kafka/topics", "tools/kraftctl/bench", "tools/kraftctl/debug",
     "tools/kraftctl/doctor", "tools/kraftctl/history", "tools/kraftctl/points",
+    "raft.effects", "raft.follower_state", "raft.inputs", "raft.limits", "raft.parked", "raft.storage.errors",
+    "raft.voter_change",
+    "controller.interface.effects", "controller.interface.env", "controller.interface.inputs",
+    "controller.interface.policies",
 }  # fmt: skip
 
 # Module -> the test that drives it through another module.
@@ -82,6 +86,17 @@ TESTED_BY = {
     "controller.state.partitions.bulk_placing": "controller/state/test_snapshots.py",
     "controller.state.partitions.bulk_uncommon_fields": "controller/state/test_snapshots.py",
     "tools.kafka.cluster_calls": "tools/kafka/test_cluster.py",
+    "controller.state.partitions.reads": "controller/interface/test_slices.py",
+    "controller.state.tables.acl": "controller/handlers/test_acls.py",
+    "tools.kafka.acls.acl_arguments": "tools/kafka/test_stock_answers.py",
+    "tools.kafka.acls.acl_calls": "tools/kafka/acls/test_acls.py",
+    "tools.offline.acl_names": "tools/kafka/test_stock_answers.py",
+    "tools.kafka.acls.acl_options": "tools/kafka/acls/test_acls.py",
+    "tools.kafka.broker_api_versions": "tools/kafka/test_tools.py",
+    "tools.kafka.cluster": "tools/kafka/test_tools.py",
+    "tools.kafka.cluster_calls": "tools/kafka/test_tools.py",
+    "tools.kafka.election_calls": "tools/kafka/test_tools.py",
+    "tools.kafka.election_file": "tools/kafka/test_stock_answers.py",
     "tools.client.exceptions": "tools/client/test_admin.py",
     "tools.kafka.new_voter": "tools/kafka/test_stock_answers.py",
     "tools.kafka.running": "tools/kafka/test_stock_answers.py",

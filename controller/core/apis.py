@@ -108,8 +108,9 @@ class Api:
     be served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a
     standby serves it. arrived: called before all further checks on the active controller. late: called for a request
     that waited too long. unreadable: why Kafka does not parse a request that this node has parsed; None if it does.
-    sifts: whether the handler first looks at the request and the ACLs alone, and then calls `Slices.hold`; of other
-    writes it is taken that they hold from the beginning.
+    sifts: whether the handler first looks at the request and the ACLs alone, and then calls `Slices.hold`. reads: the
+    tables that the answer and the records rest on, where those are all. Other writes hold all writes from the beginning
+    (`controller.core.long_steps`).
     """
 
     request: type[Any]
@@ -127,6 +128,7 @@ class Api:
     late: Callable[[State, Any, Env], None] | None = None
     unreadable: Callable[[Any], str | None] | None = None
     sifts: bool = False
+    reads: tuple[str, ...] = ()
 
     @property
     def api_key(self) -> int:
@@ -212,15 +214,15 @@ APIS = table(
     Api(AllocateProducerIdsRequest, (0, 0), WRITE, producer_ids.allocate_producer_ids, CLUSTER_ACTION,
         forwardable=True),
     Api(AlterClientQuotasRequest, (0, 1), WRITE, client_quotas.alter_client_quotas, ALTER_CONFIGS, forwardable=True,
-        idle=client_quotas.idle),
+        idle=client_quotas.idle, reads=("quotas",)),
     # ACLs, credentials and tokens. Brokers serve the two that are `unserved`; stock's controllers announce them too.
     Api(DescribeAclsRequest, (1, 3), READ, acls.describe_acls, DESCRIBE, unreadable=acls.unreadable),
     Api(CreateAclsRequest, (1, 3), WRITE, acls.create_acls, ALTER, forwardable=True, is_local=acls.is_local,
-        unreadable=acls.unreadable),
+        unreadable=acls.unreadable, reads=("acls",)),
     Api(DeleteAclsRequest, (1, 3), WRITE, acls.delete_acls, ALTER, forwardable=True, is_local=acls.is_local,
-        unreadable=acls.unreadable),
+        unreadable=acls.unreadable, reads=("acls",)),
     Api(AlterUserScramCredentialsRequest, (0, 0), WRITE, scram.alter_user_scram_credentials, ALTER, forwardable=True,
-        idle=scram.idle),
+        idle=scram.idle, reads=("scram",)),
     Api(DescribeUserScramCredentialsRequest, (0, 0), LOCAL, unserved),
     Api(CreateDelegationTokenRequest, (1, 3), WRITE, delegation_tokens.create_token, forwardable=True,
         idle=delegation_tokens.create_refusal),

@@ -73,7 +73,7 @@ class Controller:
         self.is_shut_down = False
         self.is_catching_up = is_catching_up
         self.effects: list[Effect] = []
-        self.long = LongSteps(self.set_time, self.must_park)
+        self.long = LongSteps(state, self.set_time, self.must_park)
         env.slices = self.long
         if env.access is not None and not is_catching_up:
             env.access.is_ready = True

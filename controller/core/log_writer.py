@@ -77,8 +77,12 @@ def write(state: State, env: Env, items: Sequence[Item], *, atomic: bool = True)
             chunks.append([Piece(end, encode_record(end, 0))])
         elif atomic:
             raise too_large(f"the records do not fit in one batch of {bytes_max} bytes")
+    framed = [frame(env, chunk) for chunk in chunks]
     assert state.end_offset == env.next_offset, (state.end_offset, env.next_offset)
-    bodies = [replayed(state, env, chunk) for chunk in chunks]
+    env.slices.apply()
+    bodies = [
+        (replay(state, env, chunk, count), body, count) for chunk, (body, count) in zip(chunks, framed, strict=True)
+    ]
     # Only when all are replayed: until then a long step may be abandoned.
     env.next_offset = state.end_offset
     return [
@@ -87,17 +91,20 @@ def write(state: State, env: Env, items: Sequence[Item], *, atomic: bool = True)
     ]
 
 
-def replayed(state: State, env: Env, pieces: Sequence[Piece]) -> tuple[int, bytes, int]:
-    """Replay one batch; returns its first offset, and its body with the number of records."""
-    base_offset = state.end_offset
+def frame(env: Env, pieces: Sequence[Piece]) -> tuple[bytes, int]:
+    """The body of one batch, and the number of its records."""
     bodies, count = [], 0
     for start in range(0, len(pieces), FRAMED):
         env.slices.pause()
         body, framed = batch_body([piece.encoded for piece in pieces[start : start + FRAMED]], count)
         bodies.append(body)
         count += framed
-    offset = base_offset
-    env.slices.apply()
+    return b"".join(bodies), count
+
+
+def replay(state: State, env: Env, pieces: Sequence[Piece], count: int) -> int:
+    """Replay one batch of so many records; returns its first offset."""
+    base_offset = offset = state.end_offset
     for piece in pieces:
         env.slices.pause()
         if isinstance(piece.what, Group):
@@ -106,7 +113,7 @@ def replayed(state: State, env: Env, pieces: Sequence[Piece]) -> tuple[int, byte
             state.replay(piece.what, offset)
         offset += piece.record_count
     assert offset == base_offset + count == state.end_offset, (base_offset, count, offset, state.end_offset)
-    return base_offset, b"".join(bodies), count
+    return base_offset
 
 
 def encoded(state: State, env: Env, items: Iterable[Item]) -> list[Piece]:

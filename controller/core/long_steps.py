@@ -1,11 +1,16 @@
 """Long steps: a request of very many entries is served in slices, between which the controller takes other inputs.
 
 The driver runs the step of such a request (`RequestContext.is_long`) on a coroutine of its own, and resumes it until it
-has ended. One is under way at a time. It goes through three phases:
+has ended. One is under way at a time. It goes through these phases:
 
-    FREE      only the request and committed ACLs were looked at: nothing waits
-    HELD      the state was read, and records may follow: inputs that write records wait, so that writes stay serial
-    APPLYING  a part of the records is in the state: inputs that read it wait too, so that nobody sees half a batch
+    FREE        only the request and committed ACLs were looked at: nothing waits
+    OPTIMISTIC  the state was read, and records may follow: nothing waits, but what others change is compared with what
+                this step reads. Where they meet, it begins again, HELD
+    HELD        the state was read, and inputs that write records wait
+    APPLYING    a part of the records is in the state: inputs that read it wait too, so that nobody sees half a batch
+
+So writes stay serial: the place of a step among them is where its records are applied, and until then nobody has
+changed what they rest on. A step is begun again once at most.
 
 The inputs of the quorum never wait. If this node stops to be the active controller meanwhile, or becomes it once more,
 the step is abandoned: what it applied is reverted, and nothing was appended, because all appends leave with its end.
@@ -19,13 +24,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from controller.core.apis import APIS, Kind
 from controller.interface import inputs
-from controller.interface.slices import Slices
+from controller.interface.slices import EVERYTHING, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from controller.core.apis import Api
     from controller.interface.inputs import Input, RequestContext
+    from controller.interface.slices import Reads
+    from controller.state.state import State
 
 T = TypeVar("T")
 
@@ -38,43 +45,53 @@ class Abandoned(Exception):
     """Raised in a long step, at the end of a pause, where the step must not go on."""
 
 
+class Overtaken(Exception):
+    """Raised in a long step, at the end of a pause, where another input has changed what the step has read."""
+
+
 class Phase(IntEnum):
     """How far a long step is; see above."""
 
     FREE = 0
-    HELD = 1
-    APPLYING = 2
+    OPTIMISTIC = 1
+    HELD = 2
+    APPLYING = 3
 
 
 class LongStep:
     """The step under way. is_running: whether it runs now, so that it is not between two slices; is_abandoned:
-    whether it must not go on.
+    whether it must not go on; is_again: whether it was begun a second time; reads: while it is OPTIMISTIC.
     """
 
-    __slots__ = ("context", "is_abandoned", "is_running", "phase")
+    __slots__ = ("context", "is_abandoned", "is_again", "is_running", "phase", "reads")
 
     def __init__(self, context: RequestContext, phase: Phase) -> None:
         self.context = context
         self.phase = phase
         self.is_running = True
         self.is_abandoned = False
+        self.is_again = False
+        self.reads: Reads = {}
 
 
 class LongSteps(Slices):
     """The long steps of one controller. present: the one under way; held: the inputs that wait for its end. set_time:
     sets the time of the controller; must_park: whether a request of an API cannot be answered from its state now.
+    begun_again: how many steps were.
 
     switch: set by the driver: ends the slice if it has lasted long enough, and returns the time if other inputs may
     have been taken meanwhile.
     """
 
-    __slots__ = ("_must_park", "_set_time", "held", "present", "switch")
+    __slots__ = ("_must_park", "_set_time", "_state", "begun_again", "held", "present", "switch")
 
-    def __init__(self, set_time: Callable[[int], None], must_park: Callable[[Api], bool]) -> None:
+    def __init__(self, state: State, set_time: Callable[[int], None], must_park: Callable[[Api], bool]) -> None:
+        self._state = state
         self._set_time = set_time
         self._must_park = must_park
         self.present: LongStep | None = None
         self.held: list[Input] = []
+        self.begun_again = 0
         self.switch: Callable[[], int | None] = lambda: None
 
     def pause(self) -> None:
@@ -89,6 +106,8 @@ class LongSteps(Slices):
         self._set_time(now_ms)
         if step.is_abandoned or self._must_park(APIS[step.context.api_key]):
             raise Abandoned
+        if step.phase is Phase.OPTIMISTIC and self._is_overtaken(step.reads):
+            raise Overtaken
 
     def spread(self, entries: Iterable[T]) -> Iterable[T]:
         return entries if self.present is None else self._with_pauses(iter(entries))
@@ -98,22 +117,49 @@ class LongSteps(Slices):
             self.pause()
             yield from some
 
-    def hold(self) -> None:
-        self._enter(Phase.HELD)
+    def hold(self, reads: Callable[[], Reads]) -> None:
+        step = self.present
+        if step is None or not step.is_running or step.phase is not Phase.FREE:
+            return
+        if step.is_again:
+            step.phase = Phase.HELD
+            return
+        state = self._state
+        # The last two decide on the versions of the records, and on how they are written.
+        step.reads = {**reads(), state.features.log: EVERYTHING, state.transaction.log: EVERYTHING}
+        state.undo.noted = []
+        step.phase = Phase.OPTIMISTIC
 
     def apply(self) -> None:
-        self._enter(Phase.APPLYING)
+        step = self.present
+        # A step that the driver runs between two slices calls this, too.
+        if step is not None and step.is_running:
+            assert step.phase is not Phase.FREE, "the state was read without `hold`"
+            assert not self._state.undo.noted, "what others changed was not compared"
+            step.phase = Phase.APPLYING
+            self._state.undo.noted = None
 
     def begin(self, context: RequestContext) -> None:
         """Begin the step of a long request."""
         assert self.present is None, "one long step at a time"
         api = APIS[context.api_key]
-        is_free = api.kind is not Kind.WRITE or api.sifts
+        is_free = api.kind is not Kind.WRITE or api.sifts or bool(api.reads)
         self.present = LongStep(context, Phase.FREE if is_free else Phase.HELD)
+
+    def begin_again(self) -> None:
+        """Begin the step again, which was overtaken."""
+        step = self.present
+        assert step is not None
+        assert not step.is_again, "while writes wait, nothing overtakes"
+        self._state.undo.noted = None
+        self.begun_again += 1
+        step.is_again = True
+        step.phase = Phase.FREE
 
     def end(self) -> list[Input]:
         """End the step; returns the inputs that waited for it, in their order."""
         self.present = None
+        self._state.undo.noted = None
         held, self.held = self.held, []
         return held
 
@@ -127,30 +173,31 @@ class LongSteps(Slices):
     def must_wait(self, event: Input) -> bool:
         """Whether an input waits for the end of the long step; if so it is kept."""
         step = self.present
-        if step is None or step.phase is Phase.FREE or not _waits(event, step.phase):
+        if step is None or not self.holds_writes or not _waits(event, step.phase):
             return False
         self.held.append(event)
         return True
 
     def check_writes(self) -> None:
-        """Assert that no other input writes while a long step holds the writes, and that it holds them before its
-        own.
-        """
+        """Assert that no other input writes while a long step holds the writes."""
         step = self.present
-        assert step is None or step.is_running == (step.phase is not Phase.FREE), step and step.phase.name
+        assert step is None or step.is_running or not self.holds_writes, step and step.phase.name
 
     @property
     def holds_writes(self) -> bool:
-        return self.present is not None and self.present.phase is not Phase.FREE
+        return self.present is not None and self.present.phase >= Phase.HELD
 
     def is_present(self, context: RequestContext) -> bool:
         """Whether this request is the one that is served in slices now."""
         return self.present is not None and self.present.context is context
 
-    def _enter(self, phase: Phase) -> None:
-        # A step that the driver runs between two slices calls this, too.
-        if self.present is not None and self.present.is_running:
-            self.present.phase = max(self.present.phase, phase)
+    def _is_overtaken(self, reads: Reads) -> bool:
+        """Whether what was changed since the last look is among what is read."""
+        noted = self._state.undo.noted
+        if not noted:
+            return False
+        self._state.undo.noted = []
+        return any(key in reads.get(part, ()) for part, key in noted)
 
 
 def _waits(event: Input, phase: Phase) -> bool:

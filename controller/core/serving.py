@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 from controller.core import authorization
 from controller.core.apis import APIS, Kind
 from controller.core.log_writer import write
-from controller.core.long_steps import BROKER_HEARTBEAT, Abandoned
+from controller.core.long_steps import BROKER_HEARTBEAT, Abandoned, Overtaken
 from controller.core.snapshot_schedule import Appended
 from controller.handlers.heartbeats import follow_registrations
 from controller.interface.effects import Append, Requeue, ServeLater, UpgradeKraftVersion
 from controller.interface.inputs import Requested, Written
 from controller.interface.refusals import refused
 from controller.interface.results import ALL_PENDING, Result
+from controller.interface.slices import EVERYTHING
+from controller.rules.mutation_quotas import refund
 from records.errors import ApiError, Error
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def serve_in_slices(controller: Controller, context: RequestContext, request: An
         serve(controller, context, request)
     except Abandoned:
         # Nothing was appended, so it may be served again, by whatever this node is now.
+        refund(context)
         serve_again(controller, context, request)
     finally:
         held = controller.long.end()
@@ -72,7 +75,7 @@ def is_for_standby(controller: Controller, context: RequestContext, request: Any
 
 
 def serve(controller: Controller, context: RequestContext, request: Any) -> None:
-    """Call the handler of the API, and write what it returns."""
+    """Check role and deadline, which all APIs share, and decide on the request."""
     api = APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
     context.request = request
@@ -100,7 +103,22 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
         )
         return
     try:
-        result = api.handler(controller.state, context, request, controller.env)
+        decide(controller, api, context, request)
+    except Overtaken:
+        # Nothing was appended, and from here on nobody writes.
+        refund(context)
+        controller.long.begin_again()
+        decide(controller, api, context, request)
+
+
+def decide(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
+    """Call the handler, and write what it returns."""
+    state, env = controller.state, controller.env
+    assert api.handler is not None
+    if api.reads:
+        env.slices.hold(lambda: {getattr(state, name).log: EVERYTHING for name in api.reads})
+    try:
+        result = api.handler(state, context, request, env)
     except ApiError as error:
         result = refusal(controller, context, request, error)
     if context.api_key == BROKER_HEARTBEAT and result.records and controller.long.holds_writes:

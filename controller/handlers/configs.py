@@ -8,6 +8,7 @@ from controller.config.resources import resource_type
 from controller.handlers.config_changes import checked, clear_elr_records, incremental, replacement
 from controller.handlers.logger_levels import level_changes
 from controller.interface.results import NOTHING_PENDING, Result, check_record_count, raised_text
+from controller.interface.slices import EVERYTHING
 from controller.rules.permissions import allows, permission_on
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from controller.interface.effects import Effect
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
+    from controller.interface.slices import Reads
     from controller.state.state import State
     from records.messages.configs import AlterConfigsRequest
 
@@ -149,7 +151,7 @@ def _altered(
     # Checked before the work is done: each changed resource needs at least one record.
     check_record_count(len(wanted))
     if wanted:
-        env.slices.hold()
+        env.slices.hold(lambda: _read(state, env, wanted))
     for kind, resource in wanted:
         env.slices.pause()
         try:
@@ -159,6 +161,18 @@ def _altered(
             answers.append((resource, error))
         check_record_count(len(records))
     return [*records, *clear_elr_records(state, records)], answers
+
+
+def _read(state: State, env: Env, wanted: Sequence[tuple[ResourceType, Any]]) -> Reads:
+    """What the changes of these resources depend on: their configs, and whether they exist."""
+    resources = {(kind, resource.resource_name) for kind, resource in wanted}
+    reads: Reads = {
+        state.configs.log: resources,
+        state.topic_ids.log: {name for kind, name in resources if kind is ResourceType.TOPIC},
+    }
+    if any(kind is ResourceType.BROKER for kind, _ in env.slices.spread(wanted)):
+        reads[state.brokers.log] = reads[state.controllers.log] = EVERYTHING
+    return reads
 
 
 def _levelled(

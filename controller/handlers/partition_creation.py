@@ -12,9 +12,11 @@ from controller.handlers.assignments import (
     placed_replicas,
 )
 from controller.interface.results import Result, at_once, check_record_count, raised_text
+from controller.interface.slices import EVERYTHING
 from controller.rules.hash_order import first_partition
 from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import permission_on
+from controller.state.partitions.reads import partitions_of
 from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
 from records.java.java_order import hash_order
@@ -73,7 +75,13 @@ def create_partitions(state: State, context: RequestContext, request: CreatePart
     wanted, results = sifted(state, context, request, env)
     if not wanted:
         return at_once(CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results)))
-    env.slices.hold()
+    names = {topic.name for topic in wanted}
+    env.slices.hold(lambda: {
+        state.topic_ids.log: names,
+        state.brokers.log: EVERYTHING,
+        state.quotas.log: EVERYTHING,
+        **partitions_of(state, names),
+    })  # fmt: skip
     records: Records = []
     changes = [state.brokers.last_change()]
     for topic in wanted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from controller.config.effective import Layers
 from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
@@ -10,7 +10,7 @@ from records.java.java_order import hash_order
 from records.resource_types import ResourceType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from controller.interface.env import Env
     from controller.state.state import State
@@ -26,6 +26,17 @@ def new_topic_configs(state: State, env: Env, name: str, values: Mapping[str, st
     records = [config_record(ResourceType.TOPIC, name, key, values[key]) for key in hash_order(values)]
     checked(state, env, ResourceType.TOPIC, name, records, is_new=True, forwarded=forwarded)
     return [*records, *clear_elr_records(state, records)]
+
+
+class ConfigsOf:
+    """The keys of configs that decide on topics of these names: their own, and those that are not of topics."""
+
+    def __init__(self, names: Container[str]) -> None:
+        self._names = names
+
+    def __contains__(self, key: Any) -> bool:
+        kind, name = key
+        return kind != ResourceType.TOPIC or name in self._names
 
 
 def layers(state: State, env: Env, own: Mapping[str, str]) -> Layers:

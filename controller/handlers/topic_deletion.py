@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.interface.results import Result, at_once, check_record_count
+from controller.interface.slices import EVERYTHING
 from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows, permission_on
+from controller.state.partitions.reads import partitions_of
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
 from records.java.java_order import uuid_order
@@ -122,7 +124,12 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
     if not visible and not ids:
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=shuffled(results, env)))
-    env.slices.hold()
+    env.slices.hold(lambda: {
+        state.topic_ids.log: set(visible),
+        state.topics.log: set(ids),
+        state.quotas.log: EVERYTHING,
+        **partitions_of(state, {*visible, *ids}),
+    })  # fmt: skip
     changes = [state.topic_ids.changed_at(name) for name in env.slices.spread(visible)]
     found: dict[bytes, str] = {}
     for topic_id in ids:

@@ -12,9 +12,10 @@ from controller.handlers.assignments import (
     new_partition,
     placed_replicas,
 )
-from controller.handlers.topic_configs import layers, new_topic_configs
+from controller.handlers.topic_configs import ConfigsOf, layers, new_topic_configs
 from controller.interface.policies import NewTopic
 from controller.interface.results import Result, at_once, check_record_count, raised_text
+from controller.interface.slices import EVERYTHING
 from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows, permission_on
 from controller.state.partitions.topics import has_similar, similar_name
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from controller.config.effective import Effective
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
+    from controller.interface.slices import Reads
     from controller.state.state import State
     from records.messages.topics import CreateTopicsRequest
 
@@ -101,7 +103,7 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
     if not wanted:
         return at_once(CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused)))
     check_partition_count(wanted, env.settings.num_partitions)
-    env.slices.hold()
+    env.slices.hold(lambda: read_by(state, wanted, env))
     records: Records = []
     results = []
     for topic in wanted:
@@ -115,6 +117,18 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
         check_record_count(len(records))
     response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
     return Result(response, () if request.validate_only else records, rests_on(state, wanted, env))
+
+
+def read_by(state: State, wanted: Sequence[Any], env: Env) -> Reads:
+    """What is read to create topics; the partitions of others, and the configs of topics that exist, are not."""
+    names = {topic.name for topic in wanted}
+    return {
+        state.topic_ids.log: names,
+        state.similar_names.log: {similar_name(name) for name in env.slices.spread(names)},
+        state.configs.log: ConfigsOf(names),
+        state.brokers.log: EVERYTHING,
+        state.quotas.log: EVERYTHING,
+    }
 
 
 def rests_on(state: State, wanted: Sequence[Any], env: Env) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class RequestContext:
     until when the sender must wait, kept by `controller.rules.mutation_quotas`; 0 where it need not. request: its body,
     kept when it is served. forwarder: of a forwarded request. written: None until the request has written records.
     is_long: whether it has so much to do that it is served in slices (`controller.core.long_steps`). denials: the
-    actions that were denied, counted by `controller.rules.permissions`.
+    actions that were denied, counted by `controller.rules.permissions`. charges: what a long request took of the quotas
+    of mutations, kept by `controller.rules.mutation_quotas`.
     """
 
     source: Source
@@ -71,6 +72,7 @@ class RequestContext:
     written: Written | None = None
     is_long: bool = False
     denials: int = 0
+    charges: list[tuple[Any, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -5,12 +5,25 @@ A handler calls these functions whatever the size of its request; in a short one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Container, Iterable
+
+    from controller.state.tables.undo import Undoable
+
+    # What a handler reads: the keys in each part of the state. `EVERYTHING` stands for all keys of a part.
+    Reads = dict[Undoable, Container[Any]]
 
 T = TypeVar("T")
+
+
+class _Everything:
+    def __contains__(self, _key: object) -> bool:
+        return True
+
+
+EVERYTHING = _Everything()
 
 
 class Slices:
@@ -20,8 +33,8 @@ class Slices:
 
     def pause(self) -> None:
         """Other inputs may be taken here. Called between entries, some 100 µs apart at most, where the handler
-        depends on nothing that other inputs may change: before `hold`, the whole state; after it, nothing that
-        records change.
+        depends on nothing that other inputs may change: before `hold`, the whole state; after it, what it does not
+        read.
         """
 
     def spread(self, entries: Iterable[T]) -> Iterable[T]:
@@ -30,10 +43,13 @@ class Slices:
         """
         return entries
 
-    def hold(self) -> None:
-        """From here on the handler reads state that its records rest on: inputs that write records wait until its step
-        ends.
+    def hold(self, reads: Callable[[], Reads]) -> None:
+        """From here on the handler reads state that its records and its answer rest on. reads: returns what it reads.
+
+        If another input changes some of that before the records are in the state, the handler is called again, and
+        then inputs that write records wait until its step ends. A handler that does not call this, whose row in
+        `controller.core.apis` names no tables either, has them wait from its beginning.
         """
 
     def apply(self) -> None:
-        """From here on the state has a part of the records: inputs that read it wait, too."""
+        """From here on the state has a part of the records: inputs that read it, or write, wait."""

@@ -75,12 +75,22 @@ def charge(state: State, context: RequestContext, env: Env, partitions: int) -> 
     if not (is_strict and bucket.tokens < 0):
         bucket.tokens = min(burst, bucket.tokens - partitions)
         bucket.taken_ms = now_ms
+        if context.is_long:
+            context.charges.append((bucket, partitions))
         if is_strict:
             return
     if bucket.tokens < 0:
         context.throttled_until_ms = now_ms + floor(-bucket.tokens / rate * 1000 + 0.5)
         if is_strict:
             raise ApiError(Error.THROTTLING_QUOTA_EXCEEDED)
+
+
+def refund(context: RequestContext) -> None:
+    """Put back what a request has taken, before it is served again."""
+    for bucket, partitions in context.charges:
+        bucket.tokens += partitions
+    context.charges.clear()
+    context.throttled_until_ms = 0
 
 
 def with_throttle(context: RequestContext, response: Any, now_ms: int) -> Any:

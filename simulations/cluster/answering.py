@@ -1,8 +1,8 @@
 """When the responses of controllers may be sent, and when they must be: requests are observed from their arrival on.
 
-C03: a response shows only committed records outside of open transactions. C05: it shows all records that were committed
-when the request came. L05: waiting requests are answered when leadership ends, and reads when a standby has a stable
-state. L08: a broker that requests controlled shutdown may stop.
+C03: a response shows only committed records outside of open transactions, and no part of a batch. C05: it shows all
+records that were committed when the request came. L05: waiting requests are answered when leadership ends, and reads
+when a standby has a stable state. L08: a broker that requests controlled shutdown may stop.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ class Answering:
             # It comes again as a request, or is answered when its answer is encoded.
             if type(each) is effects.ServeLater or (type(each) is effects.Reply and each.context.is_long):
                 waits.pop(each.context.source, None)
+            if type(each) is effects.Reply and not is_active:
+                self._is_whole(process, each)
         self._has_changed(life, event)
         if is_active:
             self._active.add(life)
@@ -99,6 +101,13 @@ class Answering:
                 if source not in answered and request not in READS:
                     text = f"node {life[0]} lost leadership with {type(event).__name__}, and answers all requests"
                     raise Violation("L05", f"{text} except a waiting {request.__name__}")
+
+    def _is_whole(self, process: ControllerProcess, reply: effects.Reply) -> None:
+        """A standby answers a read from its state, which is between two batches."""
+        request = reply.context.request
+        if type(request) in READS and process.controller.replay is not None:
+            text = f"node {process.node.id} answers {type(request).__name__} from a part of a batch"
+            raise Violation("C03", f"{text}; its state ends at {process.controller.state.end_offset}")
 
     def _has_changed(self, life: Life, event: inputs.Input) -> None:
         """Note whether a standby has a state that it may show."""

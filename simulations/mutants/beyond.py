@@ -172,4 +172,18 @@ SURVIVORS = (
         why="A broker has to fall silent so that its session ends within the few ms of a long write, and the tick of that "
         "moment has to come between two of its slices: none of 450 seeds came there. Unit tests do.",
     ),
+    Survivor(
+        Mutant(
+            "Q93", "a standby answers a read from a part of a batch", "slices", "own", ("C03", "C05"),
+            (Edit(
+                "controller.core.controller", "Controller.is_partial",
+                "self.loading is not None or self.replay is not None", "self.loading is not None",
+            ),),
+            seeds=200, level="controller",
+        ),
+        is_equivalent=False,
+        why="The parts of a batch are replayed in iterations of the loop that follow each other at once, and a read has to "
+        "come from the network between two of them: none of 80 seeds had one, 20 of them with the check of C03. Unit "
+        "tests do.",
+    ),
 )  # fmt: skip

@@ -236,10 +236,36 @@ MUTANTS = (
     row(
         "Q91", "a heartbeat writes between two slices of a long write", "slices", "own", ("ASSERT",),
         Edit(
-            "controller.core.serving", "serve",
+            "controller.core.serving", "decide",
             "context.api_key == BROKER_HEARTBEAT and result.records and controller.long.holds_writes",
             "False",
         ),
+    ),
+    row(
+        "Q99", "a long write goes on though another write has changed what it read", "slices", "own",
+        ("ASSERT", "C05", "C15"),
+        Edit(
+            "controller.core.long_steps", "LongSteps.pause",
+            "step.phase is Phase.OPTIMISTIC and self._is_overtaken(step.reads)", "False",
+        ),
+        Edit("controller.core.long_steps", "LongSteps.apply", 'assert not self._state.undo.noted, "what others changed was not compared"', ""),
+    ),
+    row(
+        "Q100", "a long CreateTopics does not look again at the names that others took meanwhile", "slices", "own",
+        ("ASSERT", "C05", "C15"),
+        Edit(
+            "controller.handlers.topics", "read_by",
+            "{topic.name for topic in wanted}", "set()",
+        ),
+    ),
+    row(
+        "Q101", "a long write that was overtaken begins again and again", "slices", "own", ("ASSERT", "L17"),
+        Edit("controller.core.long_steps", "LongSteps.begin_again", "step.is_again = True", "pass"),
+        Edit("controller.core.long_steps", "LongSteps.begin_again", 'assert not step.is_again, "while writes wait, nothing overtakes"', ""),
+    ),
+    row(
+        "Q102", "a large change holds up the others while it is decided", "slices", "own", ("L17",),
+        Edit("controller.core.long_steps", "LongSteps.hold", "step.is_again", "True"),
     ),
     row(
         "Q95", "no large request waits for as long as the last one took", "slices", "own", ("L17",),
@@ -262,13 +288,6 @@ MUTANTS = (
     row(
         "Q98", "of the inputs that waited for a long step, all but the first wait for the next", "slices", "own", ("L17",),
         Edit("controller.core.long_steps", "LongSteps.end", "held, self.held = self.held, []", "held, self.held = self.held[:1], self.held[1:]"),
-    ),
-    row(
-        "Q93", "a standby answers a read from a part of a batch", "slices", "own", ("C03", "C05"),
-        Edit(
-            "controller.core.controller", "Controller.is_partial",
-            "self.loading is not None or self.replay is not None", "self.loading is not None",
-        ),
     ),
     row(
         "Q94", "a standby shows a batch before all of it is replayed", "slices", "own", ("ASSERT", "S01", "C05"),

@@ -306,6 +306,7 @@ class WatchedDriver(Driver):
         self._process.reach("controller", type(event))
         self._controller_input = event
         super()._step_controller(event)
+        self.turns.stepped()
 
     def _perform_long(self, performed: tuple[ControllerInput, list[Effect]]) -> None:
         self._controller_input = event = performed[0]

@@ -1,6 +1,7 @@
 """Long requests have their turns, L17: one at a time; after one that took some time, none for as long; the user whose
-last one is the oldest comes next; no request of the quorum and no heartbeat is among them; and what waited for the end
-of one does not wait for the next.
+last one is the oldest comes next; no request of the quorum and no heartbeat is among them; what waited for the end of
+one does not wait for the next; and nothing waits for a change that is still being decided, but where another change has
+overtaken it.
 
 The time that they take is that of the simulated thread (`world.long_thread`): steps themselves take none.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.core.long_steps import Phase
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 # Vote, BeginQuorumEpoch, EndQuorumEpoch, Fetch, FetchSnapshot, and what brokers send to stay: BrokerHeartbeat.
 URGENT = frozenset({1, 52, 53, 54, 59, 63})
+# CreateTopics, DeleteTopics, CreateAcls, DeleteAcls, AlterConfigs, CreatePartitions, IncrementalAlterConfigs,
+# AlterClientQuotas, AlterUserScramCredentials: the largest, by users.
+DECIDED_BESIDE = frozenset({19, 20, 30, 31, 33, 37, 44, 49, 51})
 # Of the clock, in s: times are rounded to a microsecond.
 SLACK_S = 0.000_01
 
@@ -66,6 +71,15 @@ class LongTurns:
         """A long request was served."""
         if context.api_key in URGENT:
             raise self._violation(f"a request of API {context.api_key} waits among the long ones")
+
+    def stepped(self) -> None:
+        """A step of the controller has ended."""
+        long = self._controller.long
+        step = long.present
+        if step is None or not long.held or step.context.api_key not in DECIDED_BESIDE:
+            return
+        if step.phase is not Phase.APPLYING and not step.is_again:
+            raise self._violation(f"{len(long.held)} inputs wait while API {step.context.api_key} is decided")
 
     def _begins(self, principal: str, connection: int) -> None:
         self._waiting.remove((principal, connection))

@@ -14,12 +14,12 @@ import shutil
 import threading
 import time
 import urllib.request
-from itertools import count, zip_longest
+from itertools import count, cycle, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from records.codec import encode
 from records.headers import RequestHeader
-from records.messages.acls import CreateAclsRequest
+from records.messages.acls import CreateAclsRequest, DeleteAclsRequest
 from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
@@ -38,21 +38,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # The most names that our nodes take of a user, and the most records that stock takes in one request.
-REFUSED_NAMES, ALLOWED_NAMES = 29_990, 4_990
+REFUSED_NAMES, ALLOWED_RECORDS = 29_990, 9_990
+# A new topic has two records at least.
+ALLOWED_TOPICS = ALLOWED_RECORDS // 2
 WARM = 200
+# Often, so that there are enough for a percentile.
+HEARTBEAT_S = 0.02
 COLUMNS = (
     "hostile", "writes", "p50 ms", "p99 ms", "longest ms", "heartbeat p99 ms", "longest step ms", "epochs", "answered",
 )  # fmt: skip
 
 
 class Row(NamedTuple):
-    """One measurement: who sends what on how many connections; to_all: to each node in turn, else to the leader."""
+    """One measurement: who sends what on how many connections; to_all: to each node in turn, else to the leader; then:
+    what each connection sends after that, in turn with it.
+    """
 
     name: str
     connections: int
     may_all: bool
     request: Callable[[int], tuple[Any, int]]
     to_all: bool = False
+    then: Callable[[int], tuple[Any, int]] | None = None
 
 
 class Seen(NamedTuple):
@@ -77,9 +84,7 @@ def refused_topics(number: int) -> tuple[Any, int]:
 
 
 def refused_deletes(number: int) -> tuple[Any, int]:
-    topic = DeleteTopicsRequest.DeleteTopicState
-    topics = tuple(topic(name=name, topic_id=ZERO_UUID) for name in names(number, REFUSED_NAMES))
-    return DeleteTopicsRequest(topics=topics, timeout_ms=60000), 6
+    return _deletes(names(number, REFUSED_NAMES))
 
 
 def refused_partitions(number: int) -> tuple[Any, int]:
@@ -102,31 +107,56 @@ def described_configs(number: int) -> tuple[Any, int]:
 
 def dry_topics(number: int) -> tuple[Any, int]:
     """The most topics that stock creates at once, as a dry run, so that the metadata stay small."""
-    request = create_topics(names(number, ALLOWED_NAMES))
-    return CreateTopicsRequest(topics=request.topics, timeout_ms=60000, validate_only=True), 7
+    request, version = created_topics(number)
+    return CreateTopicsRequest(topics=request.topics, timeout_ms=60000, validate_only=True), version
 
 
-def changed_configs(number: int) -> tuple[Any, int]:
-    """The same configs of one group each time: written again, the metadata stay small."""
-    del number
-    return _changed_configs(names(0, ALLOWED_NAMES), kind=32, key="consumer.session.timeout.ms", value="50000"), 1
+def created_topics(number: int) -> tuple[Any, int]:
+    return create_topics(names(number, ALLOWED_TOPICS)), 7
+
+
+def deleted_topics(number: int) -> tuple[Any, int]:
+    return _deletes(names(number, ALLOWED_TOPICS))
+
+
+def changed_configs(number: int, value: str = "50000") -> tuple[Any, int]:
+    """The configs of groups; a connection changes its own ones again and again, so the metadata stay small."""
+    groups = names(number, ALLOWED_RECORDS)
+    return _changed_configs(groups, kind=32, key="consumer.session.timeout.ms", value=value), 1
+
+
+def configs_changed_back(number: int) -> tuple[Any, int]:
+    return changed_configs(number, "55000")
 
 
 def created_acls(number: int) -> tuple[Any, int]:
-    del number
     acl = CreateAclsRequest.AclCreation
     return (
         CreateAclsRequest(
             creations=tuple(
                 acl(
-                    resource_type=2, resource_name=name, resource_pattern_type=3, principal="User:x", host="*",
-                    operation=3, permission_type=3,
+                    resource_type=2, resource_name=name, resource_pattern_type=3, principal=f"User:{number}",
+                    host="*", operation=3, permission_type=3,
                 )
-                for name in names(0, ALLOWED_NAMES)
+                for name in names(number, ALLOWED_RECORDS)
             )
         ),
         3,
     )  # fmt: skip
+
+
+def deleted_acls(number: int) -> tuple[Any, int]:
+    every = DeleteAclsRequest.DeleteAclsFilter(
+        resource_type_filter=1, resource_name_filter=None, pattern_type_filter=1, principal_filter=f"User:{number}",
+        host_filter=None, operation=1, permission_type=1,
+    )  # fmt: skip
+    return DeleteAclsRequest(filters=(every,)), 3
+
+
+def _deletes(topics: list[str]) -> tuple[Any, int]:
+    topic = DeleteTopicsRequest.DeleteTopicState
+    states = tuple(topic(name=name, topic_id=ZERO_UUID) for name in topics)
+    return DeleteTopicsRequest(topics=states, timeout_ms=60000), 6
 
 
 def _changed_configs(
@@ -153,8 +183,27 @@ ROWS = [
     Row("all rights: CreateTopics, 29,990 names", 6, may_all=True, request=refused_topics),
     Row("all rights: DescribeConfigs", 6, may_all=True, request=described_configs),
     Row("all rights: CreateTopics, 4,990 topics, dry", 8, may_all=True, request=dry_topics),
-    Row("all rights: IncrementalAlterConfigs, 4,990 groups", 8, may_all=True, request=changed_configs),
-    Row("all rights: CreateAcls, 4,990", 8, may_all=True, request=created_acls),
+    Row(
+        "all rights: CreateTopics, 4,990 topics, and DeleteTopics of them",
+        8,
+        may_all=True,
+        request=created_topics,
+        then=deleted_topics,
+    ),
+    Row(
+        "all rights: IncrementalAlterConfigs, 9,990 groups",
+        8,
+        may_all=True,
+        request=changed_configs,
+        then=configs_changed_back,
+    ),
+    Row(
+        "all rights: CreateAcls, 9,990, and DeleteAcls of them",
+        8,
+        may_all=True,
+        request=created_acls,
+        then=deleted_acls,
+    ),
 ]
 
 
@@ -183,7 +232,7 @@ class Attacked(Trial):
 
     def measure(self, row: Row, seconds: float) -> Seen:
         """Run one row for so many seconds."""
-        fleet = Fleet(self.cluster, [11])
+        fleet = Fleet(self.cluster, [11], HEARTBEAT_S)
         port = self.leader.port
         ports = [node.port for node in self.cluster.controllers.values()] if row.to_all else [port]
         writer = Connection(port, context=self.cluster.context)
@@ -194,14 +243,14 @@ class Attacked(Trial):
         served = [0] * row.connections
 
         def attack(index: int) -> None:
-            frame = frame_of(*row.request(index))
+            frames = cycle(frame_of(*request(index)) for request in (row.request, row.then) if request is not None)
             opened = Connection(ports[index % len(ports)], 60, self.contexts[row.may_all])
             # A handshake ends when the first request was read, and takes no more than 32 KiB until then.
             opened.ask(ApiVersionsRequest(client_software_name="hostile", client_software_version="1"), 3)
             connection = opened.socket
             with contextlib.suppress(OSError):
                 while not done.is_set():
-                    connection.sendall(frame)
+                    connection.sendall(next(frames))
                     receive(connection)
                     served[index] += 1
             connection.close()

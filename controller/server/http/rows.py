@@ -303,6 +303,8 @@ OWN: tuple[Row, ...] = (
         "Long requests that were begun: those of 2 KiB and more, and those that ask for 200 entries and more."),
     Row("", "kraft_long_requests_seconds_total", COUNTER, lambda r: r.node.long.queue.seconds,
         "The CPU time that long requests took, on their thread and in slices of the event loop."),
+    Row("", "kraft_long_requests_overtaken_total", COUNTER, lambda r: r.node.controller.long.begun_again,
+        "Long changes that were decided again, because another change met what they rest on."),
     Row("", "kraft_long_requests_waiting", GAUGE, lambda r: len(r.node.long.queue),
         "Long requests that wait for their turn."),
     Row("", "kraft_long_requests_principals", GAUGE, lambda r: r.node.long.queue.principals,

@@ -54,16 +54,18 @@ class Entry:
 
 class Undo:
     """The log. offset: of the record that makes the present changes; recording: whether they may yet be undone; stable:
-    the changes of all offsets below it are stable.
+    the changes of all offsets below it are stable; noted: the part and the key of each change since somebody set it to
+    an empty list, None while nobody asks for them.
     """
 
-    __slots__ = ("_entries", "offset", "recording", "stable")
+    __slots__ = ("_entries", "noted", "offset", "recording", "stable")
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque()
         self.stable = 0
         self.offset = -1
         self.recording = False
+        self.noted: list[tuple[Undoable, Any]] | None = None
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -75,6 +77,8 @@ class Undo:
         part.uncommitted[key] = offset
         part.latest = offset
         self._entries.append(Entry(offset, part, key, old, before))
+        if self.noted is not None:
+            self.noted.append((part, key))
 
     def forget(self, below: int) -> None:
         """Drop the entries of offsets below `below`: their changes are stable."""

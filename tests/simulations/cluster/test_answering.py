@@ -34,7 +34,7 @@ class World:
             end_offset=log_end, brokers=self.brokers, partitions=SimpleNamespace(led_by=lambda _broker: ()),
             transaction_start=-1,
         )  # fmt: skip
-        self.controller = SimpleNamespace(is_active=True, state=self.state, env=SimpleNamespace(epoch=3))
+        self.controller = SimpleNamespace(is_active=True, state=self.state, env=SimpleNamespace(epoch=3), replay=None)
         replica = SimpleNamespace(log=SimpleNamespace(end=log_end))
         self.process = SimpleNamespace(
             node=SimpleNamespace(id=1), life=1, controller=self.controller, replica=replica, connections={7: None}
@@ -103,6 +103,17 @@ def test_records_of_an_open_transaction_are_not_shown():
 
     with pytest.raises(Violation, match="C03"):
         world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
+
+
+def test_a_standby_that_answers_a_read_from_a_part_of_a_batch_is_a_violation():
+    world = World()
+    world.leads_no_more()
+    world.controller.replay = "a batch"
+    context = RequestContext(SOURCE, 60, 0, "CONTROLLER", request=LOOK)
+
+    world.asks(CREATE)
+    with pytest.raises(Violation, match="from a part of a batch"):
+        world.asks(LOOK, [effects.Reply(SOURCE, ANSWER, context)])
 
 
 def test_a_response_shows_records_committed_before_the_request():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from controller.core.long_steps import Phase
 from controller.interface.inputs import RequestContext
 from controller.node.long_requests import Waiting
 from raft.interface.inputs import Source
@@ -40,7 +42,8 @@ class Checked:
         self.now_s = 0.0
         self.held: list[Any] = []
         self.queue = Queue()
-        controller = cast("Any", SimpleNamespace(long=SimpleNamespace(held=self.held)))
+        self.long = SimpleNamespace(held=self.held, present=None)
+        controller = cast("Any", SimpleNamespace(long=self.long))
         self.turns = LongTurns(1, lambda: self.now_s, controller)
         self.turns.follow(cast("Any", self.queue))
         for user, connection in (("ann", 1), ("ann", 2), ("bob", 3)):
@@ -100,3 +103,26 @@ def test_no_heartbeat_is_a_long_request() -> None:
     checked.turns.took(RequestContext(source, 19, 7, "CONTROLLER"))
     with pytest.raises(Violation, match="API 63"):
         checked.turns.took(RequestContext(source, 63, 1, "CONTROLLER"))
+
+
+@pytest.mark.parametrize(
+    ("phase", "is_again", "api_key", "is_well"),
+    [
+        (Phase.OPTIMISTIC, False, 19, False),
+        (Phase.HELD, False, 44, False),
+        (Phase.HELD, True, 44, True),
+        (Phase.APPLYING, False, 44, True),
+        (Phase.HELD, False, 45, True),
+    ],
+)
+def test_what_waits_for_a_change_that_is_being_decided_is_a_violation(
+    phase: Phase, is_again: bool, api_key: int, is_well: bool
+) -> None:
+    checked = Checked()
+    context = RequestContext(Source(1, 1), api_key, 1, "CONTROLLER")
+    checked.long.present = SimpleNamespace(phase=phase, is_again=is_again, context=context)
+    checked.turns.stepped()
+    checked.held.append("an input")
+
+    with contextlib.nullcontext() if is_well else pytest.raises(Violation, match="wait while API"):
+        checked.turns.stepped()
