@@ -7,18 +7,22 @@ have ends the command with exit code 1.
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.kafka.harness import Harness
+from tests.kafka import table
+from tests.kafka.harness import Ended, Harness
 
 if TYPE_CHECKING:
-    from tests.kafka.harness import Ended, Side
+    from tests.kafka.harness import Side
 
 GATE = Path(__file__).with_name("gate.txt")
+CLASS_SECONDS_MAX = 1800
 
 
 def main() -> int:
@@ -28,20 +32,38 @@ def main() -> int:
         print("\n".join(harness.classes()))
         return 0
     names = options.classes or (harness.classes() if options.all else GATE.read_text().split())
-    sides: tuple[Side, ...] = ("ours", "stock") if options.stock else ("ours",)
+    sides: list[Side] = options.side or ["ours"]
+    measured = {(row.name, row.side) for row in table.read()} if options.record else set()
+    end = time.monotonic() + 60 * options.minutes
     failures = 0
     for name in names:
-        found = {}
+        found: dict[Side, list[Ended]] = {}
         for side in sides:
-            begin = time.monotonic()
-            found[side] = harness.run(name, side, options.out / side / name)
-            print(f"{line_of(found[side])}  {time.monotonic() - begin:5.0f} s  {side:5}  {name}", flush=True)
-        if not found["ours"]:
-            print(f"    no tests are in {name}", flush=True)
-            failures += 1
-        failures += report_failures(found["ours"], found.get("stock"))
-    print(f"{failures} failures that stock does not have" if options.stock else f"{failures} failures")
+            if (name, side) not in measured and time.monotonic() < end:
+                found[side] = run(harness, name, side, options, end)
+        failures += sum(report_failures(found[side], found.get("stock")) for side in found if side != "stock")
+    if options.record:
+        table.PAGE.write_text(table.page(harness.classes(), table.read()))
+    print(f"{failures} failures that stock does not have" if "stock" in sides else f"{failures} failures")
     return 1 if failures else 0
+
+
+def run(harness: Harness, name: str, side: Side, options: argparse.Namespace, end: float) -> list[Ended]:
+    """The tests of a class that was run, with a line printed; none where it did not end in its time."""
+    begin = time.monotonic()
+    out = options.out / side / name
+    try:
+        tests = harness.run(name, side, out, min(CLASS_SECONDS_MAX, max(60, end - begin)))
+    except subprocess.TimeoutExpired as error:
+        print(f"    not ended in {error.timeout:.0f} s: {side}  {name}", flush=True)
+        return [] if side == "stock" else [Ended(name, "failed", "not ended in its time")]
+    seconds = time.monotonic() - begin
+    print(f"{line_of(tests)}  {seconds:5.0f} s  {side:5}  {name}", flush=True)
+    if options.record:
+        kills = out / "logs" / "kills.txt"
+        count = len(kills.read_text().splitlines()) if kills.exists() else 0
+        table.store(table.row_of(name, side, tests, count, seconds, datetime.now(UTC).date().isoformat()))
+    return tests or [Ended(name, "failed", "no tests are in the class")]
 
 
 def arguments_parser() -> argparse.ArgumentParser:
@@ -51,7 +73,15 @@ def arguments_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--all", action="store_true", help="run all classes that start a cluster")
     parser.add_argument("--list", action="store_true", help="print the names of all such classes")
-    parser.add_argument("--stock", action="store_true", help="run each class with Kafka's own controllers too")
+    parser.add_argument(
+        "--side", action="append", choices=table.SIDES,
+        help="whose controllers: Kafka's, ours, or ours under kills; may be given several times (default: ours)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--record", action="store_true",
+        help=f"store results in {table.RESULTS.name}, measure only what it does not have, and write {table.PAGE.name}",
+    )  # fmt: skip
+    parser.add_argument("--minutes", type=float, default=6000, help="begin no class after these, and end what runs")
     parser.add_argument("--out", type=Path, default=Path(".cache/kafka-tests"), help="directory of reports and logs")
     return parser
 

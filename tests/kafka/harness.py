@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ JVM = ("-Xmx1500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 IN_MEMORY = "in memory: "
 NO_METHOD = re.compile(r"NoSuchMethodError: '[^']* kafka\.server\.ControllerServer\.")
 COMBINED = "both broker and controller"
-CLASS_SECONDS_MAX = 1800
+KILL_SECONDS = 20
 # The levels of Kafka's own log4j2.yaml for tests, which ConfigCommandIntegrationTest expects to find.
 LOG4J2 = """\
 status = ERROR
@@ -38,7 +41,7 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = [%d] %p %m (%c)%n
 """
 
-Side = Literal["ours", "stock"]
+Side = Literal["stock", "ours", "kills"]  # kills: ours, whose active controller is killed every KILL_SECONDS
 Outcome = Literal["passed", "failed", "in memory", "combined", "skipped"]
 
 
@@ -69,20 +72,18 @@ class Harness:
             made._compile()
         return made
 
+    @property
+    def _classes(self) -> Path:
+        """The compiled classes, in a directory of their text: a run may go on while the text is changed."""
+        text = b"".join(path.read_bytes() for path in _sources())
+        return self.directory / f"classes-{hashlib.sha256(text).hexdigest()[:12]}"
+
     def _compile(self) -> None:
-        sources = sorted(map(str, (HERE / "src").rglob("*.java")))
-        shutil.rmtree(self.directory / "classes", ignore_errors=True)
-        command = [
-            "javac",
-            "-nowarn",
-            "-d",
-            str(self.directory / "classes"),
-            "-cp",
-            f"{self.directory}/jars/*",
-            *sources,
-        ]
-        subprocess.run(command, check=True)
         (self.directory / "log4j2.properties").write_text(LOG4J2)
+        if not (self._classes / ".whole").exists():
+            command = ["javac", "-nowarn", "-d", self._classes, "-cp", f"{self.directory}/jars/*", *_sources()]
+            subprocess.run(command, check=True)
+            (self._classes / ".whole").touch()
 
     def classes(self) -> list[str]:
         """The names of all test classes that start a cluster."""
@@ -90,10 +91,10 @@ class Harness:
         command = ["java", "-cp", self._class_path("ours"), "kraft.tests.Classes", *jars]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
-    def run(self, name: str, side: Side, out: Path) -> list[Ended]:
+    def run(self, name: str, side: Side, out: Path, seconds_max: float) -> list[Ended]:
         """Run one class, with its reports, its output and the logs of controllers in `out`.
 
-        Raises TimeoutExpired after half an hour, FileNotFoundError where the JVM wrote no report.
+        Raises TimeoutExpired after `seconds_max`, FileNotFoundError where the JVM wrote no report.
         """
         shutil.rmtree(out, ignore_errors=True)
         (out / "logs").mkdir(parents=True)
@@ -101,6 +102,7 @@ class Harness:
         command = [
             "java", *JVM, f"-Dlog4j2.configurationFile={self.directory}/log4j2.properties",
             f"-Dkraft.tests.command={kraftctl} start -c", f"-Dkraft.tests.logs={out}/logs",
+            f"-Dkraft.tests.kill.seconds={KILL_SECONDS if side == 'kills' else 0}",
             "-cp", self._class_path(side), "org.junit.platform.console.ConsoleLauncher", "execute",
             "--disable-banner", "--disable-ansi-colors", "--details=none", f"--reports-dir={out}",
             "--config=junit.jupiter.extensions.autodetection.enabled=true", f"--select-class={name}",
@@ -108,19 +110,26 @@ class Harness:
         with (out / "out.txt").open("w") as log:
             # Controllers import `java_plugins` of this package.
             environment = os.environ | {"PYTHONPATH": str(HERE.parents[1])}
-            subprocess.run(
-                command, stdout=log, stderr=subprocess.STDOUT, check=False, timeout=CLASS_SECONDS_MAX, env=environment
+            jvm = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True
             )
-        apart = methods_apart(name)
+            try:
+                jvm.wait(seconds_max)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(jvm.pid, signal.SIGKILL)  # controllers outlive a JVM that does not end them
+                jvm.wait()
+        apart = {} if side == "stock" else methods_apart(name)
         tests = read_report(out / "TEST-junit-jupiter.xml")
-        return [
-            test._replace(outcome="in memory") if test.outcome == "failed" and is_apart(test, apart) else test
-            for test in tests
-        ]
+        return [set_apart(test, apart) if test.outcome == "failed" else test for test in tests]
 
     def _class_path(self, side: Side) -> str:
         jars = f"{self.directory}/jars/*"
-        return f"{self.directory}/classes:{jars}" if side == "ours" else jars
+        return jars if side == "stock" else f"{self._classes}:{jars}"
+
+
+def _sources() -> list[Path]:
+    return sorted((HERE / "src").rglob("*.java"))
 
 
 def methods_apart(class_name: str) -> dict[str, str]:
@@ -129,9 +138,10 @@ def methods_apart(class_name: str) -> dict[str, str]:
     return {test: reason for name, test, reason in rows if name == class_name}
 
 
-def is_apart(test: Ended, apart: dict[str, str]) -> bool:
-    """Whether only a controller in the test's own JVM can pass it."""
-    return not apart.keys().isdisjoint({"*", method_of(test)})
+def set_apart(test: Ended, apart: dict[str, str]) -> Ended:
+    """The test with the reason why only a controller in its own JVM can pass it; as it is where there is none."""
+    reason = apart.get("*") or apart.get(method_of(test))
+    return test if reason is None else test._replace(outcome="in memory", reason=reason)
 
 
 def method_of(test: Ended) -> str:

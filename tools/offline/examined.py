@@ -17,7 +17,10 @@ from raft.storage.opening import control_history
 from raft.storage.quorum_state import last_election
 from raft.storage.recovery import LogRecovery
 from raft.storage.snapshot_file import check_snapshot
+from raft.storage.snapshots import control_state
 from raft.storage.walk import next_intact
+from raft.voters import control_values
+from records.batch import read_header
 from records.metadata_log import PARTITION_DIRECTORY
 
 TYPE_CHECKING = False
@@ -151,6 +154,7 @@ def examine(directory: str, *, with_mark: bool = True) -> Examined:
         try:
             recovery.examine(contents.segments)
             voter_sets, kraft_versions = control_history(partition, recovery, heads)
+            kraft_versions = (*_earlier_levels(partition, recovery, heads), *kraft_versions)
         except CorruptLog as error:
             fault = fault or Fault(error.path, error.position, error.offset, error.reason)
             voter_sets, kraft_versions = _control_history_below(partition, recovery, heads, error.offset)
@@ -187,6 +191,25 @@ def examine(directory: str, *, with_mark: bool = True) -> Examined:
         )
     finally:
         recovery.close()
+
+
+def _earlier_levels(
+    partition: str, recovery: LogRecovery, heads: dict[tuple[int, int], SnapshotHead]
+) -> list[tuple[int, int]]:
+    """The kraft.versions below the newest checkpoint, with which a node starts: what is restored may end there."""
+    newest = recovery.snapshot
+    if newest is None:
+        return []
+    levels = [
+        (snapshot[0] - 1, level)
+        for snapshot, head in heads.items()
+        if (level := control_state(head, f"{partition}/{snapshot_name(*snapshot)}")[0]) and snapshot != newest
+    ]
+    for data in recovery.control_batches(0):
+        head = read_header(data)
+        assert head is not None, "a control batch that was examined is whole"
+        levels += [(at, level) for at, level in control_values(data, head) if isinstance(level, int) and at < newest[0]]
+    return sorted(levels)
 
 
 def _control_history_below(

@@ -13,11 +13,13 @@ from raft.interface.voters import VoterSet, voters_record
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.meta_properties import MetaProperties, write_meta_properties
+from raft.storage.names import snapshot_name
 from raft.storage.opening import open_partition
-from records.batch import build_control_batch
+from raft.storage.snapshot_file import SnapshotBytes
+from records.batch import build_batch, build_control_batch
 from records.control import KRaftVersionRecord
 from records.control_batch import encode_control
-from tests.tools.offline.stock_directories import SEGMENT, stock_directory
+from tests.tools.offline.stock_directories import PARTITION, SEGMENT, stock_directory
 from tools.offline import restoring
 from tools.offline.backups import Manifest, save_directory, verify_backup
 from tools.offline.examined import Examined, examine
@@ -120,6 +122,24 @@ def test_an_offset_before_the_upgrade_of_kraft_version_restores_static_voters(
 def test_an_offset_before_the_upgrade_of_kraft_version_needs_a_configuration_with_static_voters(tmp_path: Path) -> None:
     with pytest.raises(CannotRestore, match=r"set controller\.quorum\.voters"):
         plan_restoring(*upgraded(tmp_path), config(tmp_path), 1040, None)
+
+
+def test_the_kraft_version_is_that_of_the_offset_although_a_newer_checkpoint_has_it_too(tmp_path: Path) -> None:
+    backup, manifest, whole = upgraded(tmp_path)
+    with (tmp_path / "backup" / SEGMENT).open("ab") as log:
+        log.write(build_batch([b"later"], base_offset=1041, leader_epoch=whole.epoch, timestamp_ms=0))
+    parts = SnapshotBytes(whole.epoch, 0)
+    newer = tmp_path / "backup" / PARTITION / snapshot_name(1042, whole.epoch)
+    assert whole.voters is not None
+    newer.write_bytes(parts.header(0, 1, voters_record(whole.voters)) + parts.footer())
+
+    found = examine(backup)
+    plan = plan_restoring(backup, manifest, found, config(tmp_path), 1041, None)
+
+    assert found.snapshots[-1] == (1042, whole.epoch)
+    assert (plan.end_offset, plan.kraft_version, plan.new_kraft_version) == (1041, 1, 1)
+    with pytest.raises(CannotRestore, match=r"set controller\.quorum\.voters"):
+        plan_restoring(backup, manifest, found, config(tmp_path), 1039, None)
 
 
 @pytest.mark.parametrize("there", ["metadata/__cluster_metadata-0", "data/meta.properties", "metadata/meta.properties"])

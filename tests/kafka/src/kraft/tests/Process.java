@@ -47,6 +47,7 @@ public final class Process {
     private final Map<String, Integer> ports = new LinkedHashMap<>();
     private int httpPort;
     private java.lang.Process process;
+    private ProcessBuilder builder;
     private PluginServer plugins;
 
     public Process(SharedServer shared, BootstrapMetadata bootstrap) {
@@ -68,14 +69,25 @@ public final class Process {
         shared.metaPropsEnsemble().logDirProps().forEach((name, properties) -> write(Path.of(name), properties));
         Path file = LOGS.resolve("controller-" + config.nodeId() + "-" + System.nanoTime() + ".properties");
         writeProperties(config, file);
-        ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(List.of(COMMAND)));
+        builder = new ProcessBuilder(new ArrayList<>(List.of(COMMAND)));
         builder.command().add(file.toString());
         builder.redirectErrorStream(true);
         File log = new File(file.toString().replace(".properties", ".log"));
-        builder.redirectOutput(log);
+        builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log));
         process = builder.start();
         awaitStart(log);
         RemoteMetrics.register(this);
+        Kills.add(this);
+    }
+
+    /** End the process as a loss of power would, and start it anew; returns whether it was there. */
+    synchronized boolean killAndStart() throws IOException, InterruptedException {
+        if (process == null || !process.isAlive()) {
+            return false;
+        }
+        process.destroyForcibly().waitFor();
+        process = builder.start();
+        return true;
     }
 
     private static void write(Path directory, MetaProperties properties) {
@@ -165,23 +177,49 @@ public final class Process {
     }
 
     private void awaitStart(File log) throws Exception {
+        try {
+            awaitQuorum();
+        } catch (IllegalStateException ended) {
+            throw new RuntimeException("the controller ended: " + Files.readString(log.toPath()));
+        }
+    }
+
+    /** The node's view of the quorum, as soon as it answers: it may have been killed and be about to start. */
+    public JsonNode awaitQuorum() {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         while (System.nanoTime() < end) {
-            if (!process.isAlive()) {
-                throw new RuntimeException("the controller ended: " + Files.readString(log.toPath()));
+            JsonNode view = quorum();
+            if (view != null) {
+                return view;
             }
-            if (quorum() != null) {
-                return;
+            if (!isAlive()) {
+                throw new IllegalStateException("the controller has ended");
             }
-            Thread.sleep(20);
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new RuntimeException(e);
+            }
         }
-        throw new RuntimeException("the controller did not start in " + START_SECONDS + " s");
+        throw new RuntimeException("the controller did not answer in " + START_SECONDS + " s");
+    }
+
+    private synchronized boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Whether it answers, and as the active controller. */
+    public boolean isActive() {
+        JsonNode view = quorum();
+        return view != null && view.get("node").get("is_active_controller").asBoolean();
     }
 
     public synchronized void stop() {
         if (process == null) {
             return;
         }
+        Kills.remove(this);
         RemoteMetrics.remove();
         if (plugins != null) {
             plugins.close();
@@ -199,7 +237,7 @@ public final class Process {
 
     public void await() {
         try {
-            if (process != null) {
+            while (process != null && process.isAlive()) {
                 process.waitFor();
             }
         } catch (InterruptedException e) {

@@ -8,8 +8,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-import com.fasterxml.jackson.databind.JsonNode;
-
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.ApiError;
@@ -35,8 +33,8 @@ public final class RemoteController implements InvocationHandler {
             case "toString": return "controller " + process.nodeId();
             case "hashCode": return System.identityHashCode(proxy);
             case "equals": return proxy == arguments[0];
-            case "isActive": return isActive();
-            case "curClaimEpoch": return isActive() ? process.quorum().get("quorum").get("epoch").asInt() : -1;
+            case "isActive": return process.isActive();
+            case "curClaimEpoch": return process.isActive() ? process.awaitQuorum().get("quorum").get("epoch").asInt() : -1;
             case "waitForReadyBrokers": return CompletableFuture.runAsync(() -> awaitBrokers((int) arguments[0]));
             case "findAllTopicIds": return CompletableFuture.completedFuture(RemoteImage.topicIds(process));
             case "findTopicIds": return CompletableFuture.completedFuture(found((Collection<?>) arguments[1]));
@@ -58,11 +56,6 @@ public final class RemoteController implements InvocationHandler {
                 ? new ResultOrError<>(new ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)) : new ResultOrError<>(id));
         }
         return found;
-    }
-
-    private boolean isActive() {
-        JsonNode view = process.quorum();
-        return view != null && view.get("node").get("is_active_controller").asBoolean();
     }
 
     private void awaitBrokers(int count) {

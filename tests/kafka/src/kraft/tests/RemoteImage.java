@@ -27,7 +27,7 @@ public final class RemoteImage {
     }
 
     public static MetadataImage read(Process process) {
-        long end = process.quorum().get("quorum").get("high_watermark").asLong();
+        long end = process.awaitQuorum().get("quorum").get("high_watermark").asLong();
         MetadataDelta delta = new MetadataDelta.Builder().setImage(MetadataImage.EMPTY).build();
         File[] segments = process.directory().resolve("__cluster_metadata-0").toFile()
             .listFiles((directory, name) -> name.endsWith(".log"));

@@ -17,7 +17,7 @@ public final class RemoteRaft {
     @SuppressWarnings("unchecked")
     public static KafkaRaftManager<ApiMessageAndVersion> make(Process process) {
         RaftLog log = Mockito.mock(RaftLog.class, call -> switch (call.getMethod().getName()) {
-            case "endOffset" -> new LogOffsetMetadata(process.quorum().get("log").get("end_offset").asLong());
+            case "endOffset" -> new LogOffsetMetadata(process.awaitQuorum().get("log").get("end_offset").asLong());
             default -> throw unserved(call);
         });
         return Mockito.mock(KafkaRaftManager.class, call -> switch (call.getMethod().getName()) {
