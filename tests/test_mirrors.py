@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[1]
 
 # Values whose methods are of one line, or declarations: tests/test_tidy.py and mypy check their form.
 NO_RULES = {
-    "controller.interface.env", "controller.interface.inputs", "controller.interface.slices",
-    "raft.state.follower_state", "raft.state.voter_change", "raft.storage.errors",
+    "controller.interface.inputs", "controller.interface.slices", "raft.state.follower_state",
+    "raft.state.voter_change", "raft.storage.errors",
 }  # fmt: skip
 
 # Folders of one subject, such as a tool: one test drives their modules, and has the folder's name.
@@ -63,7 +63,6 @@ TESTED_BY = {
     "tools.kraftctl.terminal": "tools/kraftctl/repair/test_log.py",
     "controller.handlers.assignments": "controller/handlers/test_topics.py",
     "controller.handlers.config_changes": "controller/handlers/test_configs.py",
-    "controller.handlers.partitions": "controller/handlers/test_isr.py",
     "controller.handlers.registrations": "controller/handlers/test_brokers.py",
     "tools.kraftctl.command_trees": "tools/kraftctl/test_completion.py",
     "controller.interface.access": "controller/node/test_admission.py",
