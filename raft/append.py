@@ -82,7 +82,7 @@ def append_control(
     data = build_control_batch(
         records, base_offset=base_offset, leader_epoch=role.epoch, timestamp_ms=now_ms + replica.wall_offset_ms
     )
-    if replica.voters.is_only(replica.key):
+    if replica.is_only_voter:
         # No other voter had to fetch before; one that is added gets as long as any.
         role.state.quorum_deadline_ms = now_ms + quorum_timeout(replica)
     replica.append(base_offset, base_offset + len(records), role.epoch, data)

@@ -117,14 +117,11 @@ def on_high_watermark(replica: Replica, role: Leader) -> None:
         role.state.is_removed = True
 
 
-def expire(replica: Replica, role: Leader, now_ms: int) -> int:
+def expire(replica: Replica, change: VoterChange, role: Leader, now_ms: int) -> int:
     """Answer a change that takes too long with REQUEST_TIMED_OUT; returns when this is due next.
 
     Its record stays in the log. Where the record waits for its offset, the change goes on without an answer.
     """
-    change = role.state.change
-    if change is None:
-        return NEVER
     if now_ms < change.deadline_ms:
         return change.deadline_ms
     change.deadline_ms = NEVER

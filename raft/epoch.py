@@ -87,8 +87,6 @@ def wait_before_election(candidates: Sequence[ReplicaKey], own: ReplicaKey, wait
 def send_begin_requests(replica: Replica, role: Leader, now_ms: int) -> None:
     """Send BeginQuorumEpoch to each voter that has not fetched for half of fetch_timeout_ms; repeat (KAFKA-16926)."""
     interval_ms = max(replica.config.fetch_timeout_ms // 2, 1)
-    if now_ms < role.state.begin_deadline_ms:
-        return
     for voter in role.state.silent_voters(interval_ms, now_ms):
         endpoint = replica.endpoint_of(voter.id)
         if endpoint is not None and replica.peers.is_ready(voter.id, now_ms):

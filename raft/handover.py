@@ -66,11 +66,8 @@ def may_resign(replica: Replica, role: Leader, now_ms: int) -> bool:
     return not state.proposals.waiting and all(progress.end_offset >= end_offset for progress in fetching)
 
 
-def next_ms(replica: Replica, now_ms: int) -> int:
+def next_ms(handover: Handover, now_ms: int) -> int:
     """When the next wait of a handover is over; NEVER where there is none."""
-    handover = replica.handover
-    if handover is None:
-        return NEVER
     return min((due for due in (handover.resign_ms, handover.deadline_ms) if due > now_ms), default=NEVER)
 
 
@@ -82,7 +79,7 @@ def is_over(replica: Replica, now_ms: int) -> bool:
     is committed, or no other voter is there to elect a leader.
     """
     handover, role = replica.handover, replica.role
-    if handover is None or replica.voters.is_only(replica.key):
+    if handover is None or replica.is_only_voter:
         return True
     if isinstance(role, Leader) or (isinstance(role, Resigned) and role.unacked):
         return False

@@ -43,9 +43,9 @@ def poll(replica: Replica, now_ms: int) -> None:
         raise AssertionError(f"the role changed {CHANGES_MAX} times and is {replica.role}")
     if now_ms >= replica.clean_deadline_ms:
         clean(replica, now_ms)
-    replica.deadline_ms = min(
-        deadline_ms, replica.clean_deadline_ms, replica.peers.next_ms(now_ms), next_ms(replica, now_ms)
-    )
+    replica.deadline_ms = min(deadline_ms, replica.clean_deadline_ms, replica.peers.next_ms(now_ms))
+    if replica.handover is not None:
+        replica.deadline_ms = min(replica.deadline_ms, next_ms(replica.handover, now_ms))
 
 
 def _is_shut_down(replica: Replica, now_ms: int) -> bool:
@@ -121,7 +121,7 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     if now_ms >= state.parked_deadline_ms:
         expire_parked(replica, role, now_ms)
     # A leader that removed itself may wait for a single other voter.
-    needs_others = not replica.voters.is_only(replica.key)
+    needs_others = not replica.is_only_voter
     is_cut_off = needs_others and now_ms >= state.quorum_deadline_ms
     if is_cut_off or (replica.shutting_down and may_resign(replica, role, now_ms)) or state.is_removed:
         if is_cut_off:
@@ -130,8 +130,9 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
         return now_ms
     if now_ms >= state.proposals.drain_ms:
         drain(replica, role, now_ms)
-    send_begin_requests(replica, role, now_ms)
-    expiry_ms = expire(replica, role, now_ms)
+    if now_ms >= state.begin_deadline_ms:
+        send_begin_requests(replica, role, now_ms)
+    expiry_ms = NEVER if state.change is None else expire(replica, state.change, role, now_ms)
     deadline_ms = min(state.proposals.drain_ms, state.parked_deadline_ms, state.begin_deadline_ms, expiry_ms)
     return min(deadline_ms, state.quorum_deadline_ms) if needs_others else deadline_ms
 

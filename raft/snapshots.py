@@ -94,7 +94,7 @@ def clean(replica: Replica, now_ms: int) -> None:
 
 def go_on_cleaning(replica: Replica, now_ms: int) -> None:
     """A deletion by size is complete on disk: check at the next poll whether more must be deleted."""
-    if replica.cleaning and replica.log.done >= replica.cleaning:
+    if replica.log.done >= replica.cleaning:
         replica.cleaning = 0
         replica.clean_deadline_ms = now_ms
 

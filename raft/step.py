@@ -86,7 +86,7 @@ def start(replica: Replica, now_ms: int, wall_offset_ms: int = 0) -> list[Effect
     if latest is not None:
         replica.load_snapshot(latest.id)
     replica.clean_deadline_ms = now_ms + replica.config.clean_interval_ms
-    if replica.voters.is_only(replica.key) and not isinstance(replica.role, Candidate):
+    if replica.is_only_voter and not isinstance(replica.role, Candidate):
         to_prospective(replica, now_ms)  # there is no other voter to wait for
     return _end(replica, now_ms)
 
@@ -171,7 +171,8 @@ def _on_flushed(replica: Replica, event: Flushed, now_ms: int) -> None:
     replica.flushed(event.number, event.end_offset, event.log_bytes)
     if isinstance(replica.role, Leader):
         fetch_request.update_high_watermark(replica, replica.role, now_ms)
-    snapshots.go_on_cleaning(replica, now_ms)
+    if replica.cleaning:
+        snapshots.go_on_cleaning(replica, now_ms)
 
 
 def _on_resign(replica: Replica, event: Resign, now_ms: int) -> None:

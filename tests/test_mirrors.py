@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[1]
 
 # Values whose methods are of one line, or declarations: tests/test_tidy.py and mypy check their form.
 NO_RULES = {
-    "controller.interface.env", "controller.interface.inputs", "controller.interface.slices",
-    "raft.state.follower_state", "raft.state.voter_change", "raft.storage.errors",
+    "controller.interface.inputs", "raft.state.follower_state",
+    "raft.state.voter_change", "raft.storage.errors",
 }  # fmt: skip
 
 # Folders of one subject, such as a tool: one test drives their modules, and has the folder's name.
@@ -26,10 +26,6 @@ ONE_SUBJECT = {
     "controller/config/java", "tools/kafka/acls", "tools/kafka/configs", "tools/kafka/dump_log",
     "tools/kafka/reassign", "tools/kafka/topics", "tools/kraftctl/bench", "tools/kraftctl/debug",
     "tools/kraftctl/doctor", "tools/kraftctl/history", "tools/kraftctl/points",
-    "raft.effects", "raft.follower_state", "raft.inputs", "raft.limits", "raft.parked", "raft.storage.errors",
-    "raft.voter_change",
-    "controller.interface.effects", "controller.interface.env", "controller.interface.inputs",
-    "controller.interface.policies",
 }  # fmt: skip
 
 # Module -> the test that drives it through another module.
@@ -46,6 +42,8 @@ TESTED_BY = {
     "controller.config.topic_values": "controller/config/test_resources.py",
     "controller.config.values.group_values": "controller/config/test_resources.py",
     "controller.config.security.listener_values": "controller/config/security/test_security_checks.py",
+    "controller.state.partitions.reads": "controller/core/test_overtaken.py",
+    "tools.kafka.version_calls": "tools/kafka/test_broker_api_versions.py",
     "controller.core.active": "controller/core/test_controller.py",
     "controller.core.periodic_work": "controller/core/test_controller.py",
     "controller.core.serving": "controller/core/test_controller.py",
@@ -67,7 +65,6 @@ TESTED_BY = {
     "tools.kraftctl.terminal": "tools/kraftctl/repair/test_log.py",
     "controller.handlers.assignments": "controller/handlers/test_topics.py",
     "controller.handlers.config_changes": "controller/handlers/test_configs.py",
-    "controller.handlers.partitions": "controller/handlers/test_isr.py",
     "controller.handlers.registrations": "controller/handlers/test_brokers.py",
     "tools.kraftctl.command_trees": "tools/kraftctl/test_completion.py",
     "controller.interface.access": "controller/node/test_admission.py",
@@ -86,17 +83,6 @@ TESTED_BY = {
     "controller.state.partitions.bulk_placing": "controller/state/test_snapshots.py",
     "controller.state.partitions.bulk_uncommon_fields": "controller/state/test_snapshots.py",
     "tools.kafka.cluster_calls": "tools/kafka/test_cluster.py",
-    "controller.state.partitions.reads": "controller/interface/test_slices.py",
-    "controller.state.tables.acl": "controller/handlers/test_acls.py",
-    "tools.kafka.acls.acl_arguments": "tools/kafka/test_stock_answers.py",
-    "tools.kafka.acls.acl_calls": "tools/kafka/acls/test_acls.py",
-    "tools.offline.acl_names": "tools/kafka/test_stock_answers.py",
-    "tools.kafka.acls.acl_options": "tools/kafka/acls/test_acls.py",
-    "tools.kafka.broker_api_versions": "tools/kafka/test_tools.py",
-    "tools.kafka.cluster": "tools/kafka/test_tools.py",
-    "tools.kafka.cluster_calls": "tools/kafka/test_tools.py",
-    "tools.kafka.election_calls": "tools/kafka/test_tools.py",
-    "tools.kafka.election_file": "tools/kafka/test_stock_answers.py",
     "tools.client.exceptions": "tools/client/test_admin.py",
     "tools.kafka.new_voter": "tools/kafka/test_stock_answers.py",
     "tools.kafka.running": "tools/kafka/test_stock_answers.py",

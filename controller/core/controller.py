@@ -81,7 +81,7 @@ class Controller:
     @property
     def is_active(self) -> bool:
         """Whether this is the active controller; a standby gets what is committed, from `state.end_offset` on."""
-        return self.env.is_active
+        return self.env.epoch >= 0
 
     def set_time(self, now_ms: int) -> None:
         """The time of the step under way."""

@@ -57,10 +57,9 @@ class OwnRegistration:
 
     def is_wanted(self, state: State) -> bool:
         """Whether the cluster keeps registrations of controllers, and lacks ours."""
-        if state.metadata_version < CONTROLLER_REGISTRATION:
-            return False
         registered = state.controllers.get(self.node_id)
-        return registered is None or registered.incarnation_id != self.incarnation_id
+        is_known = registered is not None and registered.incarnation_id == self.incarnation_id
+        return not is_known and state.metadata_version >= CONTROLLER_REGISTRATION
 
     def next_due_ms(self, state: State, leader_id: int) -> int | None:
         """When there will be something to do; None as long as nothing else happens."""

@@ -32,9 +32,12 @@ class Task:
 
 
 class Tasks:
-    """The tasks of an active controller, by name in the order in which they run when several are due."""
+    """The tasks of an active controller, by name in the order in which they run when several are due.
 
-    __slots__ = ("_next_due_ms", "_tasks")
+    next_due_ms: when the next one is due; None where there is none. It is asked for after each input.
+    """
+
+    __slots__ = ("_tasks", "next_due_ms")
 
     def __init__(self, settings: Settings, now_ms: int) -> None:
         periods = [
@@ -47,8 +50,7 @@ class Tasks:
             periods.append(("electPreferred", interval_ms, balance_leaders))
         # An interval of 0 turns a task off.
         self._tasks = [Task(name, ms, run, now_ms + ms) for name, ms, run in periods if ms > 0]
-        # Kept, because it is asked for after each input.
-        self._next_due_ms = self._earliest_ms()
+        self.next_due_ms = self._earliest_ms()
 
     def due(self, now_ms: int) -> Task | None:
         """The task that has been due longest; None where none is due."""
@@ -58,10 +60,7 @@ class Tasks:
     def ran(self, task: Task, now_ms: int, *, again: bool) -> None:
         """Say when a task that just ran is due next."""
         task.due_ms = now_ms + (AGAIN_MS if again else task.period_ms)
-        self._next_due_ms = self._earliest_ms()
-
-    def next_due_ms(self) -> int | None:
-        return self._next_due_ms
+        self.next_due_ms = self._earliest_ms()
 
     def _earliest_ms(self) -> int | None:
         return min((task.due_ms for task in self._tasks), default=None)

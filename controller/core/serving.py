@@ -9,7 +9,6 @@ from controller.core.apis import APIS, Kind
 from controller.core.log_writer import write
 from controller.core.long_steps import BROKER_HEARTBEAT, Abandoned, Overtaken
 from controller.core.snapshot_schedule import Appended
-from controller.handlers.heartbeats import follow_registrations
 from controller.interface.effects import Append, Requeue, ServeLater, UpgradeKraftVersion
 from controller.interface.inputs import Requested, Written
 from controller.interface.refusals import refused
@@ -82,7 +81,7 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     if controller.must_park(api):
         controller.parked.append((context, request))
         return
-    denied = authorization.refusal(controller, api, context, request)
+    denied = None if controller.env.access is None else authorization.refusal(controller, api, context, request)
     if denied is not None:
         controller.answer(context, denied)
         return
@@ -230,7 +229,7 @@ def write_result(controller: Controller, result: Result) -> int:
             controller.snapshots.appended(appended)
         controller.metrics.last_applied_timestamp_ms = env.wall_ms
         if env.sessions is not None:
-            follow_registrations(env.sessions, state, result.records)
+            env.sessions.follow(state, result.records)
     controller.effects.extend(result.effects)
     if result.applied is not None:
         result.applied(env.next_offset - 1)

@@ -41,7 +41,7 @@ def deadline_ms(controller: Controller) -> int | None:
     due = []
     is_held = controller.long.holds_writes  # fencing and the periodic tasks, which may write
     if controller.tasks is not None and not is_held:
-        due.append(controller.tasks.next_due_ms())
+        due.append(controller.tasks.next_due_ms)
     if controller.env.sessions is not None and not is_held:
         due.append(controller.env.sessions.next_expiry_ms())
     if controller.registration is not None:

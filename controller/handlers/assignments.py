@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.features.record_versions import partition_version
-from controller.rules.partition_elections import default_directory, is_active
+from controller.rules.partition_elections import active_among, default_directory
 from controller.rules.placement import UsableBroker, place
 from controller.state.partitions.partition import Partition, partition_record
 from records.errors import ApiError, Error
@@ -55,7 +55,7 @@ def check_manual_replicas(
 ) -> None:
     """Check the manual replicas of a new partition: as `check_assignment`, and one of them must be active."""
     check_assignment(state, env, replicas, replica_count)
-    if not any(is_active(state, replica) for replica in replicas):
+    if not active_among(state, replicas):
         raise _refusal(
             f"All brokers specified in the manual partition assignment for partition {partition_id} are fenced or in "
             "controlled shutdown."
@@ -80,14 +80,14 @@ def placed_replicas(state: State, env: Env, partition_count: int, replica_count:
 
 def all_have_an_active_replica(state: State, assignments: Sequence[Sequence[int]]) -> bool:
     """Whether each partition has a replica that can be its leader. Where one has none, `NONE_ACTIVE` says why."""
-    return all(any(is_active(state, replica) for replica in replicas) for replicas in assignments)
+    return all(active_among(state, replicas) for replicas in assignments)
 
 
 def new_partition(
     state: State, topic_id: bytes, partition_id: int, replicas: Sequence[int]
 ) -> tuple[PartitionRecord, int]:
     """The record of a new partition, and its version. The first active replica leads; at least one must be active."""
-    isr = tuple(replica for replica in replicas if is_active(state, replica))
+    isr = active_among(state, replicas)
     assert isr, (topic_id, partition_id, replicas)
     directories = tuple(default_directory(state, replica) for replica in replicas)
     partition = Partition(tuple(replicas), isr, isr[0], 0, 0, directories)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from controller.features.levels import KRAFT_VERSION, METADATA_VERSION
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT, register_broker_version
-from controller.handlers.partitions import leader_and_isr_changes
 from controller.handlers.registrations import endpoints, features
 from controller.interface.results import Result
+from controller.rules.bulk_elections import leader_and_isr_records
 from controller.state.partitions.sets import union
 from records.errors import ApiError, Error
 from records.messages.brokers import BrokerRegistrationResponse, UnregisterBrokerResponse
@@ -137,9 +137,9 @@ def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list
     """The changes of partitions when the former incarnation of a broker has ended."""
     partitions = state.partitions
     if not state.elr_enabled or is_clean:
-        return leader_and_isr_changes(state, env, partitions.in_isr(broker_id), removed=broker_id)
+        return leader_and_isr_records(state, env, partitions.in_isr(broker_id), removed=broker_id)
     rows = union(partitions.in_isr(broker_id), partitions.in_elr(broker_id))
-    return leader_and_isr_changes(state, env, rows, lost_data=broker_id)
+    return leader_and_isr_records(state, env, rows, lost_data=broker_id)
 
 
 def unregister_broker(state: State, _context: RequestContext, request: UnregisterBrokerRequest, env: Env) -> Result:
@@ -153,7 +153,7 @@ def unregister_broker(state: State, _context: RequestContext, request: Unregiste
     if broker is None:
         raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f"Broker ID {broker_id} is not currently registered")
     rows = union(state.partitions.in_isr(broker_id), state.partitions.in_elr(broker_id))
-    records = leader_and_isr_changes(state, env, rows, removed=broker_id)
+    records = leader_and_isr_records(state, env, rows, removed=broker_id)
     records.append((UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch), 0))
     response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message="")
     return Result(response, records, atomic=False)

@@ -11,19 +11,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from controller.features.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
-from controller.handlers.partitions import leader_and_isr_changes
 from controller.interface.effects import Noted
 from controller.interface.refusals import refused
 from controller.interface.results import NOTHING_PENDING, Result
 from controller.interface.sessions import NO_OFFSET
+from controller.rules.bulk_elections import leader_and_isr_records
 from controller.state.partitions.sets import without
 from controller.state.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UNFENCE
 from records.errors import ApiError, Error
 from records.messages.brokers import BrokerHeartbeatResponse
 from records.metadata.brokers import (
     BrokerRegistrationChangeRecord,
-    RegisterBrokerRecord,
-    UnregisterBrokerRecord,
 )
 
 if TYPE_CHECKING:
@@ -193,7 +191,7 @@ def entered(
 def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
     """Fence the broker: it loses its leaderships and leaves all ISRs; it stays a replica, and in the ELRs."""
     rows = state.partitions.in_isr(broker.broker_id)
-    records = leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
+    records = leader_and_isr_records(state, env, rows, removed=broker.broker_id)
     records.append((registration_change(broker, fenced=FENCE), 0))
     return records
 
@@ -208,7 +206,7 @@ def unfenced(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ())
         rows = without(rows, state.partitions.in_directory(directory))
     return [
         (registration_change(broker, fenced=UNFENCE), 0),
-        *leader_and_isr_changes(state, env, rows, added=broker.broker_id),
+        *leader_and_isr_records(state, env, rows, added=broker.broker_id),
     ]
 
 
@@ -218,7 +216,7 @@ def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> list[Item]
     if not broker.in_controlled_shutdown:
         records.append((registration_change(broker, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN), 1))
     rows = state.partitions.in_isr(broker.broker_id)
-    return records + leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
+    return records + leader_and_isr_records(state, env, rows, removed=broker.broker_id)
 
 
 def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes], *, has_left: bool) -> list[Item]:
@@ -231,7 +229,7 @@ def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes
         rows = state.partitions.in_directory(directory)
         if has_left:
             rows = without(rows, state.partitions.in_isr(broker.broker_id))
-        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
+        records += leader_and_isr_records(state, env, rows, removed=broker.broker_id)
     # A broker without an online directory reports an empty list, which means "no change"; it is about to stop.
     left = tuple(directory for directory in broker.directories if directory not in gone)
     records.append((registration_change(broker, log_dirs=left), 2))
@@ -287,19 +285,3 @@ def touch_late(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
     if broker is None or broker.epoch != request.broker_epoch or env.sessions is None:
         return
     env.sessions.touch(broker.broker_id, fenced=broker.fenced, metadata_offset=request.current_metadata_offset)
-
-
-_OF_REGISTRATIONS = frozenset({RegisterBrokerRecord, UnregisterBrokerRecord, BrokerRegistrationChangeRecord})
-
-
-def follow_registrations(sessions: Sessions, state: State, items: Iterable[Item]) -> None:
-    """Update the sessions after these records have changed registrations."""
-    # Without a call for each: a request may have 10,000 records, and no pause is possible here.
-    for record in [item[0] for item in items if item.__class__ is tuple and item[0].__class__ in _OF_REGISTRATIONS]:
-        if isinstance(record, RegisterBrokerRecord):
-            sessions.remove(record.broker_id)
-            sessions.register(record.broker_id, fenced=record.fenced)
-        elif isinstance(record, UnregisterBrokerRecord):
-            sessions.remove(record.broker_id)
-        elif isinstance(record, BrokerRegistrationChangeRecord):
-            sessions.register(record.broker_id, fenced=state.brokers[record.broker_id].fenced)

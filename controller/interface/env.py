@@ -64,7 +64,3 @@ class Env:
     mutation_buckets: dict[tuple[str, str], Any] = field(default_factory=dict)
     documentation: Callable[[], Mapping[Any, Mapping[str, str]]] = dict
     slices: Slices = field(default_factory=Slices)
-
-    @property
-    def is_active(self) -> bool:
-        return self.epoch >= 0

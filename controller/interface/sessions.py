@@ -10,11 +10,17 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from controller.interface.results import Item
+    from controller.state.state import State
+
 NO_OFFSET = -1
 LARGEST_OFFSET = 9223372036854775807
+_OF_REGISTRATIONS = frozenset({RegisterBrokerRecord, UnregisterBrokerRecord, BrokerRegistrationChangeRecord})
 
 
 @dataclass(slots=True)
@@ -56,6 +62,18 @@ class Sessions:
     def __iter__(self) -> Iterator[Session]:
         """All sessions, by ascending broker id."""
         return iter([self._brokers[broker_id] for broker_id in sorted(self._brokers)])
+
+    def follow(self, state: State, items: Iterable[Item]) -> None:
+        """Take over what these records, which the state has, have changed in registrations."""
+        # Without a call for each: a request may have 10,000 records, and no pause is possible here.
+        for record in [item[0] for item in items if item.__class__ is tuple and item[0].__class__ in _OF_REGISTRATIONS]:
+            if isinstance(record, RegisterBrokerRecord):
+                self.remove(record.broker_id)
+                self.register(record.broker_id, fenced=record.fenced)
+            elif isinstance(record, UnregisterBrokerRecord):
+                self.remove(record.broker_id)
+            elif isinstance(record, BrokerRegistrationChangeRecord):
+                self.register(record.broker_id, fenced=state.brokers[record.broker_id].fenced)
 
     def get(self, broker_id: int) -> Session | None:
         return self._brokers.get(broker_id)

@@ -6,12 +6,13 @@ that serve none before the ACLs are loaded (`early.start.listeners`).
 
 from __future__ import annotations
 
+from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import Kind
 from controller.core.authorization import refusal
 from controller.interface.inputs import ANONYMOUS, RequestContext
-from controller.node.envelope import host_text
+from controller.node.envelope import address_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,3 +120,14 @@ class Admission:
             client_id=incoming.client_id or "",  # to stock, null is an empty id
             security_protocol=self._protocols.get(incoming.listener, "PLAINTEXT"),
         )
+
+
+def host_text(peer: str) -> str:
+    """The host of a `host:port`; an IPv6 address as Java prints it, which is how ACLs name hosts."""
+    host = peer.rpartition(":")[0]
+    if ":" not in host:
+        return host
+    try:
+        return address_text(inet_pton(AF_INET6, host.strip("[]").partition("%")[0]))
+    except (OSError, ValueError):
+        return host

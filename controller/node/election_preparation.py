@@ -56,7 +56,7 @@ class ElectionPreparation:
     def start(self) -> None:
         """Open the missing connections now, and again at each interval."""
         replica = self._replica
-        if replica.is_voter and not replica.voters.is_only(replica.key):
+        if replica.is_voter and not replica.is_only_voter:
             for voter_id in replica.voters.ids:
                 endpoint = self._endpoint_of(voter_id)
                 if voter_id != replica.key.id and endpoint is not None:

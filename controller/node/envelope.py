@@ -7,7 +7,6 @@ sent it to this node, and wraps the response.
 from __future__ import annotations
 
 from dataclasses import replace
-from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, served_versions
@@ -145,17 +144,6 @@ def address_text(data: bytes) -> str:
     raise ApiError(
         Error.INVALID_REQUEST, f"Failed to parse client address from envelope: it has {len(data)} bytes, not 4 or 16"
     )
-
-
-def host_text(peer: str) -> str:
-    """The host of a `host:port`; an IPv6 address as Java prints it, which is how ACLs name hosts."""
-    host = peer.rpartition(":")[0]
-    if ":" not in host:
-        return host
-    try:
-        return address_text(inet_pton(AF_INET6, host.strip("[]").partition("%")[0]))
-    except (OSError, ValueError):
-        return host
 
 
 def header_of(data: bytes, release: Release = CURRENT) -> tuple[RequestHeader, int]:

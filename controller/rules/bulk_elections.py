@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from controller.interface.env import Env
+    from controller.interface.results import Item
     from controller.state.partitions.columns import Int32s
     from controller.state.partitions.partitions import Rows
     from controller.state.state import State
@@ -74,6 +75,12 @@ def leader_and_isr_changes(
         target = PartitionTarget(unclean_shutdown=() if lost_data is None else (lost_data,))
         groups += grouped(_one_by_one(elections, rows[others], min_isr[others], target, election))
     return PartitionChanges(groups)
+
+
+def leader_and_isr_records(state: State, env: Env, rows: Rows, **why: int) -> list[Item]:
+    """The changes as the items of a result: none where nothing changes. why: as for `leader_and_isr_changes`."""
+    changes = leader_and_isr_changes(state, env, rows, **why)  # type: ignore[arg-type]
+    return [changes] if len(changes) else []
 
 
 def _acceptable(state: State, rules: BulkRules, added: int | None, gone: tuple[int, ...]) -> list[Bools]:

@@ -11,7 +11,7 @@ from controller.state.tables.configs import BROKER, TOPIC
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from controller.interface.env import Env
     from controller.rules.partition_change import PartitionTarget
@@ -24,10 +24,10 @@ MIN_ISR = "min.insync.replicas"
 UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
 
-def is_active(state: State, broker_id: int) -> bool:
-    """Whether a broker may lead partitions and be in their ISR."""
-    broker = state.brokers.get(broker_id)
-    return broker is not None and broker.is_active
+def active_among(state: State, replicas: Iterable[int]) -> tuple[int, ...]:
+    """Those of the replicas that may lead partitions and be in their ISR, in their order."""
+    brokers = state.brokers
+    return tuple(replica for replica in replicas if (broker := brokers.get(replica)) is not None and broker.is_active)
 
 
 def default_directory(state: State, broker_id: int) -> bytes:

@@ -62,10 +62,6 @@ class VoterSet:
         voter = self._by_id.get(key.id)
         return voter is not None and voter.key.matches(key)
 
-    def is_only(self, key: ReplicaKey) -> bool:
-        """Whether this replica is the only voter."""
-        return len(self.ids) == 1 and self.holds(key)
-
     def endpoints(self, voter_id: int) -> tuple[Endpoint, ...]:
         """The endpoints of a voter; empty where the id is not in the set."""
         voter = self._by_id.get(voter_id)

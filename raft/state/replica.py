@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 class Replica:
     """A voter or observer. key: its own, with its directory id; static_voters: of `controller.quorum.voters`; voters:
-    the current voter set; is_voter: whether this replica is in it.
+    the current voter set; is_voter: whether this replica is in it; is_only_voter: whether no other is either;
+    kraft_version: the level of that feature in the log, 0 where the log has none.
 
     deadline_ms: when it must be stepped at the latest. high_watermark: None where unknown, as at the start of each
     leadership. notified_offset: the highest offset that the state machine was notified of, by a high watermark or a
@@ -63,8 +64,10 @@ class Replica:
         "freezing",
         "handover",
         "high_watermark",
+        "is_only_voter",
         "is_voter",
         "key",
+        "kraft_version",
         "kraft_versions",
         "log",
         "notified_offset",
@@ -94,8 +97,10 @@ class Replica:
         self.log = LogView(recovered)
         self.voter_sets: History[VoterSet] = History(recovered.voter_sets)
         self.kraft_versions: History[int] = History(recovered.kraft_versions)
+        self.kraft_version = self._last_kraft_version()
         self.voters = self._last_voters()
         self.is_voter = self.voters.holds(key)
+        self.is_only_voter = self.is_voter and len(self.voters.ids) == 1
         self.peers = Peers(max(config.request_timeout_ms, 1), config.retry_backoff_ms, self._bootstrap())
         self.high_watermark: int | None = None
         self.notified_offset = -1
@@ -124,12 +129,6 @@ class Replica:
     @property
     def leader_id(self) -> int | None:
         return self.role.leader_id
-
-    @property
-    def kraft_version(self) -> int:
-        """The level of the feature kraft.version in the log; 0 where the log has none."""
-        last = self.kraft_versions.last()
-        return 0 if last is None else last[1]
 
     @property
     def may_stand(self) -> bool:
@@ -255,10 +254,12 @@ class Replica:
         self._truncate_control()
 
     def flushed(self, number: int, end_offset: int, size: int) -> None:
-        """The operations of the log up to `number` are on disk."""
+        """The operations of the log up to `number` are on disk, which may end before the log does."""
+        end = self.log.end
         if self.log.flushed(number, end_offset, size):
             self._save_epochs(changed=True)
-        self._truncate_control()
+        if self.log.end < end:
+            self._truncate_control()
 
     def reset_log(self, snapshot: SnapshotId, voters: VoterSet | None, kraft_version: int | None) -> None:
         """Empty the log; it starts at a snapshot, whose control records take effect."""
@@ -266,6 +267,7 @@ class Replica:
         self._save_epochs(changed=True)
         self.voter_sets.restart(snapshot.end_offset - 1, voters)
         self.kraft_versions.restart(snapshot.end_offset - 1, kraft_version)
+        self.kraft_version = self._last_kraft_version()
         self._voters_may_differ()
 
     def advance_log_start(self, start_offset: int) -> int:
@@ -282,6 +284,7 @@ class Replica:
                 self.voter_sets.add(offset, value)
             else:
                 self.kraft_versions.add(offset, value)
+                self.kraft_version = value
         self._voters_may_differ()
 
     def _save_epochs(self, changed: bool) -> None:
@@ -291,6 +294,7 @@ class Replica:
     def _truncate_control(self) -> None:
         self.voter_sets.truncate(self.log.end)
         self.kraft_versions.truncate(self.log.end)
+        self.kraft_version = self._last_kraft_version()
         self._voters_may_differ()
 
     def _voters_may_differ(self) -> None:
@@ -299,9 +303,14 @@ class Replica:
             return
         self.voters = voters
         self.is_voter = voters.holds(self.key)
+        self.is_only_voter = self.is_voter and len(voters.ids) == 1
         if isinstance(self.role, Leader):
             self.role.state.follow(voters)
         self.emit(VotersChanged(tuple(voters)))
+
+    def _last_kraft_version(self) -> int:
+        last = self.kraft_versions.last()
+        return 0 if last is None else last[1]
 
     def _last_voters(self) -> VoterSet:
         last = self.voter_sets.last()

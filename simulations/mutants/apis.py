@@ -52,7 +52,7 @@ MUTANTS = (
         "Q69", "a replica whose directory fails remains leader", "directories", "KIP-858", ("C20",),
         Edit(
             "controller.handlers.heartbeats", "directories_offline",
-            "records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)", "pass",
+            "records += leader_and_isr_records(state, env, rows, removed=broker.broker_id)", "pass",
         ),
     ),
     row(
@@ -77,7 +77,7 @@ MUTANTS = (
         "Q73", "an unregistered broker stays in the ISR", "brokers", "KIP-631", ("C06", "C07"),
         Edit(
             "controller.handlers.brokers", "unregister_broker",
-            "records = leader_and_isr_changes(state, env, rows, removed=broker_id)",
+            "records = leader_and_isr_records(state, env, rows, removed=broker_id)",
             "records: list[Item] = []",
         ),
     ),

@@ -18,7 +18,7 @@ MUTANTS = (
         "Q43", "new partitions have fenced brokers in sync", "isr", "KAFKA-13083", ("C06",),
         Edit(
             "controller.handlers.assignments", "new_partition",
-            "(replica for replica in replicas if is_active(state, replica))", "replicas",
+            "active_among(state, replicas)", "tuple(replicas)",
         ),
     ),
     row(
@@ -43,7 +43,7 @@ MUTANTS = (
         "Q46", "after an unclean start partitions stay as they were", "brokers", "KAFKA-18106", ("C06", "C16"),
         Edit(
             "controller.handlers.brokers", "shut_down",
-            "leader_and_isr_changes(state, env, rows, lost_data=broker_id)", "[]",
+            "leader_and_isr_records(state, env, rows, lost_data=broker_id)", "[]",
         ),
     ),
     row(

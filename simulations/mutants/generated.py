@@ -27,11 +27,12 @@ PREFIX = "G/"
 
 # Level -> the packages whose own modules (not those of subpackages) are the core that the level tests.
 CORES = {
-    "raft": ("raft",),
+    "raft": ("raft", "raft.interface", "raft.state"),
     "controller": (
         "controller.core",
         "controller.features",
         "controller.handlers",
+        "controller.handlers.security",
         "controller.interface",
         "controller.rules",
         "controller.state",

@@ -292,8 +292,8 @@ MUTANTS = (
         Edit(
             "raft.handover",
             "is_over",
-            "handover is None or replica.voters.is_only(replica.key)",
-            "handover is None or not replica.is_voter or replica.voters.is_only(replica.key)",
+            "handover is None or replica.is_only_voter",
+            "handover is None or not replica.is_voter or replica.is_only_voter",
         ),
     ),
 )

@@ -228,10 +228,10 @@ MUTANTS = (
         "D20", "what was written counts as committed after a restart", "watermark", "own", ("S09", "S10", "ASSERT"),
         (Edit(
             "raft.step", "start",
-            "if replica.voters.is_only(replica.key) and not isinstance(replica.role, Candidate):\n    ...",
+            "if replica.is_only_voter and not isinstance(replica.role, Candidate):\n    ...",
             "if replica.log.end:\n"
             "    replica.set_high_watermark(replica.log.end)\n"
-            "if replica.voters.is_only(replica.key) and not isinstance(replica.role, Candidate):\n"
+            "if replica.is_only_voter and not isinstance(replica.role, Candidate):\n"
             "    ...",
         ),),
     ),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from controller.core.apis import APIS, Kind
 from controller.interface.inputs import Principal
 from controller.interface.inputs import Requested as ControllerRequested
+from controller.node.admission import host_text
 from controller.node.authorizers import access_of
-from controller.node.envelope import host_text
 from raft.interface.inputs import Requested
 from raft.network.channel import CONNECT_MS_MAX, VERSIONS_MS_MAX
 from raft.network.server import Server

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from raft.interface.voters import control_values
 from raft.storage.directory import list_contents
 from raft.storage.errors import CorruptLog, CorruptSnapshot, StorageError
 from raft.storage.files import OsFiles
@@ -19,7 +20,6 @@ from raft.storage.recovery import LogRecovery
 from raft.storage.snapshot_file import check_snapshot
 from raft.storage.snapshots import control_state
 from raft.storage.walk import next_intact
-from raft.voters import control_values
 from records.batch import read_header
 from records.metadata_log import PARTITION_DIRECTORY
 

@@ -55,11 +55,12 @@ class Table(dict[K, V], Generic[K, V]):
 
     def changed_at(self, key: K) -> int:
         """The offset of the last uncommitted change of this key, its removal included; -1 where there is none."""
-        return self.log.changed_at(key)
+        return self.log.uncommitted.get(key, -1)
 
     def last_change(self) -> int:
         """An offset at or above the last uncommitted change of any key; -1 where there is none."""
-        return self.log.last_change()
+        log = self.log
+        return log.latest if log.uncommitted else -1
 
     def stable(self, key: K) -> V | None:
         """The value of a key without what is not committed, or in an open transaction; None where there is none."""

@@ -22,7 +22,7 @@ def due(found, now_ms):
 def test_tasks_are_first_due_one_period_after_activation():
     t = tasks()
 
-    assert (due(t, 1499), due(t, 1500), t.next_due_ms()) == (None, "writeNoOpRecord", 1500)
+    assert (due(t, 1499), due(t, 1500), t.next_due_ms) == (None, "writeNoOpRecord", 1500)
 
 
 def test_the_task_that_is_overdue_longest_runs_first():
@@ -55,4 +55,4 @@ def test_tasks_can_be_disabled():
     )
 
     # All but the removal of expired tokens.
-    assert (t.next_due_ms(), due(t, 10**9)) == (3_601_000, "expireDelegationTokens")
+    assert (t.next_due_ms, due(t, 10**9)) == (3_601_000, "expireDelegationTokens")

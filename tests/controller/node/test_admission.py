@@ -11,8 +11,8 @@ from controller.interface.access import Access
 from controller.interface.env import Env
 from controller.interface.inputs import Principal
 from controller.interface.settings import Settings
-from controller.node.admission import Admission
-from controller.node.envelope import host_text, opened
+from controller.node.admission import Admission, host_text
+from controller.node.envelope import opened
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.state import State
 from raft.interface.inputs import Source

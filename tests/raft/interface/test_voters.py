@@ -56,12 +56,6 @@ def test_a_dynamic_voter_is_one_directory() -> None:
     assert not voters.holds(ReplicaKey(1))
 
 
-def test_only_a_sole_voter_is_the_only_one() -> None:
-    assert static_voters(1).is_only(key(1))
-    assert not static_voters(1).is_only(key(2))
-    assert not static_voters(1, 2).is_only(key(1))
-
-
 def test_an_entry_is_current_if_it_equals_the_voters_own() -> None:
     other = Endpoint("EXTERNAL", "host-1", 1)
     own = Voter(key(1), (endpoint(1), other), (0, 1))

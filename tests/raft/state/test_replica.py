@@ -208,6 +208,28 @@ def test_voters_of_the_log_replace_the_configured_ones() -> None:
     assert (replica.voters, replica.kraft_version, replica.is_voter) == (dynamic_voters(1, 2), 1, True)
 
 
+def test_only_a_sole_voter_is_the_only_one() -> None:
+    sets = {"itself": (1,), "two": (1, 2), "another": (2,)}
+
+    found = {
+        name: Bench(1, recovered=Recovered(voter_sets=((-1, dynamic_voters(*ids)),))).replica.is_only_voter
+        for name, ids in sets.items()
+    }
+
+    assert found == {"itself": True, "two": False, "another": False}
+
+
+def test_a_truncation_takes_back_the_voters_and_the_kraft_version_of_the_end_of_the_log() -> None:
+    replica = Bench(1, recovered=log(20, (1, 0))).replica
+    before = (replica.kraft_version, replica.is_only_voter)
+
+    replica.take_control([(18, dynamic_voters(1)), (19, 1)])
+    taken = (replica.kraft_version, replica.is_only_voter)
+    replica.truncate(18)
+
+    assert (taken, (replica.kraft_version, replica.is_only_voter)) == ((1, True), before)
+
+
 def test_a_replica_stands_while_no_set_without_it_is_known_to_be_committed() -> None:
     sets = ((-1, dynamic_voters(1, 2, 3)), (5, dynamic_voters(2, 3)), (7, dynamic_voters(2, 3, 4)))
 

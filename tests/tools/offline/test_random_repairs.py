@@ -17,14 +17,22 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from controller.config.node import NodeConfig
-from raft.config import Endpoint, ReplicaKey, SnapshotId, Voter
-from raft.effects import AdvanceLogStart, Append, DeleteSnapshot, HighWatermark, SaveElection, SaveEpochs, Truncate
+from raft.interface.config import Endpoint, ReplicaKey, SnapshotId, Voter
+from raft.interface.effects import (
+    AdvanceLogStart,
+    Append,
+    DeleteSnapshot,
+    HighWatermark,
+    SaveElection,
+    SaveEpochs,
+    Truncate,
+)
+from raft.interface.voters import VoterSet, voters_record
 from raft.storage.files import OsFiles
 from raft.storage.flusher import AtOnce
 from raft.storage.log import LogLimits
 from raft.storage.meta_properties import MetaProperties, write_meta_properties
 from raft.storage.storage import Storage
-from raft.voters import VoterSet, voters_record
 from records.batch import build_batch, build_control_batch
 from records.control import KRaftVersionRecord, LeaderChangeMessage
 from records.control_batch import encode_control
@@ -43,7 +51,7 @@ from tools.offline.truncation import CannotTruncate, plan_truncation, truncate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from raft.inputs import Input
+    from raft.interface.inputs import Input
     from tools.offline.examined import Examined
 
 VOTERS = VoterSet(
