@@ -42,7 +42,7 @@ TESTED_BY = {
     "controller.config.topic_values": "controller/config/test_resources.py",
     "controller.config.values.group_values": "controller/config/test_resources.py",
     "controller.config.security.listener_values": "controller/config/security/test_security_checks.py",
-    "controller.state.partitions.reads": "controller/core/test_overtaken.py",
+    "controller.state.partitions.reads": "controller/interface/test_slices.py",
     "tools.kafka.version_calls": "tools/kafka/test_broker_api_versions.py",
     "controller.core.active": "controller/core/test_controller.py",
     "controller.core.periodic_work": "controller/core/test_controller.py",
