@@ -20,6 +20,8 @@ HERE = Path(__file__).parent
 RELEASES = ("4.3.1", "4.4.0")
 # That of a test which does not say: `KRAFT_STOCK_RELEASE=4.4.0 make interop` runs them all with another one.
 DEFAULT = os.environ.get("KRAFT_STOCK_RELEASE", "4.3.1")
+# The newest release with a shell: kafka-shell 4.4.0 is not on Maven Central.
+WITH_SHELL = "4.3.1"
 
 TOOLS = {
     "acls": "org.apache.kafka.tools.AclCommand",
@@ -78,6 +80,11 @@ class Stock:
 
     version: str = DEFAULT
     quick: bool = False
+
+    @property
+    def release(self) -> str:
+        """As `--release-version` takes it."""
+        return self.version.rpartition(".")[0]
 
     @property
     def jars(self) -> Path:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.interop.cluster import BIN, OURS, STOCK, Cluster, cluster, eventually
+from tests.interop.stock import WITH_SHELL
 from tests.interop.test_broker_joins import await_brokers
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 SETTINGS = {"metadata.log.max.record.bytes.between.snapshots": "4000"}
 
 
+@pytest.mark.parametrize("stock", [WITH_SHELL], indirect=True)
 def test_a_stock_node_and_ours_start_from_the_same_directory_in_turn(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [OURS], brokers=1, settings=SETTINGS) as found:
         await_brokers(found, 1)

@@ -52,7 +52,7 @@ def test_the_past_of_a_topic_of_stock_that_was_deleted_and_created_anew(stock: S
         now = kraftctl("at", "end", "topics/byName/orders", *quorum)["found"]
         # Each exit code is 0: nothing is wrong.
         kraftctl("doctor", "-c", str(controller.properties))
-        preflight = kraftctl("features", "preflight", "4.3", *quorum)
+        preflight = kraftctl("features", "preflight", found.stock.release, *quorum)
 
     assert [each["change"] for each in watched] == ["created", "deleted", "created"]
     assert [each for each in live if each["kind"] == "topic"] == watched

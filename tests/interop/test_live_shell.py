@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.interop.cluster import BIN, OURS, STOCK, Cluster, cluster, eventually
+from tests.interop.stock import WITH_SHELL
 from tests.interop.test_broker_joins import await_brokers
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def fill(found: Cluster) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("stock", [WITH_SHELL], indirect=True)
 @pytest.mark.parametrize("kind", [OURS, STOCK])
 def test_a_live_quorum_has_the_tree_that_the_stock_shell_shows_of_its_checkpoint(
     kind: str, stock: Stock, tmp_path: Path

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.interop.cluster import BIN, CLUSTER_ID, OURS, STOCK, Cluster, cluster, eventually
 from tests.interop.dynamic import Dynamic, directory_id
 from tests.interop.test_broker_joins import await_brokers, dumped, end_offset
@@ -181,6 +183,7 @@ def with_an_empty_directory(operator: Operator, node_id: int) -> None:
         operator.run(line, node_id, DIRECTORY_ID=lost, CLUSTER_ID=CLUSTER_ID)
 
 
+@pytest.mark.parametrize("stock", ["4.4.0"], indirect=True)
 def test_a_static_quorum_of_stock_becomes_one_of_ours_and_back_under_load(tmp_path: Path, stock: Stock) -> None:
     settings = {**SNAPSHOTS, **SESSION, "kraft.log.format": "json"}
     release = ("--release-version", "4.2")
@@ -201,7 +204,7 @@ def test_a_static_quorum_of_stock_becomes_one_of_ours_and_back_under_load(tmp_pa
             the_snapshot_alone_is_kept(operator, first)
             the_snapshot_alone_is_kept(operator, second)
             described = operator.follow(RAISE)
-            assert levels(described)["metadata.version"] == "4.3-IV0"
+            assert levels(described)["metadata.version"] == "4.4-IV2"
             assert levels(described)["kraft.version"] == "1"
             operator.follow(REPLACE, first)
             operator.follow(REPLACE, third)
@@ -215,6 +218,7 @@ def test_a_static_quorum_of_stock_becomes_one_of_ours_and_back_under_load(tmp_pa
         the_logs_agree(found)
 
 
+@pytest.mark.parametrize("stock", ["4.4.0"], indirect=True)
 def test_a_dynamic_quorum_of_stock_becomes_one_of_ours_and_back_under_load(tmp_path: Path, stock: Stock) -> None:
     found = Dynamic(tmp_path, stock, settings={**SNAPSHOTS, **SESSION})
     with contextlib.closing(found):

@@ -56,6 +56,8 @@ NOT_RUN = {
     "--json and --dry-run of each verb",
     "Elections that repeat, and slow failovers": "no command; tests/raft/test_handover.py, "
     "tests/controller/node/test_stop_snapshot.py",
+    "Kafka 4.4": "tests/interop/test_migration.py raises the level with these commands, "
+    "tests/controller/server/test_releases.py unregisters a controller",
     "SCRAM between controllers": "no command; tests/interop/test_security_mechanisms.py, and "
     "test_security_page.py runs docs/security.md",
 }

@@ -17,6 +17,7 @@ from raft.storage.flusher import AtOnce
 from raft.storage.log import LogLimits
 from raft.storage.storage import Storage
 from records.batch import batches, records_of
+from tests.interop.stock import WITH_SHELL
 
 if TYPE_CHECKING:
     from tests.interop.stock import Stock
@@ -62,6 +63,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("stock", [WITH_SHELL], indirect=True)
 def test_stock_tools_read_every_file(directory: Path, stock: Stock) -> None:
     partition = directory / PARTITION
 

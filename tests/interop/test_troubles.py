@@ -12,11 +12,14 @@ import subprocess
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import BIN, CLUSTER_ID, OURS, STOCK, Cluster, NodeProcess, cluster, eventually
 from tests.interop.dynamic import Dynamic
 from tests.interop.rehearsal import names_in, write
 from tests.interop.secured import SCRAM_MODULE
+from tests.interop.stock import WITH_SHELL
 from tests.interop.test_log_repair import kraftctl
 
 if TYPE_CHECKING:
@@ -101,6 +104,7 @@ def test_controllers_of_two_clusters_do_not_name_the_ids_that_differ(tmp_path: P
         found.end()
 
 
+@pytest.mark.parametrize("stock", [WITH_SHELL], indirect=True)
 def test_stocks_shell_does_not_show_the_directory_of_a_running_node(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [STOCK], 0) as found:
         node = found.controllers[1]

@@ -179,7 +179,7 @@ def upgraded(found: Cluster) -> Transcript:
         )
         run("dry run", "features", "upgrade", "--feature", "kraft.version=1", "--dry-run")
         run("upgrade", "features", "upgrade", "--feature", "kraft.version=1")
-        run("upgrade again", "features", "upgrade", "--release-version", "4.3")
+        run("upgrade again", "features", "upgrade", "--release-version", found.stock.release)
         run("safe downgrade", "features", "downgrade", "--feature", "kraft.version=0")
         run("unsafe downgrade", "features", "downgrade", "--feature", "kraft.version=0", "--unsafe")
         run("features", "features", "describe")
