@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 
-from controller.config.values.definition import ILLEGAL_ARGUMENT, ConfigError, Value
+from controller.config.values.definition import CONFIG_EXCEPTION, ILLEGAL_ARGUMENT, ConfigError, Value
 from controller.config.values.text import java_text, java_trim
 
 TYPE_CHECKING = False
@@ -90,6 +90,7 @@ _BOUNDED = (
     ("streams.num.warmup.replicas", "<=", "group.streams.max.warmup.replicas"),
 )
 ASSIGNOR = "streams.assignor.name"
+NODE_TAGS = "group.streams.rack.aware.assignment.tags"
 TAGS = "streams.rack.aware.assignment.tags"
 _BETWEEN_GROUP_KEYS = (
     ("consumer.session.timeout.ms", ">", "consumer.heartbeat.interval.ms"),
@@ -98,8 +99,11 @@ _BETWEEN_GROUP_KEYS = (
 )
 
 
-def check_node(values: Mapping[str, Value]) -> None:
-    """Check the group keys of a node against each other. Raises ConfigError for the first violation."""
+def check_node(values: Mapping[str, Value], originals: Mapping[str, str]) -> None:
+    """Check the group keys of a node against each other. Raises ConfigError for the first violation.
+
+    originals: the texts of the keys that its file has.
+    """
     for left, relation, right in _BETWEEN_NODE_KEYS:
         if left == _ASSIGNORS_BEFORE:
             assignors = values["group.share.assignors"]
@@ -109,6 +113,7 @@ def check_node(values: Mapping[str, Value]) -> None:
                 raise ConfigError(text, ILLEGAL_ARGUMENT)
         if not _holds(values[left], relation, values[right]):
             raise ConfigError(f"{left} {_RELATIONS[relation]} {right}", ILLEGAL_ARGUMENT)
+    check_tags(NODE_TAGS, originals.get(NODE_TAGS), ILLEGAL_ARGUMENT)
 
 
 def check_group(
@@ -130,11 +135,11 @@ def check_group(
         raise ConfigError("errors.deadletterqueue.topic.name: DLQ topic name must not start with '__'")
 
 
-def check_tags(name: str, text: str | None) -> None:
+def check_tags(name: str, text: str | None, exception: str = CONFIG_EXCEPTION) -> None:
     """Raises ConfigError for a list of tags that names one twice, which a list of other keys may (KIP-1071)."""
     tags = re.split(r"\s*,\s*", java_trim(text)) if text else []
     if len(set(tags)) != len(tags):
-        raise ConfigError(f"{name} must not contain duplicate tag keys.")
+        raise ConfigError(f"{name} must not contain duplicate tag keys.", exception)
 
 
 def _bounds_text(key: str, node: Mapping[str, Value]) -> str:

@@ -57,7 +57,7 @@ class NodeConfig(NodeValues):
         self.originals = with_synonyms(found)
         self.values = server.KEYS.parse(self.originals, self.warnings)
         self.values.update(own.KEYS.parse(self.originals, self.warnings))
-        check_node(self.values)
+        check_node(self.values, self.originals)
         self.process_roles = self.list("process.roles")
         self.node_id = self.number("node.id")
         self.controller_listener_names = self.list("controller.listener.names")
