@@ -129,11 +129,12 @@ class Release:
     that it knows. lacks: the API keys of `controller.core.apis` that it does not serve. api_versions: the greatest
     version of an API, where it is not that of the table there. hides_levels: whether ApiVersions has no finalized
     features before the first one is committed, rather than the least metadata.version (KAFKA-19964).
+    assigns_to_cordoned: whether a manual assignment may name a broker whose directories are all cordoned (KAFKA-20832).
     """
 
     __slots__ = (
-        "api_key_max", "api_versions", "features", "hides_levels", "lacks", "latest_production", "latest_testing",
-        "name",
+        "api_key_max", "api_versions", "assigns_to_cordoned", "features", "hides_levels", "lacks",
+        "latest_production", "latest_testing", "name",
     )  # fmt: skip
 
     def __init__(
@@ -147,6 +148,7 @@ class Release:
         lacks: frozenset[int] = frozenset(),
         api_versions: Mapping[int, int] | None = None,
         hides_levels: bool = True,
+        assigns_to_cordoned: bool = False,
     ) -> None:
         self.name = name
         self.latest_production = latest_production
@@ -156,6 +158,7 @@ class Release:
         self.lacks = lacks
         self.api_versions = api_versions or {}
         self.hides_levels = hides_levels
+        self.assigns_to_cordoned = assigns_to_cordoned
 
     def knows(self, level: int) -> bool:
         """Whether it has the rules of a level of metadata.version."""
@@ -171,7 +174,7 @@ class Release:
 
 KAFKA_4_3 = Release(
     "4.3", 30, 31, tuple(_SHARE_OF_4_3 if each.name == SHARE_VERSION else each for each in _FEATURES),
-    api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False,
+    api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False, assigns_to_cordoned=True,
 )  # fmt: skip
 KAFKA_4_4 = Release("4.4", 33, 34, _FEATURES, api_key_max=94)
 RELEASES = {release.name: release for release in (KAFKA_4_3, KAFKA_4_4)}

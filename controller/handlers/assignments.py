@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NONE_ACTIVE = "All brokers are currently fenced or in controlled shutdown."
 
 
-def check_assignment(state: State, replicas: Sequence[int], replica_count: int | None) -> None:
+def check_assignment(state: State, env: Env, replicas: Sequence[int], replica_count: int | None) -> None:
     """Check a manual list of replicas against the registered brokers; fenced brokers are allowed.
 
     replica_count: of the topic's other partitions; None if it may differ.
@@ -31,9 +31,15 @@ def check_assignment(state: State, replicas: Sequence[int], replica_count: int |
         raise _refusal("The manual partition assignment includes an empty replica list.")
     previous = None
     for broker_id in sorted(replicas):
-        if broker_id not in state.brokers:
+        broker = state.brokers.get(broker_id)
+        if broker is None:
             raise _refusal(
                 f"The manual partition assignment includes broker {broker_id}, but no such broker is registered."
+            )
+        if not (broker.has_uncordoned_directory or env.release.assigns_to_cordoned):
+            raise _refusal(
+                f"The manual partition assignment includes broker {broker_id}, but all its log directories are "
+                "cordoned."
             )
         if broker_id == previous:
             raise _refusal(f"The manual partition assignment includes the broker {broker_id} more than once.")
@@ -45,9 +51,11 @@ def check_assignment(state: State, replicas: Sequence[int], replica_count: int |
         )
 
 
-def check_manual_replicas(state: State, partition_id: int, replicas: Sequence[int], replica_count: int | None) -> None:
+def check_manual_replicas(
+    state: State, env: Env, partition_id: int, replicas: Sequence[int], replica_count: int | None
+) -> None:
     """Check the manual replicas of a new partition: as `check_assignment`, and one of them must be active."""
-    check_assignment(state, replicas, replica_count)
+    check_assignment(state, env, replicas, replica_count)
     if not any(is_active(state, replica) for replica in replicas):
         raise _refusal(
             f"All brokers specified in the manual partition assignment for partition {partition_id} are fenced or in "

@@ -124,7 +124,7 @@ def grown(state: State, context: RequestContext, env: Env, asked: Any) -> Record
             raise ApiError(Error.INVALID_REPLICATION_FACTOR, text)
     else:
         for index, assignment in enumerate(asked.assignments, start=current):
-            check_manual_replicas(state, index, assignment.broker_ids, replica_count)
+            check_manual_replicas(state, env, index, assignment.broker_ids, replica_count)
             replicas.append(assignment.broker_ids)
     records = []
     for index, each in enumerate(replicas, start=current):

@@ -74,7 +74,7 @@ def alter_reassignments(
                 if asked.replicas is None:
                     change = cancel(elections, topic, asked.partition_index, partition)
                 else:
-                    check_target(state, partition, asked.replicas, allow_factor_change)
+                    check_target(state, env, partition, asked.replicas, allow_factor_change)
                     change = reassign(elections, topic, asked.partition_index, partition, asked.replicas)
                 if change is not None and len(records) == USER_RECORDS_MAX:
                     raise ApiError(Error.UNKNOWN_SERVER_ERROR)
@@ -114,9 +114,11 @@ def cancel(elections: PartitionElections, topic: Topic, index: int, partition: P
     return elections.change(topic, index, target)
 
 
-def check_target(state: State, partition: Partition, target: Sequence[int], allow_factor_change: bool) -> None:
+def check_target(
+    state: State, env: Env, partition: Partition, target: Sequence[int], allow_factor_change: bool
+) -> None:
     """Check the target replicas: registered brokers, and the same replication factor unless it may change."""
-    check_assignment(state, target, None)
+    check_assignment(state, env, target, None)
     if allow_factor_change:
         return
     # During a reassignment the replication factor is that of its target.

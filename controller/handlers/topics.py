@@ -229,7 +229,7 @@ def assigned(state: State, topic: Any, env: Env) -> list[Sequence[int]]:
                 Error.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {index}",
             )
-        check_manual_replicas(state, index, replicas, replica_count)
+        check_manual_replicas(state, env, index, replicas, replica_count)
         replica_count = len(replicas)
         found[index] = replicas
     if any(index not in found for index in range(len(found))):

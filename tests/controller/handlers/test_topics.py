@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from controller.features.levels import KAFKA_4_3
 from controller.handlers.topics import random_topic_id
 from records.errors import Error
 from records.messages.topics import CreateTopicsRequest
@@ -281,8 +282,8 @@ def test_a_topic_needs_an_unfenced_broker():
     ]
 
 
-def test_placement_avoids_a_broker_whose_directories_are_all_cordoned_and_a_manual_assignment_does_not():
-    rig = Rig().lead().brokers(0, 1)
+def test_placement_avoids_a_broker_whose_directories_are_all_cordoned_and_a_manual_assignment_of_4_3_does_not():
+    rig = Rig(release=KAFKA_4_3).lead().brokers(0, 1)
     rig.heartbeat(0, cordoned_log_dirs=(directory(0),))
 
     results = create(rig, new_topic("foo", (0,)), topic("bar", 4, 1))
