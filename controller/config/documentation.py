@@ -31,7 +31,7 @@ def documentation_file() -> Path:
 
 @cache
 def read_documentation() -> Mapping[ResourceType, Mapping[str, str]]:
-    """Type of resource -> key -> text, for every key that Kafka 4.3.1 defines, internal ones too."""
+    """Type of resource -> key -> text, for every key that Kafka 4.4.0 defines, internal ones too."""
     found: dict[ResourceType, dict[str, str]] = {kind: {} for kind in _KINDS.values()}
     for line in documentation_file().read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):

@@ -7,12 +7,14 @@ from enum import IntEnum
 from controller.config.keys import topic
 from controller.config.values.definition import Required, value_text
 from controller.config.values.text import java_trim, parse_integer
+from controller.features.levels import CURRENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from controller.config.values.definition import Key
+    from controller.features.levels import Release
 
 
 class ConfigSource(IntEnum):
@@ -97,10 +99,11 @@ class Layers:
         assert key is not None, name
         return self.one(key)
 
-    def all(self) -> Iterable[Effective]:
-        """All keys sorted by name; internal keys only if the topic sets them."""
-        for name in sorted(topic.KEYS.keys):
-            key = topic.KEYS.keys[name]
+    def all(self, release: Release = CURRENT) -> Iterable[Effective]:
+        """All keys of a release of Kafka, sorted by name; internal keys only if the topic sets them."""
+        keys = topic.KEYS.of(release.name).keys
+        for name in sorted(keys):
+            key = keys[name]
             if not key.internal or name in self.own:
                 yield self.one(key)
 

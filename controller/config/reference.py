@@ -50,7 +50,7 @@ _OWN = """\
 _USED = """\
 ## Stock's keys that a controller uses
 
-The descriptions are those of Apache Kafka 4.3.1 (licensed under the Apache License, Version 2.0). "Here" begins what is
+The descriptions are those of Apache Kafka 4.4.0 (licensed under the Apache License, Version 2.0). "Here" begins what is
 different in kraft-quorum.
 
 | key | type | default | range | dynamic | |

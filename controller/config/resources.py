@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from controller.config.client_metrics import INVALID_REQUEST, check_subscription
-from controller.config.group_checks import check_group
+from controller.config.group_checks import ASSIGNOR, TAGS, check_group, check_tags, first_assignor
 from controller.config.keys import client_metrics, group, server, topic
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
 from controller.config.values.definition import ConfigError, Required
 from controller.config.values.text import parse_integer
+from controller.features.levels import CURRENT, Release
 from records.errors import ApiError, Error
 from records.java_order import hash_order
 from records.resource_types import ResourceType
@@ -35,8 +36,6 @@ _TYPES = {int(kind): kind for kind in ResourceType}
 # The values of a node whose file sets none of these keys.
 STOCK_VALUES: dict[str, Value] = {key.name: key.default for key in server.KEYS if not isinstance(key.default, Required)}
 
-_GROUP_DEFAULTS = group.KEYS.parse({})
-
 _ERRORS = {INVALID_REQUEST: Error.INVALID_REQUEST, INVALID_CONFIGURATION: Error.INVALID_CONFIG}
 
 
@@ -45,11 +44,11 @@ def resource_type(code: int) -> ResourceType:
     return _TYPES.get(code, ResourceType.UNKNOWN)
 
 
-def knows_config(code: int, key: str) -> bool:
+def knows_config(code: int, key: str, release: Release = CURRENT) -> bool:
     """Whether resources of this type have this key; replay ignores unknown keys (4.3)."""
     kind = resource_type(code)
     # A key of a node may belong to a listener or a plug-in, with any name.
-    return kind is ResourceType.BROKER or (kind in DEFINITIONS and key in DEFINITIONS[kind])
+    return kind is ResourceType.BROKER or (kind in DEFINITIONS and key in DEFINITIONS[kind].of(release.name))
 
 
 def check_topic_name(name: str) -> None:
@@ -79,7 +78,12 @@ def check_broker_name(name: str) -> None:
 
 
 def check_resource(
-    kind: ResourceType, name: str, given: Mapping[str, str], existing: Mapping[str, str], node: Mapping[str, Value]
+    kind: ResourceType,
+    name: str,
+    given: Mapping[str, str],
+    existing: Mapping[str, str],
+    node: Mapping[str, Value],
+    release: Release = CURRENT,
 ) -> None:
     """Check the whole configuration that a resource would have after a change.
 
@@ -93,7 +97,7 @@ def check_resource(
                     raise ApiError(Error.INVALID_REQUEST, "Default topic resources are not allowed.")
                 check_topic_name(name)
                 remote_storage = node["remote.log.storage.system.enable"] is True
-                check_topic(given, existing, topic_defaults(node), remote_storage)
+                check_topic(given, existing, topic_defaults(node), remote_storage, topic.KEYS.of(release.name))
             case ResourceType.BROKER:
                 check_broker_name(name)
             case ResourceType.CLIENT_METRICS:
@@ -103,27 +107,32 @@ def check_resource(
             case ResourceType.GROUP:
                 if not name:
                     raise ApiError(Error.INVALID_REQUEST, "Default group resources are not allowed.")
-                _check_group(given, node)
+                _check_group(given, node, release)
             case _:
                 raise ApiError(Error.INVALID_REQUEST, f"Unknown resource type {kind.name}")
     except ConfigError as error:
         raise ApiError(_ERRORS.get(error.exception, Error.INVALID_CONFIG), error.text) from error
 
 
-def _check_group(given: Mapping[str, str], node: Mapping[str, Value]) -> None:
-    keys = group.KEYS
+def _check_group(given: Mapping[str, str], node: Mapping[str, Value], release: Release) -> None:
+    keys = group.KEYS.of(release.name)
     if any(name not in keys for name in given):
-        for name in hash_order({**group_defaults(node), **given}):
+        # Before 4.4 the node's keys stand in the same hash table, whose size decides the order.
+        for name in hash_order({**group_defaults(node, keys), **given} if release.names_bounds else given):
             if name not in keys:
                 raise ConfigError(f"Unknown group config name: {name}")
+    check_tags(TAGS, given.get(TAGS))
     # A node's own values are valid for a group too: their bounds are as narrow or narrower.
-    whole = {**_GROUP_DEFAULTS, **group_defaults(node)}
+    whole = {**{key.name: key.initial for key in keys}, **group_defaults(node, keys)}
     for key in keys:
         if key.name in given:
             whole[key.name] = key.parse(given[key.name])
-    check_group(whole, given, node)
+    check_group(whole, given, node, names_bounds=release.names_bounds)
 
 
-def group_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
-    """Group key -> its default, for the keys that have a key of the node. node: all its parsed values."""
-    return {key: node[name] for key, name in group.SYNONYMS.items()}
+def group_defaults(node: Mapping[str, Value], keys: Definition = group.KEYS) -> dict[str, Value]:
+    """Group key -> its default, for those of the keys that have a key of the node. node: all its parsed values."""
+    defaults = {key: node[name] for key, name in group.SYNONYMS.items() if key in keys}
+    if ASSIGNOR in keys:
+        defaults[ASSIGNOR] = first_assignor(defaults[ASSIGNOR])
+    return defaults

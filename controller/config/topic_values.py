@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.values.definition import Value
+    from controller.config.values.definition import Definition, Value
 
 INVALID_CONFIGURATION = "org.apache.kafka.common.errors.InvalidConfigurationException"
 DERIVED = -2
@@ -34,14 +34,18 @@ def topic_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def check_topic(
-    given: Mapping[str, str], existing: Mapping[str, str], defaults: Mapping[str, Value], remote_storage: bool
+    given: Mapping[str, str],
+    existing: Mapping[str, str],
+    defaults: Mapping[str, Value],
+    remote_storage: bool,
+    keys: Definition = topic.KEYS,
 ) -> None:
     """Check the configuration that a topic would have after a change.
 
     given: all keys of the topic after the change; existing: before it; defaults: from `topic_defaults`.
     remote_storage: whether the node has `remote.log.storage.system.enable`. Raises ConfigError.
     """
-    values = parsed_topic(given, defaults)
+    values = parsed_topic(given, defaults, keys)
     if values["remote.storage.enable"]:
         if not remote_storage:
             raise ConfigError(
@@ -59,15 +63,17 @@ def check_topic(
         )
 
 
-def parsed_topic(given: Mapping[str, str], defaults: Mapping[str, Value]) -> dict[str, Value]:
+def parsed_topic(
+    given: Mapping[str, str], defaults: Mapping[str, Value], keys: Definition = topic.KEYS
+) -> dict[str, Value]:
     """The values of all keys of a topic, checked as far as no node is needed for it; kafka-topics checks as much.
 
     Raises ConfigError.
     """
     for name in hash_order(given):
-        if name not in topic.KEYS:
+        if name not in keys:
             raise ConfigError(f"Unknown topic config name: {name}", INVALID_CONFIGURATION)
-    values = topic.KEYS.parse({**defaults, **given})
+    values = keys.parse({**defaults, **given})
     least, most = _number(values, "min.compaction.lag.ms"), _number(values, "max.compaction.lag.ms")
     if least > most:
         raise ConfigError(
@@ -78,7 +84,7 @@ def parsed_topic(given: Mapping[str, str], defaults: Mapping[str, Value]) -> dic
 
 
 def _check_remote(values: Mapping[str, Value]) -> None:
-    """Tiered storage (KIP-405, KIP-950)."""
+    """Tiered storage (KIP-405, KIP-950, KIP-1241)."""
     if values["cleanup.policy"] not in {(), ("delete",)}:
         raise ConfigError(
             "Remote log storage only supports topics with cleanup.policy=delete or cleanup.policy being an empty list."
@@ -94,6 +100,13 @@ def _check_remote(values: Mapping[str, Value]) -> None:
         if local > total:
             reason = f"Value must not be more than retention.{unit} property value: {total}"
             raise invalid(f"local.retention.{unit}", local, reason)
+    for unit in ("bytes", "ms"):
+        lag, local = values.get(f"remote.copy.lag.{unit}", 0), _number(values, f"local.retention.{unit}")
+        assert isinstance(lag, int), lag
+        local = _number(values, f"retention.{unit}") if local == DERIVED else local
+        if 0 < lag > local >= 0:
+            reason = f"Value must not exceed local.retention.{unit} (effective value: {local})"
+            raise invalid(f"remote.copy.lag.{unit}", lag, reason)
     if not values["remote.log.copy.disable"]:
         return
     for unit in ("bytes", "ms"):

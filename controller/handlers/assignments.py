@@ -31,12 +31,11 @@ def check_assignment(state: State, env: Env, replicas: Sequence[int], replica_co
         raise _refusal("The manual partition assignment includes an empty replica list.")
     previous = None
     for broker_id in sorted(replicas):
-        broker = state.brokers.get(broker_id)
-        if broker is None:
+        if broker_id not in state.brokers:
             raise _refusal(
                 f"The manual partition assignment includes broker {broker_id}, but no such broker is registered."
             )
-        if not (broker.has_uncordoned_directory or env.release.assigns_to_cordoned):
+        if not (env.release.assigns_cordoned or state.brokers[broker_id].has_uncordoned_directory):
             raise _refusal(
                 f"The manual partition assignment includes broker {broker_id}, but all its log directories are "
                 "cordoned."

@@ -103,7 +103,8 @@ def checked(
             values.pop(record.name, None)
         else:
             values[record.name] = record.value
-    check_resource(kind, name, values, existing, STOCK_VALUES if env.config is None else env.config.values)
+    node = STOCK_VALUES if env.config is None else env.config.values
+    check_resource(kind, name, values, existing, node, env.release)
     if not is_new:
         check_exists(state, env, kind, name)
     if env.policies.alter_config is not None:

@@ -190,7 +190,7 @@ class Describer:
         """Key -> entry of a resource that has no configs of its own, by name."""
         known = self._without_own.get(kind)
         if known is None:
-            definition = DEFINITIONS[kind]
+            definition = DEFINITIONS[kind].of(self.env.release.name)
             values = definition.parse(INHERITED[kind](self.dynamic.config.values))
             known = self._without_own[kind] = {
                 name: self.entry(
@@ -202,9 +202,13 @@ class Describer:
                     read_only=False,
                 )
                 for name in sorted(definition.keys)
-                if not definition.keys[name].internal
+                if not definition.keys[name].internal or self._is_given(kind, name)
             }
         return known
+
+    def _is_given(self, kind: ResourceType, name: str) -> bool:
+        """Whether the node's configuration sets the key that gives the default of a group's key."""
+        return kind is ResourceType.GROUP and group.SYNONYMS.get(name) in self.dynamic.config.originals
 
     def layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
         """The values of a key of the node and of its synonyms, the effective one first."""
@@ -330,8 +334,9 @@ def _all_nodes(describer: Describer) -> Iterable[Entry]:
 
 def _this_node(describer: Describer) -> Iterable[Entry]:
     config = describer.dynamic.config
+    keys = server.KEYS.of(describer.env.release.name)
     shown: dict[str, str | None] = dict(config.originals)
-    shown.update({key.name: value_text(config.values[key.name]) for key in server.KEYS if not key.internal})
+    shown.update({key.name: value_text(config.values[key.name]) for key in keys if not key.internal})
     for key, text in sorted(shown.items()):
         # A `kraft.*` key in the file is described as stock describes any key that it does not know.
         kind = None if key in own.KEYS else node_type(key)

@@ -286,7 +286,7 @@ def described_defaults(state: State, env: Env) -> dict[str, ConfigResult]:
     made_from = layers(state, env, {})
     kept = env.topic_defaults
     if kept is None or kept[0] != made_from.node or kept[1] != made_from.cluster:
-        found = {config.name: config_result(config) for config in made_from.all()}
+        found = {config.name: config_result(config) for config in made_from.all(env.release)}
         kept = env.topic_defaults = (made_from.node, made_from.cluster, found)
     return kept[2]
 

@@ -5,6 +5,7 @@ The server and the simulation make their nodes here, each with edges of its own.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from controller.config.resources import knows_config
@@ -98,7 +99,7 @@ def make_node(
             env.random,
         )  # fmt: skip
         controller = Controller(
-            State(supported_features=setup.features, knows_config=knows_config),
+            State(supported_features=setup.features, knows_config=partial(knows_config, release=setup.env.release)),
             env,
             bootstrap=setup.bootstrap(),
             registration=registration,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.node import RELEASE, NodeConfig
+from controller.config.node import NodeConfig
+from controller.config.node_values import RELEASE
 from controller.config.resources import knows_config
 from controller.core.apis import APIS
 from controller.core.controller import Controller

@@ -20,8 +20,12 @@ PER_BROKER = frozenset({
 
 CLUSTER_WIDE = frozenset({
     "background.threads", "compression.gzip.level", "compression.lz4.level", "compression.type",
-    "compression.zstd.level", "config.providers", "follower.fetch.last.tiered.offset.enable",
+    "compression.zstd.level", "config.providers", "errors.deadletterqueue.auto.create.topics.enable",
+    "errors.deadletterqueue.topic.name.prefix", "follower.fetch.last.tiered.offset.enable",
     "follower.replication.throttled.rate", "group.consumer.assignment.interval.ms",
+    "group.consumer.assignor.offload.enable", "group.share.assignor.offload.enable",
+    "group.streams.assignor.offload.enable", "log.remote.copy.lag.bytes", "log.remote.copy.lag.ms",
+    "max.decompressed.message.bytes",
     "group.coordinator.cached.buffer.max.bytes", "group.share.assignment.interval.ms",
     "group.streams.assignment.interval.ms", "leader.replication.throttled.rate", "log.cleaner.backoff.ms",
     "log.cleaner.dedupe.buffer.size", "log.cleaner.delete.retention.ms", "log.cleaner.io.buffer.load.factor",

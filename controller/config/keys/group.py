@@ -1,14 +1,17 @@
-"""The keys of GROUP resources, and the keys of a node that give their defaults (KIP-848, KIP-932, KIP-1071; 4.3.1)."""
+"""The keys of GROUP resources, and the keys of a node that give their defaults (KIP-848, KIP-932, KIP-1071; 4.4.0)."""
 
 from __future__ import annotations
 
 from controller.config.values.definition import Definition, Importance, Key, Type
 from controller.config.values.group_values import OffsetReset
-from controller.config.values.valid import OneOf, at_least
+from controller.config.values.valid import ListOf, OneOf, at_least
 
 BOOLEAN = Type.BOOLEAN
 INT = Type.INT
+LIST = Type.LIST
+LONG = Type.LONG
 STRING = Type.STRING
+LOW = Importance.LOW
 MEDIUM = Importance.MEDIUM
 
 # fmt: off
@@ -16,6 +19,7 @@ KEYS = Definition(
     Key("consumer.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
     Key("consumer.heartbeat.interval.ms", INT, 5000, at_least(1), MEDIUM),
     Key("consumer.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
+    Key("consumer.assignor.offload.enable", BOOLEAN, True, None, MEDIUM, internal=True, since="4.4"),
     Key("share.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
     Key("share.heartbeat.interval.ms", INT, 5000, at_least(1), MEDIUM),
     Key("share.record.lock.duration.ms", INT, 30000, at_least(1000), MEDIUM),
@@ -25,11 +29,20 @@ KEYS = Definition(
     Key("share.isolation.level", STRING, "read_uncommitted", OneOf("read_committed", "read_uncommitted"), MEDIUM),
     Key("share.renew.acknowledge.enable", BOOLEAN, True, None, MEDIUM),
     Key("share.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
+    Key("share.assignor.offload.enable", BOOLEAN, True, None, MEDIUM, internal=True, since="4.4"),
     Key("streams.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
     Key("streams.heartbeat.interval.ms", INT, 5000, at_least(1), MEDIUM),
     Key("streams.num.standby.replicas", INT, 0, at_least(0), MEDIUM),
     Key("streams.initial.rebalance.delay.ms", INT, 3000, at_least(0), MEDIUM),
     Key("streams.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
+    Key("streams.assignor.offload.enable", BOOLEAN, True, None, MEDIUM, internal=True, since="4.4"),
+    Key("streams.task.offset.interval.ms", INT, 60000, at_least(1), MEDIUM, internal=True, since="4.4"),
+    Key("streams.num.warmup.replicas", INT, 2, at_least(0), MEDIUM, internal=True, since="4.4"),
+    Key("streams.rack.aware.assignment.tags", LIST, (), ListOf(), LOW, since="4.4"),
+    Key("streams.acceptable.recovery.lag", LONG, 10000, at_least(0), MEDIUM, internal=True, since="4.4"),
+    Key("streams.assignor.name", STRING, None, None, MEDIUM, since="4.4"),
+    Key("errors.deadletterqueue.topic.name", STRING, "", None, MEDIUM, since="4.4"),
+    Key("errors.deadletterqueue.copy.record.enable", BOOLEAN, False, None, MEDIUM, since="4.4"),
 )
 # fmt: on
 
@@ -49,4 +62,12 @@ SYNONYMS: dict[str, str] = {
     "streams.num.standby.replicas": "group.streams.num.standby.replicas",
     "streams.initial.rebalance.delay.ms": "group.streams.initial.rebalance.delay.ms",
     "streams.assignment.interval.ms": "group.streams.assignment.interval.ms",
+    "consumer.assignor.offload.enable": "group.consumer.assignor.offload.enable",
+    "share.assignor.offload.enable": "group.share.assignor.offload.enable",
+    "streams.assignor.offload.enable": "group.streams.assignor.offload.enable",
+    "streams.task.offset.interval.ms": "group.streams.task.offset.interval.ms",
+    "streams.num.warmup.replicas": "group.streams.num.warmup.replicas",
+    "streams.rack.aware.assignment.tags": "group.streams.rack.aware.assignment.tags",
+    "streams.acceptable.recovery.lag": "group.streams.acceptable.recovery.lag",
+    "streams.assignor.name": "group.streams.assignors",
 }

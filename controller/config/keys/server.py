@@ -1,4 +1,4 @@
-"""The keys of a node's file and of BROKER resources (Kafka 4.3.1), in the order in which stock checks them."""
+"""The keys of a node's file and of BROKER resources (Kafka 4.4.0), in the order in which stock checks them."""
 
 from __future__ import annotations
 
@@ -58,6 +58,8 @@ KEYS = Definition(
     Key("remote.log.reader.max.pending.tasks", INT, 100, at_least(1), MEDIUM),
     Key("log.local.retention.ms", LONG, -2, at_least(-2), MEDIUM),
     Key("log.local.retention.bytes", LONG, -2, at_least(-2), MEDIUM),
+    Key("log.remote.copy.lag.ms", LONG, 0, at_least(-1), MEDIUM, since="4.4"),
+    Key("log.remote.copy.lag.bytes", LONG, -1, at_least(-1), MEDIUM, since="4.4"),
     Key("remote.log.manager.copy.max.bytes.per.second", LONG, LONG_MAX, at_least(1), MEDIUM),
     Key("remote.log.manager.copy.quota.window.num", INT, 11, at_least(1), MEDIUM),
     Key("remote.log.manager.copy.quota.window.size.seconds", INT, 1, at_least(1), MEDIUM),
@@ -69,6 +71,7 @@ KEYS = Definition(
     # The server.
     Key("broker.id", INT, -1, None, HIGH),
     Key("message.max.bytes", INT, 1048588, at_least(0), HIGH),
+    Key("max.decompressed.message.bytes", INT, 2147483639, between(1, 2147483639), MEDIUM, since="4.4"),
     Key("num.io.threads", INT, 8, at_least(1), HIGH),
     Key("num.replica.alter.log.dirs.threads", INT, None, None, HIGH),
     Key("background.threads", INT, 10, at_least(1), HIGH),
@@ -190,6 +193,7 @@ KEYS = Definition(
     Key("group.consumer.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
     Key("group.consumer.min.assignment.interval.ms", INT, 0, at_least(0), MEDIUM),
     Key("group.consumer.max.assignment.interval.ms", INT, 15000, at_least(0), MEDIUM),
+    Key("group.consumer.assignor.offload.enable", BOOLEAN, True, None, MEDIUM, internal=True, since="4.4"),
     Key("group.consumer.regex.refresh.interval.ms", INT, 600000, at_least(10000), MEDIUM, internal=True),
     Key("group.share.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
     Key("group.share.min.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
@@ -202,7 +206,10 @@ KEYS = Definition(
     Key("group.share.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
     Key("group.share.min.assignment.interval.ms", INT, 0, at_least(0), MEDIUM),
     Key("group.share.max.assignment.interval.ms", INT, 15000, at_least(0), MEDIUM),
+    Key("group.share.assignor.offload.enable", BOOLEAN, True, None, MEDIUM, internal=True, since="4.4"),
     Key("group.share.initialize.retry.interval.ms", INT, 30000, at_least(1), LOW, internal=True),
+    Key("errors.deadletterqueue.auto.create.topics.enable", BOOLEAN, False, None, MEDIUM, since="4.4"),
+    Key("errors.deadletterqueue.topic.name.prefix", STRING, "dlq.", None, MEDIUM, since="4.4"),
     Key("group.streams.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
     Key("group.streams.min.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
     Key("group.streams.max.session.timeout.ms", INT, 60000, at_least(1), MEDIUM),
@@ -216,6 +223,15 @@ KEYS = Definition(
     Key("group.streams.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
     Key("group.streams.min.assignment.interval.ms", INT, 0, at_least(0), MEDIUM),
     Key("group.streams.max.assignment.interval.ms", INT, 15000, at_least(0), MEDIUM),
+    Key("group.streams.assignors", LIST, ("sticky",), ListOf(empty=False), MEDIUM, since="4.4"),
+    Key("group.streams.assignor.offload.enable", BOOLEAN, True, None, MEDIUM, internal=True, since="4.4"),
+    Key("group.streams.task.offset.interval.ms", INT, 60000, at_least(1), MEDIUM, internal=True, since="4.4"),
+    Key("group.streams.min.task.offset.interval.ms", INT, 15000, at_least(1), MEDIUM, internal=True, since="4.4"),
+    Key("group.streams.num.warmup.replicas", INT, 2, at_least(0), MEDIUM, internal=True, since="4.4"),
+    Key("group.streams.max.warmup.replicas", INT, 20, at_least(0), MEDIUM, internal=True, since="4.4"),
+    Key("group.streams.rack.aware.assignment.tags", LIST, (), ListOf(), LOW, since="4.4"),
+    Key("group.streams.topology.description.plugin.class", CLASS, None, None, MEDIUM, since="4.4"),
+    Key("group.streams.acceptable.recovery.lag", LONG, 10000, at_least(0), MEDIUM, internal=True, since="4.4"),
     # The log cleaner.
     Key("log.cleaner.threads", INT, 1, at_least(0), MEDIUM),
     Key("log.cleaner.io.max.bytes.per.second", DOUBLE, 1.7976931348623157e+308, None, MEDIUM),
@@ -278,6 +294,8 @@ KEYS = Definition(
     Key("group.share.persister.class.name", STRING,
         "org.apache.kafka.server.share.persister.DefaultStatePersister", None, MEDIUM, internal=True),
     # The share coordinator.
+    Key("group.share.dlq.manager.class.name", STRING,
+        "org.apache.kafka.server.share.dlq.DefaultShareGroupDLQManager", None, MEDIUM, internal=True, since="4.4"),
     Key("share.coordinator.state.topic.num.partitions", INT, 50, at_least(1), HIGH),
     Key("share.coordinator.state.topic.replication.factor", SHORT, 3, at_least(1), HIGH),
     Key("share.coordinator.state.topic.min.isr", SHORT, 2, at_least(1), HIGH),
@@ -411,7 +429,9 @@ KEYS = Definition(
     Key("sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", LONG, 100, None, LOW),
     Key("sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms", LONG, 10000, None, LOW),
     Key("sasl.oauthbearer.clock.skew.seconds", INT, 30, None, LOW),
+    Key("sasl.oauthbearer.allow.unverified.audience", BOOLEAN, False, None, MEDIUM, since="4.4"),
     Key("sasl.oauthbearer.expected.audience", LIST, (), ListOf(), HIGH),
+    Key("sasl.oauthbearer.allow.unverified.issuer", BOOLEAN, False, None, MEDIUM, since="4.4"),
     Key("sasl.oauthbearer.expected.issuer", STRING, None, None, HIGH),
     # Delegation tokens (KIP-48).
     Key("delegation.token.secret.key", PASSWORD, None, None, MEDIUM),

@@ -1,4 +1,4 @@
-"""The keys of TOPIC resources, and the keys of a node that give their defaults (Kafka 4.3.1)."""
+"""The keys of TOPIC resources, and the keys of a node that give their defaults (Kafka 4.4.0)."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ KEYS = Definition(
     Key("retention.bytes", LONG, -1, None, MEDIUM),
     Key("retention.ms", LONG, 604800000, at_least(-1), MEDIUM),
     Key("max.message.bytes", INT, 1048588, at_least(0), MEDIUM),
+    Key("max.decompressed.message.bytes", INT, 2147483639, between(1, 2147483639), MEDIUM, since="4.4"),
     Key("index.interval.bytes", INT, 4096, at_least(0), MEDIUM),
     Key("delete.retention.ms", LONG, 86400000, at_least(0), MEDIUM),
     Key("min.compaction.lag.ms", LONG, 0, at_least(0), MEDIUM),
@@ -50,7 +51,10 @@ KEYS = Definition(
     Key("local.retention.ms", LONG, -2, at_least(-2), MEDIUM),
     Key("local.retention.bytes", LONG, -2, at_least(-2), MEDIUM),
     Key("remote.log.copy.disable", BOOLEAN, False, None, MEDIUM),
+    Key("remote.copy.lag.ms", LONG, 0, at_least(-1), MEDIUM, since="4.4"),
+    Key("remote.copy.lag.bytes", LONG, -1, at_least(-1), MEDIUM, since="4.4"),
     Key("remote.log.delete.on.disable", BOOLEAN, False, None, MEDIUM),
+    Key("errors.deadletterqueue.group.enable", BOOLEAN, False, None, MEDIUM, since="4.4"),
     Key("internal.segment.bytes", INT, None, None, MEDIUM, internal=True),
 )
 # fmt: on
@@ -87,6 +91,9 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "message.timestamp.after.max.ms": (("log.message.timestamp.after.max.ms", 1),),
     "local.retention.ms": (("log.local.retention.ms", 1),),
     "local.retention.bytes": (("log.local.retention.bytes", 1),),
+    "max.decompressed.message.bytes": (("max.decompressed.message.bytes", 1),),
+    "remote.copy.lag.ms": (("log.remote.copy.lag.ms", 1),),
+    "remote.copy.lag.bytes": (("log.remote.copy.lag.bytes", 1),),
 }
 
 # Keys of a node that are synonyms, highest precedence first; all other keys have none.

@@ -85,13 +85,16 @@ class Check:
 
 
 class Key:
-    """One key. check: None where each value of the type is valid; internal: not shown unless set."""
+    """One key. check: None where each value of the type is valid; internal: not shown unless set.
 
-    __slots__ = ("check", "default", "importance", "internal", "name", "type")
+    since: the release of Kafka that has it first, such as `4.4`; empty for one that all supported releases have.
+    """
+
+    __slots__ = ("check", "default", "importance", "internal", "name", "since", "type")
 
     def __init__(
         self, name: str, kind: Type, default: Value | Required, check: Check | None, importance: Importance,
-        *, internal: bool = False,
+        *, internal: bool = False, since: str = "",
     ) -> None:  # fmt: skip
         self.name = name
         self.type = kind
@@ -99,6 +102,7 @@ class Key:
         self.check = check
         self.importance = importance
         self.internal = internal
+        self.since = since
 
     @property
     def sensitive(self) -> bool:
@@ -136,6 +140,14 @@ class Definition:
     def __init__(self, *keys: Key) -> None:
         self.keys = {key.name: key for key in keys}
         assert len(self.keys) == len(keys), "a key stands twice"
+        self._of: dict[str, Definition] = {}
+
+    def of(self, release: str) -> Definition:
+        """The keys that a release of Kafka has, such as `4.3`."""
+        found = self._of.get(release)
+        if found is None:
+            found = self._of[release] = Definition(*(key for key in self if _version(key.since) <= _version(release)))
+        return found
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys
@@ -165,6 +177,10 @@ class Definition:
             else:
                 parsed[key.name] = key.default
         return parsed
+
+
+def _version(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split("."))) if release else ()
 
 
 def parse_value(name: str, kind: Type, value: Value) -> Value:

@@ -55,7 +55,7 @@ def test_all_keys_are_listed_by_name_and_internal_ones_only_if_set() -> None:
     with_internal = [found.name for found in Layers({"internal.segment.bytes": "5"}, {}, {}, {}).all()]
 
     assert names == sorted(names)
-    assert len(names) == 33
+    assert len(names) == 37
     assert set(with_internal) - set(names) == {"internal.segment.bytes"}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.config.effective import ConfigSource
+from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.handlers.configs import incremental_alter_configs
 from controller.handlers.describe_configs import describe_configs
 from records.errors import ApiError, Error, error_text
@@ -35,6 +36,7 @@ from tests.controller.handlers.cluster_of_configs import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from controller.features.levels import Release
     from controller.interface.env import Env
     from controller.state.state import State
 
@@ -85,7 +87,7 @@ def first_state(*records: Any) -> State:
     return state(config(BROKER, "", "min.insync.replicas", "1"), *records, elr=1)
 
 
-def alter(found: State, kind: int, name: str, *operations: tuple[str, int, str | None]) -> Any:
+def alter(found: State, kind: int, name: str, *operations: tuple[str, int, str | None], at: Env | None = None) -> Any:
     """Request operations (key, operation, value) on one resource, and commit the records."""
     configs = tuple(
         Request.AlterableConfig(name=key, config_operation=operation, value=value)
@@ -93,7 +95,7 @@ def alter(found: State, kind: int, name: str, *operations: tuple[str, int, str |
     )
     resource = Request(resource_type=kind, resource_name=name, configs=configs)
     request = IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
-    result = incremental_alter_configs(found, context(1), request, env(FILE))
+    result = incremental_alter_configs(found, context(1), request, at or env(FILE))
     rows: Sequence[Any] = result.records
     for record, _ in rows:
         replay(found, record)
@@ -123,18 +125,20 @@ def failure(answer: Any) -> str:
     return f"{EXCEPTIONS[answer.error_code]}: {text}"
 
 
-def test_a_stock_controller_answers_the_same_to_the_same_requests() -> None:
+@pytest.mark.parametrize(("release", "name"), [(KAFKA_4_3, "controller.jsonl"), (KAFKA_4_4, "controller-4.4.jsonl")])
+def test_a_stock_controller_answers_the_same_to_the_same_requests(release: Release, name: str) -> None:
     found = first_state()
     different = []
+    node = env(FILE, release=release)
 
-    for line in (DATA / "controller.jsonl").read_text().splitlines():
+    for line in (DATA / name).read_text().splitlines():
         step = json.loads(line)
         if "alter" in step:
-            kind, name, operations = step["alter"]
-            answer = alter(found, kind, name, *map(tuple, operations))
+            kind, resource, operations = step["alter"]
+            answer = alter(found, kind, resource, *map(tuple, operations), at=node)
             ours: Any = "ok" if answer.error_code == Error.NONE else failure(answer)
         else:
-            described = describe(found, *step["describe"])
+            described = describe(found, *step["describe"], at=node)
             ours = [as_stock_prints(entry) for entry in described.configs]
             if described.error_code != Error.NONE:
                 ours = failure(described)
@@ -200,7 +204,7 @@ def test_all_keys_of_a_topic_but_internal_ones_are_described() -> None:
     described = describe(orders(), TOPIC, "orders")
     with_internal = describe(orders(internal_segment_bytes="77"), TOPIC, "orders", "internal.segment.bytes")
 
-    assert len(described.configs) == 33
+    assert len(described.configs) == 37
     assert (described.error_code, described.error_message) == (Error.NONE, "")
     assert [(key.name, key.value) for key in with_internal.configs] == [("internal.segment.bytes", "77")]
 
@@ -252,6 +256,16 @@ def test_a_node_describes_only_itself() -> None:
     assert describe(first_state(), LOGGER, "").error_message == "Broker id must not be empty"
 
 
+def test_an_internal_key_of_a_group_is_described_if_the_node_sets_its_default() -> None:
+    at = env(FILE | {"group.streams.num.warmup.replicas": "5", "group.streams.assignors": "a.B,sticky"})
+
+    described = {key.name: as_stock_prints(key)[1:3] for key in describe(first_state(), GROUP, "any", at=at).configs}
+
+    assert described["streams.num.warmup.replicas"] == ["5", "STATIC_BROKER_CONFIG"]
+    assert described["streams.assignor.name"] == ["a.B", "STATIC_BROKER_CONFIG"]
+    assert "streams.acceptable.recovery.lag" not in described
+
+
 def test_loggers_are_described_with_their_effective_level() -> None:
     described = describe(first_state(), LOGGER, "1")
 
@@ -263,7 +277,7 @@ def test_loggers_are_described_with_their_effective_level() -> None:
     ]
 
 
-@pytest.mark.parametrize(("kind", "keys"), [(GROUP, 17), (CLIENT_METRICS, 3)])
+@pytest.mark.parametrize(("kind", "keys"), [(GROUP, 21), (CLIENT_METRICS, 3)])
 def test_groups_and_subscriptions_need_not_exist(kind: int, keys: int) -> None:
     assert len(describe(first_state(), kind, "any").configs) == keys
 

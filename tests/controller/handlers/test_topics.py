@@ -81,7 +81,7 @@ def test_the_answer_has_all_configs_in_effect_by_name():
 
     names = [config.name for config in configs]
     found = {config.name: (config.value, config.config_source, config.is_sensitive) for config in configs}
-    assert (names == sorted(names), len(names)) == (True, 33)
+    assert (names == sorted(names), len(names)) == (True, 37)
     assert found["cleanup.policy"] == ("compact", 1, False)
     assert found["segment.ms"] == ("604800000", 5, False)
 

@@ -10,7 +10,7 @@ from tests.interop.stock import Stock
 
 PROGRAM = Path(__file__).with_name("Documentation.java")
 ORIGIN = """\
-# The documentation of configuration keys that DescribeConfigs returns: texts of Apache Kafka 4.3.1 (KafkaConfig,
+# The documentation of configuration keys that DescribeConfigs returns: texts of Apache Kafka 4.4.0 (KafkaConfig,
 # LogConfig, GroupConfig and ClientMetricsConfigs of its released jars). Copyright The Apache Software Foundation,
 # licensed under the Apache License, Version 2.0, as this project is; see LICENSE.
 # Do not edit: python -m tests.oracle.wire.documentation writes this file.
@@ -20,7 +20,7 @@ ORIGIN = """\
 
 def documentation() -> str:
     """The expected content of the file."""
-    stock = Stock()
+    stock = Stock("4.4.0")
     stock.bring()
     command = ["java", "-cp", f"{stock.jars}/*", str(PROGRAM)]
     return ORIGIN + subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -40,6 +40,9 @@ TERSE = (
     "org.apache.kafka.common.errors.UnsupportedVersionException",
 )
 
+# The release whose texts the tool has: that of 4.4 was written anew in Java, with others (docs/conformance/4.4.md).
+TEXTS = "4.3"
+
 
 class _AddConfig(Option):
     """`--add-config`, whose help lists the keys of each type: they are imported for help alone."""
@@ -50,14 +53,16 @@ class _AddConfig(Option):
         from controller.config.keys import client_metrics, group, server, topic
         from controller.config.keys.dynamic import DYNAMIC
 
+        # The texts of this tool are those of 4.3.1 (docs/conformance/4.4.md).
+        of_node = server.KEYS.of(TEXTS)
         names = {
-            TOPICS: [key.name for key in topic.KEYS if not key.internal],
-            BROKERS: [*(key.name for key in server.BROKER_QUOTA_KEYS), *(key for key in DYNAMIC if key in server.KEYS)],
+            TOPICS: [key.name for key in topic.KEYS.of(TEXTS) if not key.internal],
+            BROKERS: [*(key.name for key in server.BROKER_QUOTA_KEYS), *(key for key in DYNAMIC if key in of_node)],
             USERS: [*QUOTAS, *SCRAM],
             CLIENTS: QUOTAS,
             IPS: IP_QUOTAS,
             CLIENT_METRICS: [key.name for key in client_metrics.KEYS],
-            GROUPS: [key.name for key in group.KEYS],
+            GROUPS: [key.name for key in group.KEYS.of(TEXTS)],
         }
         listed = "".join(f"For entity-type '{kind}': {_listed(keys)}" for kind, keys in names.items())
         return (
