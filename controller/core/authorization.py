@@ -16,6 +16,7 @@ from records.errors import ApiError, Error
 if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
+    from controller.features.levels import Release
     from controller.interface.inputs import RequestContext
     from controller.state.tables.acl import AclOperation
 
@@ -28,7 +29,7 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
     try:
         if allows(controller.state, context, controller.env, needs, AclResourceType.CLUSTER, CLUSTER_NAME):
             return None
-        error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, needs))
+        error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, needs, controller.env.release))
     except ApiError as failed:
         error = failed
     if api.check_level is not None:
@@ -39,13 +40,13 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
     return refused(request, error, context.version, controller.env.slices.spread)
 
 
-def denied_text(context: RequestContext, needs: AclOperation) -> str:
+def denied_text(context: RequestContext, needs: AclOperation, release: Release) -> str:
     """The error text, which tools print, in the form that stock Kafka gives it."""
     request = (
         f"Request(processor=0, connectionId={context.client_address}-{context.source.connection}, "
         f"session=Session({context.principal},/{context.client_address}), "
         f"listenerName=ListenerName({context.listener}), securityProtocol={context.security_protocol}, "
-        f"buffer=null, envelope=None)"
+        f"buffer=null, envelope={release.no_envelope})"
     )
     return f"Request {request} needs {needs.name} permission."
 

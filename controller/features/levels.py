@@ -128,16 +128,19 @@ class Release:
     `unstable.feature.versions.enable`. features: those other than metadata.version. api_key_max: the highest API key
     that it knows. lacks: the API keys of `controller.core.apis` that it does not serve. api_versions: the greatest
     version of an API, where it is not that of the table there. hides_levels: whether ApiVersions has no finalized
-    features before the first one is committed, rather than the least metadata.version (KAFKA-19964). assigns_cordoned:
-    whether replicas may be assigned by hand to a broker of which all directories are cordoned (KAFKA-20832).
-    names_bounds: whether the refusal of a value of a group names the key of the node that bounds it, rather than the
-    bound. verifies_bearers: whether signed tokens need an expected audience and issuer, or keys that waive them.
-    deprecates_broker_id: whether `broker.id` in a node's file is deprecated (KIP-1232).
+    features before the first one is committed, rather than the least metadata.version (KAFKA-19964). ids_have_dashes:
+    whether the text of an id that it draws may have a dash that is not the first character. assigns_cordoned: whether
+    replicas may be assigned by hand to a broker of which all directories are cordoned (KAFKA-20832). names_bounds:
+    whether the refusal of a value of a group names the key of the node that bounds it, rather than the bound.
+    infinite_quotas: whether a quota may be infinite, or not a number. no_envelope: how the text of a refusal says that
+    no broker has forwarded the request. verifies_bearers: whether signed tokens need an expected audience and issuer,
+    or keys that waive them. deprecates_broker_id: whether `broker.id` in a node's file is deprecated (KIP-1232).
     """
 
     __slots__ = (
         "api_key_max", "api_versions", "assigns_cordoned", "deprecates_broker_id", "features", "hides_levels",
-        "lacks", "latest_production", "latest_testing", "name", "names_bounds", "verifies_bearers",
+        "ids_have_dashes", "infinite_quotas", "lacks", "latest_production", "latest_testing", "name", "names_bounds",
+        "no_envelope", "verifies_bearers",
     )  # fmt: skip
 
     def __init__(
@@ -151,8 +154,11 @@ class Release:
         lacks: frozenset[int] = frozenset(),
         api_versions: Mapping[int, int] | None = None,
         hides_levels: bool = True,
+        ids_have_dashes: bool = False,
         assigns_cordoned: bool = False,
         names_bounds: bool = False,
+        infinite_quotas: bool = False,
+        no_envelope: str = "Optional.empty",
         verifies_bearers: bool = True,
         deprecates_broker_id: bool = True,
     ) -> None:
@@ -164,8 +170,11 @@ class Release:
         self.lacks = lacks
         self.api_versions = api_versions or {}
         self.hides_levels = hides_levels
+        self.ids_have_dashes = ids_have_dashes
         self.assigns_cordoned = assigns_cordoned
         self.names_bounds = names_bounds
+        self.infinite_quotas = infinite_quotas
+        self.no_envelope = no_envelope
         self.verifies_bearers = verifies_bearers
         self.deprecates_broker_id = deprecates_broker_id
 
@@ -183,8 +192,9 @@ class Release:
 
 KAFKA_4_3 = Release(
     "4.3", 30, 31, tuple(_SHARE_OF_4_3 if each.name == SHARE_VERSION else each for each in _FEATURES),
-    api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False, assigns_cordoned=True,
-    names_bounds=True, verifies_bearers=False, deprecates_broker_id=False,
+    api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False, ids_have_dashes=True,
+    assigns_cordoned=True, names_bounds=True, infinite_quotas=True, no_envelope="None",
+    verifies_bearers=False, deprecates_broker_id=False,
 )  # fmt: skip
 KAFKA_4_4 = Release("4.4", 33, 34, _FEATURES, api_key_max=94)
 RELEASES = {release.name: release for release in (KAFKA_4_3, KAFKA_4_4)}

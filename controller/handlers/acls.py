@@ -84,7 +84,7 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
 
 def new_id(state: State, env: Env) -> bytes:
     while True:
-        found = random_topic_id(env.random)
+        found = random_topic_id(env)
         if found not in state.acls:
             return found
 

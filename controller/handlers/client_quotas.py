@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from controller.interface.results import Result, at_once, check_record_count, raised_text
@@ -60,7 +60,7 @@ def alter_client_quotas(state: State, context: RequestContext, request: AlterCli
         parts: Parts = {part.entity_type: part.entity_name for part in entry.entity}
         key = entity_of(parts)
         try:
-            records += changes(state, parts, entry.ops, is_known=key in results)
+            records += changes(state, env, parts, entry.ops, is_known=key in results)
             results[key] = parts, None
         except ApiError as error:
             results[key] = parts, error
@@ -78,7 +78,7 @@ def alter_client_quotas(state: State, context: RequestContext, request: AlterCli
     return Result(response, () if request.validate_only else records, state.quotas.last_change())
 
 
-def changes(state: State, parts: Parts, ops: Any, *, is_known: bool) -> list[tuple[Any, int]]:
+def changes(state: State, env: Env, parts: Parts, ops: Any, *, is_known: bool) -> list[tuple[Any, int]]:
     """The records that change one entity's quotas. is_known: whether the request named it before.
 
     Raises ApiError(INVALID_REQUEST).
@@ -100,6 +100,8 @@ def changes(state: State, parts: Parts, ops: Any, *, is_known: bool) -> list[tup
             if key in current:
                 records.append((ClientQuotaRecord(entity=entity_data(parts), key=key, value=0.0, remove=True), 0))
             continue
+        if not (env.release.infinite_quotas or isfinite(value)) and key in keys:
+            raise invalid(f"Quota {key} must be a finite number")
         check_value(keys, key, value)
         if not _is_same(current.get(key), value):
             records.append((ClientQuotaRecord(entity=entity_data(parts), key=key, value=value, remove=False), 0))

@@ -153,7 +153,7 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
     max_timestamp = min(now_ms + lifetime_ms, _TIME_MAX)
     expiration = min(max_timestamp, now_ms + settings.delegation_token_expiry_time_ms)
-    token_id = uuid_text(random_topic_id(env.random))
+    token_id = uuid_text(random_topic_id(env))
     if any(renewer.principal_type != _USER for renewer in request.renewers):
         code = Error.INVALID_PRINCIPAL_TYPE
         return Result(created(context, owner, error_code=code), rests_on=state.features.last_change())

@@ -24,11 +24,10 @@ from records.java_order import hash_order
 from records.messages.topics import CreateTopicsResponse
 from records.metadata.topics import TopicRecord
 from records.metadata_log import METADATA_TOPIC
-from records.uuids import is_reserved
+from records.uuids import is_reserved, uuid_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from random import Random
 
     from controller.config.effective import Effective
     from controller.interface.env import Env
@@ -149,7 +148,7 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
     assignments = assigned(state, topic, env) if topic.assignments else placed(state, topic, env)
     check_policy(env, topic, values, assignments)
     charge(state, context, env, len(assignments))
-    topic_id = random_topic_id(env.random)
+    topic_id = random_topic_id(env)
     records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
     for index, replicas in enumerate(assignments):
         env.slices.pause()
@@ -261,13 +260,15 @@ def placed(state: State, topic: Any, env: Env) -> list[list[int]]:
         raise ApiError(error.code, text) from None
 
 
-def random_topic_id(random: Random) -> bytes:
-    """A random uuid (version 4), but none that Kafka reserves, and none whose text begins with a dash."""
+def random_topic_id(env: Env) -> bytes:
+    """A random uuid (version 4), but none that Kafka reserves, and none whose text has a dash.
+
+    Before 4.4 it only did not begin with one.
+    """
     while True:
-        bits = random.getrandbits(128) & ~(0xF000 << 64) | 0x4000 << 64
+        bits = env.random.getrandbits(128) & ~(0xF000 << 64) | 0x4000 << 64
         value = (bits & ~(0b11 << 62) | 0b10 << 62).to_bytes(16, "big")
-        # The first six bits are the first character of the text; 62 is the dash.
-        if not is_reserved(value) and value[0] >> 2 != 62:
+        if not is_reserved(value) and "-" not in uuid_text(value)[: 1 if env.release.ids_have_dashes else None]:
             return value
 
 

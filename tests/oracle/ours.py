@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from controller.config.node import NodeConfig
@@ -11,7 +12,7 @@ from controller.core.apis import APIS
 from controller.core.controller import Controller
 from controller.core.steps import deadline_ms as deadline_ms_of
 from controller.core.steps import step
-from controller.features.levels import KAFKA_4_3, supported_features
+from controller.features.levels import supported_features
 from controller.handlers.delegation_tokens import secrets_of
 from controller.interface.effects import (
     Append,
@@ -54,6 +55,7 @@ from records.registry import request_class
 from records.wire import DecodeError, EncodeError
 from tests.oracle.commands import AGAIN_MS, Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
 from tests.oracle.java_random import Twin
+from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:
     from controller.state.partitions.partition import Partition
@@ -83,10 +85,6 @@ PROPERTIES = {
 _configs: dict[tuple[tuple[str, str], ...], NodeConfig] = {}
 
 
-# The release of stock's classes (`stock.VERSION`): a node of ours is one of the same release.
-KAFKA = KAFKA_4_3
-
-
 def properties_of(start: Start) -> dict[str, str]:
     """The node's configuration, the same for both sides."""
     return {**PROPERTIES, **dict(start.properties)}
@@ -104,6 +102,7 @@ class Ours:
         config = _configs.get(start.properties)
         if config is None:
             config = _configs[start.properties] = NodeConfig({RELEASE: KAFKA.name, **properties_of(start)})
+            del config.originals[RELEASE]  # stock's node has no such key to describe
         self.config = config
         self.random = Twin(start.seed)
         self.bootstrap = bootstrap_of(start)
@@ -133,7 +132,7 @@ class Ours:
         )
         state = State(
             supported_features=supported_features(is_unstable(self.config), self.config.release),
-            knows_config=knows_config,
+            knows_config=partial(knows_config, release=self.config.release),
         )
         return Controller(state, env, bootstrap=self.bootstrap)
 

@@ -17,7 +17,8 @@ from records.frame import encode_record
 from tests.interop.stock import LOG4J2, cache
 from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
 from tests.oracle.ours import CLUSTER, bootstrap_of, properties_of
-from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
+from tests.oracle.release import RELEASE
+from tools.kraftctl.run.stock_brokers import alone_in
 
 if TYPE_CHECKING:
     from tests.oracle.commands import Command
@@ -26,25 +27,29 @@ HERE = Path(__file__).parent / "stock"
 FRAME_BYTES_MAX = 64 << 20
 # No command takes so long.
 SILENCE_S = 90
-VERSION = "4.3.1"
 # Files in memory, where the system has such a place.
 SPEEDY = "/dev/shm"
 FLAGS = ("-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
 
 def built() -> str:
-    """The class path of the program: Kafka's artifacts and our classes, made once for each state of the sources."""
-    sources = sorted((HERE / "src").rglob("*.java"))
+    """The class path of the program: Kafka's jars and our classes, made once for each state of the sources.
+
+    src/ is for all releases; src-4.4/ has the classes that touch what is another class in each.
+    """
+    RELEASE.stock.bring()
+    folders = (HERE / "src", HERE / f"src-{RELEASE.ours.name}")
+    sources = sorted(path for folder in folders for path in folder.rglob("*.java"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    directory = cache() / f"oracle-{VERSION}"
-    jars, output = directory / "jars", directory / digest
-    fetch_jars((HERE / "pom.xml").read_text(), VERSION, jars)
+    jars = RELEASE.stock.jars
+    directory = cache() / f"oracle-{RELEASE.version}"
+    output = directory / digest
+    directory.mkdir(parents=True, exist_ok=True)
     with alone_in(directory):
         if not (output / ".whole").exists():
-            files = [str(path) for path in sources if path.suffix == ".java"]
             subprocess.run(
                 ["javac", "-nowarn", "-proc:none", "--release", "17", "-cp", f"{jars}/*",
-                 "-d", str(output / "classes"), *files],
+                 "-d", str(output / "classes"), *map(str, sources)],
                 check=True, capture_output=True,
             )  # fmt: skip
             (output / "log4j2.properties").write_text(LOG4J2.format(level="OFF", target="SYSTEM_ERR"))

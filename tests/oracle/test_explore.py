@@ -11,6 +11,7 @@ from tests.oracle.commands import to_text
 from tests.oracle.conftest import EXPLORED, seed_of_the_day
 from tests.oracle.exceptions import names
 from tests.oracle.generate.sequence import sequence
+from tests.oracle.release import RELEASE
 from tests.oracle.shrink import shrunk
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from tests.oracle.commands import Command
     from tests.oracle.pair import Outcome, Pair
 
-SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "45"))
+SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", 45 * RELEASE.share))
 
 
 def shortest(pair: Pair, outcome: Outcome) -> list[Command]:

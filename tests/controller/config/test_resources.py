@@ -114,3 +114,60 @@ def test_each_bound_of_a_group_is_one_that_its_node_is_held_to() -> None:
     node_keys = {frozenset((left, right)) for left, _, right in _BETWEEN_NODE_KEYS}
 
     assert {frozenset((group.SYNONYMS[key], bound)) for key, _, bound in _BOUNDED} <= node_keys
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (
+            {"consumer.session.timeout.ms": "1"},
+            "consumer.session.timeout.ms must be in the range 45000 to 60000 inclusive.",
+        ),
+        ({"streams.num.standby.replicas": "3"}, "streams.num.standby.replicas must be less than or equal to 2"),
+        (
+            {"streams.task.offset.interval.ms": "1"},
+            "streams.task.offset.interval.ms must be greater than or equal to 15000",
+        ),
+        (
+            {"streams.assignor.name": " other"},
+            "streams.assignor.name 'other' is not a registered task assignor. Registered assignors are: [sticky].",
+        ),
+        (
+            {"streams.rack.aware.assignment.tags": "a, a"},
+            "streams.rack.aware.assignment.tags must not contain duplicate tag keys.",
+        ),
+        (
+            {"errors.deadletterqueue.topic.name": "__x"},
+            "errors.deadletterqueue.topic.name: DLQ topic name must not start with '__'",
+        ),
+    ],
+)
+def test_a_group_is_checked_as_by_4_4(given: dict[str, str], text: str) -> None:
+    with pytest.raises(ApiError) as error:
+        check_resource(ResourceType.GROUP, "g", given, {}, NodeConfig(NODE).values)
+
+    assert (error.value.code.name, error.value.text) == ("INVALID_CONFIG", text)
+
+
+@pytest.mark.parametrize("unit", ["ms", "bytes"])
+def test_the_lag_of_copies_to_remote_storage_stays_below_the_local_retention(unit: str) -> None:
+    node = NodeConfig(NODE | {"remote.log.storage.system.enable": "true"}).values
+    given = {"remote.storage.enable": "true", f"retention.{unit}": "100", f"remote.copy.lag.{unit}": "101"}
+
+    with pytest.raises(ApiError) as error:
+        check_resource(ResourceType.TOPIC, "t", given, {}, node)
+
+    assert error.value.text == (
+        f"Invalid value 101 for configuration remote.copy.lag.{unit}: Value must not exceed local.retention.{unit} "
+        "(effective value: 100)"
+    )
+
+
+def test_a_key_that_4_4_added_is_unknown_to_a_node_of_4_3() -> None:
+    node = NodeConfig(NODE).values
+    given = {"max.decompressed.message.bytes": "5"}
+
+    check_resource(ResourceType.TOPIC, "t", given, {}, node)
+
+    with pytest.raises(ApiError, match=r"Unknown topic config name: max\.decompressed\.message\.bytes"):
+        check_resource(ResourceType.TOPIC, "t", given, {}, node, KAFKA_4_3)

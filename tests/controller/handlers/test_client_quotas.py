@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from controller.features.levels import KAFKA_4_3
 from controller.handlers.client_quotas import is_ip
 from records.errors import Error
 from records.messages.quotas import AlterClientQuotasRequest
@@ -102,8 +103,18 @@ def test_the_second_entry_for_an_entity_is_refused() -> None:
     assert [value for _, _, value, _ in written(rig)] == [1.0]
 
 
-def test_nan_is_accepted_and_equals_itself() -> None:
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_a_quota_is_a_finite_number(value: float) -> None:
     rig = Rig().lead()
+
+    answer = alter(rig, entry({"user": "a"}, ("request_percentage", value)))
+
+    assert answer == [(Error.INVALID_REQUEST, "Quota request_percentage must be a finite number")]
+    assert written(rig) == []
+
+
+def test_before_4_4_nan_is_accepted_and_equals_itself() -> None:
+    rig = Rig(metadata_version=30, release=KAFKA_4_3).lead()
 
     for _ in range(2):
         assert alter(rig, entry({"user": "a"}, ("request_percentage", float("nan")))) == [OK]

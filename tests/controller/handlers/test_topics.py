@@ -1,11 +1,10 @@
 """CreateTopics: ReplicationControlManagerTest's and ControllerApisTest's cases."""
 
-from random import Random
 from typing import Any
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
+from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.handlers.topics import random_topic_id
 from records.errors import Error
 from records.messages.topics import CreateTopicsRequest
@@ -282,17 +281,19 @@ def test_a_topic_needs_an_unfenced_broker():
     ]
 
 
-def test_placement_avoids_a_broker_whose_directories_are_all_cordoned_and_a_manual_assignment_of_4_3_does_not():
-    rig = Rig(release=KAFKA_4_3).lead().brokers(0, 1)
+@pytest.mark.parametrize(("release", "refused"), [(KAFKA_4_3, False), (KAFKA_4_4, True)])
+def test_a_broker_whose_directories_are_all_cordoned_gets_no_replica_but_before_4_4_by_a_manual_assignment(
+    release, refused
+):
+    rig = Rig(metadata_version=30, release=release).lead().brokers(0, 1)
     rig.heartbeat(0, cordoned_log_dirs=(directory(0),))
 
     results = create(rig, new_topic("foo", (0,)), topic("bar", 4, 1))
 
-    assert refusals(results) == [
-        ("foo", 0, None),
-        ("bar", 0, None),
-    ]
-    assert rig.partition("foo", 0).replicas == (0,)
+    text = "The manual partition assignment includes broker 0, but all its log directories are cordoned."
+    foo = ("foo", Error.INVALID_REPLICA_ASSIGNMENT, text) if refused else ("foo", 0, None)
+    assert refusals(results) == [foo, ("bar", 0, None)]
+    assert refused or rig.partition("foo", 0).replicas == (0,)
     assert [rig.partition("bar", n).replicas for n in range(4)] == [(1,)] * 4
 
 
@@ -377,13 +378,17 @@ def test_all_topics_of_a_request_are_one_batch():
     assert len(rig.log) == before + 1
 
 
-def test_topic_ids_are_random_uuids_that_do_not_begin_with_a_dash():
-    random = Random(4)
+@pytest.mark.parametrize("release", [KAFKA_4_3, KAFKA_4_4])
+def test_topic_ids_are_random_uuids_without_a_dash_which_before_4_4_is_only_not_the_first_character(release):
+    env = Rig(release=release).controller.env
 
-    ids = [random_topic_id(random) for _ in range(500)]
+    ids = [random_topic_id(env) for _ in range(500)]
 
+    texts = [uuid_text(id_) for id_ in ids]
     assert len(set(ids)) == 500
-    assert all(id_[6] >> 4 == 4 and id_[8] >> 6 == 2 and not uuid_text(id_).startswith("-") for id_ in ids)
+    assert all(id_[6] >> 4 == 4 and id_[8] >> 6 == 2 for id_ in ids)
+    assert not any(text.startswith("-") for text in texts)
+    assert any("-" in text for text in texts) is release.ids_have_dashes
 
 
 def test_configs_are_described_as_they_are_when_the_topic_is_created():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def features(world: World) -> list[dict[str, Any]]:
-    """The features of a broker: all of a stock 4.3, rarely fewer."""
+    """The features of a broker: all of a stock broker, rarely fewer."""
     found = [
         {"name": name, "minSupportedVersion": low, "maxSupportedVersion": high}
         for name, (low, high) in world.features.items()
@@ -119,6 +119,10 @@ def register_controller(world: World) -> Command:
         "features": features(world),
     }
     return world.request(70, 0, 0, body)
+
+
+def unregister_controller(world: World) -> Command:
+    return world.request(94, 0, 0, {"controllerId": world.pick((3000, 3001, 3001, 0, 0, 7, -1))})
 
 
 def producer_ids(world: World) -> Command:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.core.apis import served_versions
 from tests.oracle.commands import Hold, Lead, Lose, Pass, Restart, Snapshot
+from tests.oracle.ours import CLUSTER, NODE_ID
+from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:
     from tests.oracle.commands import Command
@@ -67,7 +70,11 @@ def describe_cluster(world: World) -> Command:
 
 def api_versions(world: World) -> Command:
     name = "oracle" if world.chance(0.9) else world.pick(("", "-x", "a b"))
-    return world.request(18, 0, 4, {"clientSoftwareName": name, "clientSoftwareVersion": "1.0"})
+    body: dict[str, Any] = {"clientSoftwareName": name, "clientSoftwareVersion": "1.0"}
+    newest = served_versions(KAFKA)[18][1]
+    if newest >= 5 and world.chance(0.5):
+        body |= {"clusterId": world.pick((None, CLUSTER, "other", "")), "nodeId": world.pick((-1, NODE_ID, 7, -2))}
+    return world.request(18, 0, newest, body)
 
 
 def passes(world: World) -> Command:

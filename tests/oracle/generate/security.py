@@ -19,7 +19,8 @@ DENY, ALLOW = 2, 3
 OPERATIONS = tuple(range(2, 16))
 # READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS.
 OF_TOPICS = (3, 4, 5, 6, 7, 8, 10, 11)
-HOSTS = ("*", "*", "*", "127.0.0.1", "10.0.0.1")
+# An oracle's requests come from 127.0.0.1.
+HOSTS = ("*", "*", "*", "127.0.0.1", "10.0.0.1", "127.0.0.0/8", "127.0.0.2/31", "10.0.0.0/8", "::/0")
 USER_KEYS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
 VALUES = (1.0, 1000.0, 1000.0000001, 0.5, 0.0, -1.0, 2.0**31, 2.0**63, 1e300, float("inf"), float("nan"))
 # None of them makes Java ask a name server.
@@ -83,7 +84,7 @@ BAD_CREATIONS: dict[str, tuple[Any, ...]] = {
     "resourceName": ("", "other", "*", "a b"),
     "resourcePatternType": (PREFIXED, ANY, MATCH, 0, 99),
     "principal": ("alice", "", ":", "User:", "Group:a", "User:a:b"),
-    "host": ("", "nowhere"),
+    "host": ("", "nowhere", "/", "10.0.0.0/33", "10.0.0/8", "::1/129", "1.2.3.4/x", "a/8", "::ffff:127.0.0.1/104"),
     "operation": (1, 2, 15, 0, 99),
     "permissionType": (1, 0, 99),
 }

@@ -10,6 +10,7 @@ from tests.oracle.commands import Hold, Lead, Lose, Snapshot, Start
 from tests.oracle.generate import brokers, cluster, configs, partitions, security, topics
 from tests.oracle.generate.world import World
 from tests.oracle.ours import supported
+from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from tests.oracle.commands import Command
     from tests.oracle.ours import Ours
 
+# What only one of the releases serves.
+OF_RELEASE = () if 94 in KAFKA.lacks else ((1, brokers.unregister_controller),)
 WEIGHTS: tuple[tuple[int, Callable[[World], Command]], ...] = (
     (6, brokers.register), (16, brokers.heartbeat), (10, brokers.all_up), (2, brokers.unregister),
-    (1, brokers.register_controller), (2, brokers.producer_ids),
+    (1, brokers.register_controller), *OF_RELEASE, (2, brokers.producer_ids),
     (9, topics.create), (2, topics.delete), (4, topics.grow),
     (16, partitions.alter), (8, partitions.reassign), (3, partitions.list_reassignments), (7, partitions.elect),
     (5, partitions.assign), (7, configs.incremental), (3, configs.legacy), (3, configs.describe),
@@ -29,8 +32,7 @@ WEIGHTS: tuple[tuple[int, Callable[[World], Command]], ...] = (
     (2, security.alter_quotas), (2, security.create_token), (2, security.renew_token), (2, security.expire_token),
     (1, security.describe_unserved), (1, security.authenticate),
 )  # fmt: skip
-LEVELS = tuple(range(7, 31))
-UNSTABLE_LEVEL = 31
+LEVELS = tuple(range(7, KAFKA.latest_production + 1))
 # The second one never does anything, and may be registered or not.
 TWO_VOTERS = "3000@localhost:9093,3001@localhost:9094"
 # Features with levels of their own in a Start. kraft.version is not in the metadata: it begins with 0.
@@ -44,10 +46,10 @@ LENGTH = 120
 
 def start_of(rng: Random) -> Start:
     """The cluster of a sequence, mostly with the newest levels."""
-    level = 30 if rng.random() < 0.6 else rng.choice(LEVELS)
+    level = KAFKA.latest_production if rng.random() < 0.6 else rng.choice(LEVELS)
     unstable = rng.random() < 0.05
     if unstable and rng.random() < 0.5:
-        level = UNSTABLE_LEVEL
+        level = KAFKA.latest_testing
     levels = [("metadata.version", level)]
     if level >= 23 and rng.random() < 0.7:
         levels.append(("eligible.leader.replicas.version", 1))

@@ -21,6 +21,9 @@ TOPIC_KEYS: dict[str, tuple[str | None, ...]] = {
     "leader.replication.throttled.replicas": ("*", "0:1,1:2", "", "x", None),
     "message.timestamp.type": ("CreateTime", "LogAppendTime", "x"),
     "min.cleanable.dirty.ratio": ("0.5", "0", "1.5", "x", None),
+    "remote.copy.lag.ms": ("-1", "0", "-2", "1000", "9223372036854775807", None),
+    "max.decompressed.message.bytes": ("1", "2147483639", "2147483640", "0", None),
+    "errors.deadletterqueue.group.enable": BOOLEANS,
     "no.such.key": ("1", None),
     "": ("1",),
     "follower.replication.throttled.replicas": (
@@ -40,6 +43,9 @@ BROKER_KEYS: dict[str, tuple[str | None, ...]] = {
     "background.threads": ("10", "11", None),
     "log.retention.ms": NUMBERS,
     "cordoned.log.dirs": ("oracle-logs", "", "/x", "*", None),
+    "log.remote.copy.lag.bytes": ("-1", "5", "x", None),
+    "max.decompressed.message.bytes": ("1000", "0", None),
+    "errors.deadletterqueue.topic.name.prefix": ("dlq.", "", None),
     "no.such.key": ("1", None),
     "listeners": ("PLAINTEXT://:9092", None),
     "node.id": ("1", None),
@@ -48,6 +54,13 @@ GROUP_KEYS: dict[str, tuple[str | None, ...]] = {
     "consumer.session.timeout.ms": ("45000", "50000", "1", "x", None),
     "consumer.heartbeat.interval.ms": ("5000", "6000", "x", None),
     "share.session.timeout.ms": ("45000", "x", None),
+    "streams.num.standby.replicas": ("1", "3", None),
+    "streams.num.warmup.replicas": ("2", "20", "21", "-1", None),
+    "streams.task.offset.interval.ms": ("60000", "1000", None),
+    "streams.rack.aware.assignment.tags": ("", "a", "a,b", "a, a", "a,,b", None),
+    "streams.assignor.name": ("sticky", " sticky", "other", "", None),
+    "consumer.assignor.offload.enable": BOOLEANS,
+    "errors.deadletterqueue.topic.name": ("dlq", "__dlq", "", None),
     "no.such.key": ("1", None),
 }
 METRICS_KEYS: dict[str, tuple[str | None, ...]] = {

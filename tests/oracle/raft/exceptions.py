@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from controller.features.levels import KAFKA_4_3
 from records.codec import decode
 from records.control import VotersRecord
 from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart, Start, Upgrade
+from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -268,7 +270,7 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-quorum-state-version", False, is_of_other_version),
     Deliberate("raft-quorum-state-version", True, lost_directory),
     Deliberate("raft-voters-behind-truncation", True, is_behind_truncation),
-    Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions),
+    *([Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions)] if KAFKA is KAFKA_4_3 else []),
     Deliberate("raft-parked-when-deposed", True, is_deposed),
     Deliberate("raft-removed-leader-resigns", True, resigns_when_removed),
     Deliberate("raft-removed-voter-stands", True, stands_removed),

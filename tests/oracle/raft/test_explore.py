@@ -11,6 +11,7 @@ from tests.oracle.conftest import EXPLORED, seed_of_the_day
 from tests.oracle.raft.commands import to_text
 from tests.oracle.raft.generate.sequence import sequence
 from tests.oracle.raft.shrink import shrunk
+from tests.oracle.release import RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from tests.oracle.raft.pair import Pair
 
 # A third of what the core level has.
-SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "120")) / 3
+SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", 120 * RELEASE.share)) / 3
 
 
 def test_the_sequences_of_the_day_show_no_unknown_difference(

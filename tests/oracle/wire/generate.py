@@ -13,7 +13,7 @@ from records.messages.envelope import EnvelopeRequest
 from records.registry import APIS, request_class
 from records.schema import schema_of
 from records.wire import EncodeError
-from tests.oracle.ours import KAFKA
+from tests.oracle.release import KAFKA
 from tests.oracle.wire.answers import asked
 from tests.oracle.wire.conversation import Conversation, framed
 from tests.oracle.wire.values import Values

@@ -17,7 +17,7 @@ from records.resource_types import ResourceType
 from tests.interop.ask import ask, describe_quorum
 from tests.interop.cluster import CLUSTER_ID, OURS, STOCK, eventually
 from tests.interop.stock import SMALL, Stock
-from tests.oracle.ours import KAFKA
+from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

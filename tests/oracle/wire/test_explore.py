@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from tests.oracle.conftest import EXPLORED, seed_of_the_day
+from tests.oracle.release import RELEASE
 from tests.oracle.wire.explore import Explorer
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tests.oracle.wire.pair import WirePair
 
 # With the 45 s of the controller's level and the 40 s of a replica, three minutes.
-SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "95"))
+SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", 95 * RELEASE.share))
 
 
 def test_the_conversations_of_the_day_show_no_unknown_difference(

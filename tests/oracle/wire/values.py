@@ -15,7 +15,7 @@ from records.messages.topics import CreateTopicsRequest
 from records.schema import is_struct, schema_of
 from tests.interop.cluster import CLUSTER_ID
 from tests.oracle.generate.values import TOPIC_KEYS
-from tests.oracle.ours import KAFKA
+from tests.oracle.release import KAFKA
 from tests.oracle.wire.names import epoch_of, topic_id_of
 from tests.oracle.wire.pools import (
     ALONE,

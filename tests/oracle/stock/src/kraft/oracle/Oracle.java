@@ -47,9 +47,9 @@ public final class Oracle {
         }
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
-        List<AnswerChannel.Answer> answers = stock.answers();
+        List<Answers.Answer> answers = stock.answers();
         out.writeInt(answers.size());
-        for (AnswerChannel.Answer answer : answers) {
+        for (Answers.Answer answer : answers) {
             out.writeInt(answer.correlation());
             out.writeBoolean(answer.body() != null);
             write(out, answer.body() == null ? new byte[0] : answer.body());

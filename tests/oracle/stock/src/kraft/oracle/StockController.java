@@ -13,15 +13,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import kafka.network.ConnectionQuotas;
-import kafka.network.RequestChannel;
 import kafka.server.ControllerApis;
 import kafka.server.ControllerConfigurationValidator;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer$;
-import kafka.server.QuotaFactory;
 import kafka.server.metadata.ClientQuotaMetadataManager;
 import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.memory.MemoryPool;
 import org.apache.kafka.common.internals.Plugin;
 import org.apache.kafka.common.message.ApiMessageType.ListenerType;
 import org.apache.kafka.common.message.EnvelopeRequestData;
@@ -51,10 +48,6 @@ import org.apache.kafka.raft.QuorumConfig;
 import org.apache.kafka.server.SimpleApiVersionManager;
 import org.apache.kafka.server.authorizer.Authorizer;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
-import org.apache.kafka.server.common.FinalizedFeatures;
-import org.apache.kafka.server.common.KRaftVersion;
-import org.apache.kafka.server.common.MetadataVersion;
-import org.apache.kafka.server.common.RequestLocal;
 import org.apache.kafka.server.config.DefaultSupportedConfigChecker;
 import org.apache.kafka.server.fault.FaultHandler;
 import org.apache.kafka.snapshot.SnapshotReader;
@@ -81,10 +74,11 @@ final class StockController implements AutoCloseable {
     private final Random placement;
     private final LocalLog log;
     private Metrics metrics;
-    private QuotaFactory.QuotaManagers quotas;
+    private Quotas quotas;
     private ClientQuotaMetadataManager clientQuotas;
     /** Whether quotas were ever altered, so that each request must see those that are committed. */
     private boolean hasQuotas = false;
+    private Answers answers;
     private AnswerChannel channel;
     private QuorumController controller;
     private ControllerApis apis;
@@ -119,7 +113,8 @@ final class StockController implements AutoCloseable {
     }
 
     private void begin() throws Exception {
-        channel = new AnswerChannel(time, CHANNEL_METRICS);
+        answers = new Answers();
+        channel = new AnswerChannel(answers, time, CHANNEL_METRICS);
         cache = new KRaftMetadataCache(config.nodeId(), log::kraftVersion);
         registrations = new ControllerRegistrationsPublisher();
         image = new Image(parsed.containsKey(KEEPS_CONFIGS), parsed.containsKey(LOSES_CREDENTIALS));
@@ -129,8 +124,8 @@ final class StockController implements AutoCloseable {
             metrics.close();
         }
         metrics = new Metrics(time);
-        quotas = QuotaFactory.instantiate(config, metrics, time, "oracle-", "controller");
-        clientQuotas = new ClientQuotaMetadataManager(quotas, new ConnectionQuotas(config, time, metrics));
+        quotas = Quotas.of(config, metrics, time);
+        clientQuotas = new ClientQuotaMetadataManager(quotas.managers(), new ConnectionQuotas(config, time, metrics));
         Option<Plugin<Authorizer>> plugin = config.createNewAuthorizer(metrics, "controller");
         authorizer = plugin.isEmpty() ? null : (ClusterMetadataAuthorizer) plugin.get().get();
         FaultHandler fatal = fault("fatal");
@@ -176,8 +171,9 @@ final class StockController implements AutoCloseable {
             authorizer.completeInitialLoad();
         }
         SimpleApiVersionManager versions =
-            new SimpleApiVersionManager(ListenerType.CONTROLLER, config.unstableApiVersionsEnabled(), this::finalized);
-        apis = new ControllerApis(channel, plugin, quotas, time, controller, new NoRaft(log), config,
+            new SimpleApiVersionManager(ListenerType.CONTROLLER, config.unstableApiVersionsEnabled(),
+                () -> Features.of(cache.currentImage(), log.kraftVersion()));
+        apis = new ControllerApis(channel, plugin, quotas.managers(), time, controller, new NoRaft(log), config,
             clusterId, registrations, versions, cache);
         aclAnswers = (ExecutorService) OrderedContacts.field(
             OrderedContacts.field(OrderedContacts.field(apis, "aclApis"), "alterAclsPurgatory"), "executor");
@@ -190,19 +186,6 @@ final class StockController implements AutoCloseable {
         };
     }
 
-    private FinalizedFeatures finalized() {
-        MetadataImage current = cache.currentImage();
-        if (current.isEmpty()) {
-            return withKRaftVersion(FinalizedFeatures.fromKRaftVersion(MetadataVersion.MINIMUM_VERSION));
-        }
-        return withKRaftVersion(new FinalizedFeatures(
-            current.features().metadataVersionOrThrow(), current.features().finalizedVersions(), current.offset()));
-    }
-
-    private FinalizedFeatures withKRaftVersion(FinalizedFeatures features) {
-        return features.setFinalizedLevel(KRaftVersion.FEATURE_NAME, log.kraftVersion().featureLevel());
-    }
-
     private void activate() throws Exception {
         log.lead();
         settle();
@@ -213,7 +196,7 @@ final class StockController implements AutoCloseable {
     void settle() throws Exception {
         for (int round = 0; round < 12; round++) {
             long before = log.calls();
-            int pending = channel.pending();
+            int pending = answers.pending();
             CountDownLatch reached = new CountDownLatch(1);
             controller.appendControlEvent("oracle", reached::countDown);
             if (!reached.await(60, TimeUnit.SECONDS)) {
@@ -223,7 +206,7 @@ final class StockController implements AutoCloseable {
             if (authorizer != null) {
                 aclAnswers.submit(() -> { }).get(60, TimeUnit.SECONDS);
             }
-            if (log.calls() == before && channel.pending() == pending && (pending == 0 || round > 2)) {
+            if (log.calls() == before && answers.pending() == pending && (pending == 0 || round > 2)) {
                 return;
             }
         }
@@ -246,31 +229,22 @@ final class StockController implements AutoCloseable {
             publish();
         }
         hasQuotas |= apiKey == ApiKeys.ALTER_CLIENT_QUOTAS.id;
-        channel.began();
-        RequestChannel.Request request;
-        try {
-            request = new RequestChannel.Request(0, context, time.nanoseconds(), MemoryPool.NONE,
-                ByteBuffer.wrap(body), CHANNEL_METRICS, (flags & 2) == 0 ? Option.empty() : Option.apply(envelope()));
-        } catch (RuntimeException wrong) {
-            channel.add(correlation, null);
-            return;
+        answers.began();
+        if ((flags & 2) == 0) {
+            channel.handle(apis, context, body, null, null);
+        } else {
+            RequestHeader envelope = new RequestHeader(ApiKeys.ENVELOPE, ApiKeys.ENVELOPE.latestVersion(), "broker", 1);
+            channel.handle(apis, context, body, new RequestContext(envelope, CONNECTION,
+                InetAddress.getLoopbackAddress(), KafkaPrincipal.ANONYMOUS, new ListenerName("CONTROLLER"),
+                SecurityProtocol.PLAINTEXT, ClientInformation.EMPTY, true), envelopeBody(envelope));
         }
-        // So that it has taken no time, of which a user may have a quota.
-        request.requestDequeueTimeNanos_$eq(Long.MAX_VALUE);
-        apis.handle(request, RequestLocal.noCaching());
         settle();
     }
 
     /** What a broker sends in the name of a client; only that it is there is looked at. */
-    private RequestChannel.Request envelope() {
-        RequestHeader header = new RequestHeader(ApiKeys.ENVELOPE, ApiKeys.ENVELOPE.latestVersion(), "broker", 1);
-        RequestContext context = new RequestContext(header, CONNECTION, InetAddress.getLoopbackAddress(),
-            KafkaPrincipal.ANONYMOUS, new ListenerName("CONTROLLER"), SecurityProtocol.PLAINTEXT,
-            ClientInformation.EMPTY, true);
+    private static byte[] envelopeBody(RequestHeader header) {
         EnvelopeRequestData data = new EnvelopeRequestData().setClientHostAddress(LOOPBACK).setRequestData(ByteBuffer.allocate(0));
-        ByteBuffer body = MessageUtil.toByteBufferAccessor(data, header.apiVersion()).buffer();
-        return new RequestChannel.Request(
-            0, context, time.nanoseconds(), MemoryPool.NONE, body, CHANNEL_METRICS, Option.empty());
+        return MessageUtil.toByteBufferAccessor(data, header.apiVersion()).buffer().array();
     }
 
     private MetadataImage publish() {
@@ -359,8 +333,8 @@ final class StockController implements AutoCloseable {
         return log.takeAppended();
     }
 
-    List<AnswerChannel.Answer> answers() {
-        return channel.take();
+    List<Answers.Answer> answers() {
+        return answers.take();
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
+import kraft.oracle.ManualTime;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.AbstractConfig;
@@ -37,14 +38,11 @@ import org.apache.kafka.common.record.internal.FileRecords;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.UnalignedFileRecords;
 import org.apache.kafka.common.record.internal.UnalignedMemoryRecords;
-import org.apache.kafka.common.utils.LogContext;
-import org.apache.kafka.common.utils.MockTime;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.raft.internals.KRaftControlRecordStateMachine;
 import org.apache.kafka.raft.internals.KafkaRaftLog;
 import org.apache.kafka.server.common.KRaftVersion;
 import org.apache.kafka.server.common.OffsetAndEpoch;
-import org.apache.kafka.server.util.MockScheduler;
 import org.apache.kafka.snapshot.SnapshotReader;
 import org.apache.kafka.snapshot.SnapshotWriter;
 
@@ -59,14 +57,14 @@ final class StockReplica {
     private final ListenerName listener;
     private final Path root;
     private final File directory;
-    private final MockTime time;
+    private final ManualTime time;
     private final TimedRandom random;
-    private final MockScheduler scheduler;
+    private final Tasks scheduler;
     private final ArrayNode sent = JSON.createArrayNode();
     private final ArrayNode responses = JSON.createArrayNode();
     private final List<String> notes = new ArrayList<>();
     private CollectingChannel channel;
-    private MockMessageQueue queue;
+    private Messages queue;
     private Expirations expirations;
     private KafkaRaftLog log;
     private KafkaRaftClient<byte[]> client;
@@ -78,9 +76,9 @@ final class StockReplica {
         this.listener = new ListenerName(config.get("listener").asText());
         this.root = Files.createTempDirectory("kraft-oracle");
         this.directory = root.resolve(PARTITION.toString()).toFile();
-        this.time = new MockTime(0, config.get("now").asLong(), 0);
+        this.time = new ManualTime(config.get("now").asLong(), 0);
         this.random = new TimedRandom(config.get("seed").asLong(), time, config.get("ownPlace").asInt());
-        this.scheduler = new MockScheduler(time);
+        this.scheduler = new Tasks(time);
         Files.createDirectories(directory.toPath());
         for (Map.Entry<String, JsonNode> file : config.get("files").properties()) {
             Files.write(directory.toPath().resolve(file.getKey()), file.getValue().binaryValue());
@@ -106,7 +104,7 @@ final class StockReplica {
     /** A process begins with what is in the directory. */
     void open() throws Exception {
         channel = new CollectingChannel(listener);
-        queue = new MockMessageQueue();
+        queue = new Messages();
         expirations = new Expirations(time);
         metrics = new Metrics(time);
         Map<String, Object> logConfig = new HashMap<>();
@@ -129,7 +127,7 @@ final class StockReplica {
             new BytesSerde(), channel, queue, log, MemoryPool.NONE, time, expirations,
             config.get("fetchWaitMs").asInt(), config.get("canBecomeVoter").asBoolean(),
             config.get("clusterId").asText(), servers, Endpoints.fromInetSocketAddresses(own),
-            new SupportedVersionRange((short) 0, (short) 1), new LogContext(), random, quorumConfig());
+            new SupportedVersionRange((short) 0, (short) 1), CollectingChannel.logContext(), random, quorumConfig());
         client.register(new Discarding());
         client.initialize(statics, new FileQuorumStateStore(stateFile()), metrics, ignored -> { });
         settle();
@@ -156,7 +154,7 @@ final class StockReplica {
         message.read(new ByteBufferAccessor(ByteBuffer.wrap(body)), version);
         RaftRequest.Inbound request =
             new RaftRequest.Inbound(listener, channel.newCorrelationId(), version, message, time.milliseconds());
-        request.completion.whenComplete((response, wrong) -> {
+        CollectingChannel.ask(client, request).whenComplete((response, wrong) -> {
             ObjectNode answer = responses.addObject();
             answer.put("number", number);
             answer.put("ms", time.milliseconds());
@@ -166,7 +164,6 @@ final class StockReplica {
                 answer.put("wrong", wrong.toString());
             }
         });
-        client.handle(request);
         settle();
     }
 
@@ -178,8 +175,8 @@ final class StockReplica {
         }
         ApiMessage message = ApiMessageType.fromApiKey(request.data().apiKey()).newResponse();
         message.read(new ByteBufferAccessor(ByteBuffer.wrap(body)), version);
-        request.completion.complete(
-            new RaftResponse.Inbound(request.correlationId(), message, request.destination()));
+        channel.complete(
+            request, new RaftResponse.Inbound(request.correlationId(), message, request.destination()));
         settle();
     }
 
@@ -190,8 +187,8 @@ final class StockReplica {
             return;
         }
         ApiMessage message = RaftUtil.errorResponse(ApiKeys.forId(request.data().apiKey()), Errors.forCode(error));
-        request.completion.complete(
-            new RaftResponse.Inbound(request.correlationId(), message, request.destination()));
+        channel.complete(
+            request, new RaftResponse.Inbound(request.correlationId(), message, request.destination()));
         settle();
     }
 

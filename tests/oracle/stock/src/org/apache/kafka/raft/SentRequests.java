@@ -6,15 +6,23 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.network.ListenerName;
 
-/** Keeps the requests that the replica sends, by destination, in order. */
-final class CollectingChannel implements NetworkChannel {
+/** The requests that the replica has sent, by destination, in order. How one is answered depends on the release. */
+abstract class SentRequests implements NetworkChannel {
     private final ListenerName listener;
     private final Map<Integer, List<RaftRequest.Outbound>> byDestination = new HashMap<>();
     private int correlation;
     List<RaftRequest.Outbound> sent = new ArrayList<>();
 
-    CollectingChannel(ListenerName listener) {
+    SentRequests(ListenerName listener) {
         this.listener = listener;
+    }
+
+    /** Answer a request that was sent; a second answer to it is ignored. */
+    abstract void complete(RaftRequest.Outbound request, RaftResponse.Inbound response);
+
+    void keep(RaftRequest.Outbound request) {
+        sent.add(request);
+        byDestination.computeIfAbsent(request.destination().id(), id -> new ArrayList<>()).add(request);
     }
 
     @Override
@@ -23,14 +31,12 @@ final class CollectingChannel implements NetworkChannel {
     }
 
     @Override
-    public void send(RaftRequest.Outbound request) {
-        sent.add(request);
-        byDestination.computeIfAbsent(request.destination().id(), id -> new ArrayList<>()).add(request);
+    public ListenerName listenerName() {
+        return listener;
     }
 
     @Override
-    public ListenerName listenerName() {
-        return listener;
+    public void close() {
     }
 
     /** The n-th request, from 0, that was sent to this destination; null where there was none. */
