@@ -211,7 +211,8 @@ class DecoderSource(Source):
         self.line(depth, f"if {count}:")
         depth += 1
         self.put(depth, f"if {count} > 127: {count}, p = uv(b, p, {count})")
-        self.put(depth, f'if {count} * 2 > e - p: short("tag count", {count}, e - p)')
+        # Read leniently it may be negative, which stock refuses since 4.4.
+        self.put(depth, f'if not 0 <= {count} * 2 <= e - p: short("tag count", {count}, e - p)')
         self.put(depth, f"{unknown} = None; {last} = -1")
         self.put(depth, f"for _ in range({count}):")
         depth += 1

@@ -131,7 +131,8 @@ class Release:
     features before the first one is committed, rather than the least metadata.version (KAFKA-19964). ids_have_dashes:
     whether the text of an id that it draws may have a dash that is not the first character. assigns_cordoned: whether
     replicas may be assigned by hand to a broker of which all directories are cordoned (KAFKA-20832). names_bounds:
-    whether the refusal of a value of a group names the key of the node that bounds it, rather than the bound.
+    whether the refusal of a value of a group names the key of the node that bounds it, rather than the bound, and the
+    keys of a group are looked through together with those that the node gives.
     infinite_quotas: whether a quota may be infinite, or not a number. no_envelope: how the text of a refusal says that
     no broker has forwarded the request. verifies_bearers: whether signed tokens need an expected audience and issuer,
     or keys that waive them. deprecates_broker_id: whether `broker.id` in a node's file is deprecated (KIP-1232).

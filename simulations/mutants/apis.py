@@ -109,7 +109,8 @@ MUTANTS = (
         "Q78", "a recreated topic has the id of the deleted one", "topics", "KIP-516", ("C15",),
         Edit(
             "controller.handlers.topics", "created",
-            "random_topic_id(env.random)", "random_topic_id(type(env.random)(topic.name))",
+            "random_topic_id(env)",
+            "random_topic_id(type('Env', (), {'random': type(env.random)(topic.name), 'release': env.release}))",
             names="given_configs(topic)",
         ),
     ),

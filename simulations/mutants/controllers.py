@@ -229,8 +229,8 @@ MUTANTS = (
         "Q88", "a long write goes on after leadership was lost", "slices", "own", ("ASSERT", "C01", "C04"),
         Edit(
             "controller.core.long_steps", "LongSteps.pause",
-            "step.is_abandoned or self._must_park(ALL_APIS[step.context.api_key])",
-            "self._must_park(ALL_APIS[step.context.api_key])",
+            "step.is_abandoned or self._must_park(APIS[step.context.api_key])",
+            "self._must_park(APIS[step.context.api_key])",
         ),
     ),
     row(

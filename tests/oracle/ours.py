@@ -87,7 +87,7 @@ _configs: dict[tuple[tuple[str, str], ...], NodeConfig] = {}
 
 def properties_of(start: Start) -> dict[str, str]:
     """The node's configuration, the same for both sides."""
-    return {**PROPERTIES, **dict(start.properties)}
+    return {**PROPERTIES, RELEASE: KAFKA.name, **dict(start.properties)}
 
 
 def bootstrap_of(start: Start) -> list[tuple[Any, int]]:
@@ -101,8 +101,7 @@ class Ours:
     def __init__(self, start: Start) -> None:
         config = _configs.get(start.properties)
         if config is None:
-            config = _configs[start.properties] = NodeConfig({RELEASE: KAFKA.name, **properties_of(start)})
-            del config.originals[RELEASE]  # stock's node has no such key to describe
+            config = _configs[start.properties] = NodeConfig(properties_of(start))
         self.config = config
         self.random = Twin(start.seed)
         self.bootstrap = bootstrap_of(start)

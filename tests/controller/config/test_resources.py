@@ -171,3 +171,8 @@ def test_a_key_that_4_4_added_is_unknown_to_a_node_of_4_3() -> None:
 
     with pytest.raises(ApiError, match=r"Unknown topic config name: max\.decompressed\.message\.bytes"):
         check_resource(ResourceType.TOPIC, "t", given, {}, node, KAFKA_4_3)
+
+
+def test_a_node_does_not_start_with_a_tag_twice() -> None:
+    with pytest.raises(ConfigError, match="must not contain duplicate tag keys"):
+        NodeConfig(NODE | {"group.streams.rack.aware.assignment.tags": "zone,zone"})

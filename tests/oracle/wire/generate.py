@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from controller.core.apis import served_versions
+from controller.features.levels import CURRENT
 from records.codec import encode
 from records.headers import RequestHeader, request_header_version
 from records.messages.envelope import EnvelopeRequest
@@ -189,7 +190,7 @@ class Maker:
                     b"\2\1\0\1\0",
                     b"\2\2\0\1\0",
                     b"\1\0\x7f",
-                    b"\xff\xff\xff\xff\x0f",
+                    b"\xff\xff\xff\xff\x0f" if KAFKA is CURRENT else b"\0",
                     b"\x80\0",
                 )
                 head = head[:-1] + self.rng.choice(tags)

@@ -55,8 +55,8 @@ class WireNode:
         """The configuration file."""
         here = f"127.0.0.1:{self.port}"
         own = {"listeners": f"CONTROLLER://{here}", "controller.quorum.voters": f"{NODE_ID}@{here}"}
-        release = {RELEASE: KAFKA.name} if self.kind == OURS else {}
-        whole = {**SETTINGS, **own, **settings, **release}
+        # Stock ignores our release, and describes the key as any unknown one, as ours does.
+        whole = {**SETTINGS, **own, **settings, RELEASE: KAFKA.name}
         self.directory.mkdir(parents=True, exist_ok=True)
         (self.directory / FILE).write_text("".join(f"{key}={value}\n" for key, value in whole.items()))
 

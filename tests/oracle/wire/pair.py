@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,8 +14,8 @@ from records.messages.quotas import AlterClientQuotasRequest
 from records.wire import DecodeError
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import eventually, free_ports
-from tests.interop.stock import Stock
 from tests.oracle.compare import Difference, diff
+from tests.oracle.release import RELEASE
 from tests.oracle.wire.answers import Asked, answer_of, asked, tree_of
 from tests.oracle.wire.conversation import Conversation, Reply, Talk
 from tests.oracle.wire.known import name_of, names_partition_twice
@@ -104,7 +105,7 @@ class WirePair:
         self.names = (Names(), Names())
         self._root = root
         self._settings = settings or {}
-        self._stock = Stock(quick=True)
+        self._stock = replace(RELEASE.stock, quick=True)
         self._lives = count(1)
         self._epochs: tuple[int, ...] = ()
         self.equal_end = 0

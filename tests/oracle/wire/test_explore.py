@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.oracle.wire.pair import WirePair
 
-# With the 45 s of the controller's level and the 40 s of a replica, three minutes.
+# With the 45 s of the controller's level and the 40 s of a replica, three minutes for both releases.
 SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", 95 * RELEASE.share))
 
 

@@ -335,7 +335,7 @@ def acl(values: Values) -> dict[str, Any]:
         "resource_name": values.pick(("t", "u", "kafka-cluster", "", "*")),
         "resource_pattern_type": values.pick((3, 3, 4, 1, 2, 99)),
         "principal": values.pick(("User:ann", "User:ann", "User:*", "ann", "")),
-        "host": values.pick(("*", "10.0.0.8", "")),
+        "host": values.pick(("*", "10.0.0.8", "", "10.0.0.0/8", "::1/128", "10.0.0.0/33", "x/1")),
         "operation": values.pick((*range(1, 16), 99)),
         "permission_type": values.pick((3, 3, 2, 1, 9)),
     }
