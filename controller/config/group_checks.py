@@ -56,8 +56,9 @@ _BETWEEN_NODE_KEYS = (
     ("group.share.max.share.sessions", ">=", "group.share.max.size"),
 )
 
-# Stock checks the number of assignors between these checks of share groups.
+# Stock checks the number of assignors between these checks of share groups, and tags after those of streams groups.
 _ASSIGNORS_BEFORE = "group.share.max.assignment.interval.ms"
+_TAGS_BEFORE = "group.share.max.delivery.count.limit"
 
 # Key of the group, relation, key of the node that bounds it.
 _BOUNDED = (
@@ -90,8 +91,9 @@ _BOUNDED = (
     ("streams.num.warmup.replicas", "<=", "group.streams.max.warmup.replicas"),
 )
 ASSIGNOR = "streams.assignor.name"
-NODE_TAGS = "group.streams.rack.aware.assignment.tags"
-TAGS = "streams.rack.aware.assignment.tags"
+TAGS, NODE_TAGS = "streams.rack.aware.assignment.tags", "group.streams.rack.aware.assignment.tags"
+DEAD_LETTERS = "errors.deadletterqueue.topic.name"
+_STICKY, _STICKY_CLASS = "sticky", "org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor"
 _BETWEEN_GROUP_KEYS = (
     ("consumer.session.timeout.ms", ">", "consumer.heartbeat.interval.ms"),
     ("share.session.timeout.ms", ">", "share.heartbeat.interval.ms"),
@@ -102,7 +104,7 @@ _BETWEEN_GROUP_KEYS = (
 def check_node(values: Mapping[str, Value], originals: Mapping[str, str]) -> None:
     """Check the group keys of a node against each other. Raises ConfigError for the first violation.
 
-    originals: the texts of the keys that its file has.
+    originals: the texts of the node's file.
     """
     for left, relation, right in _BETWEEN_NODE_KEYS:
         if left == _ASSIGNORS_BEFORE:
@@ -111,9 +113,10 @@ def check_node(values: Mapping[str, Value], originals: Mapping[str, str]) -> Non
             if len(assignors) != 1:
                 text = f"group.share.assignors must contain exactly one assignor, but found {len(assignors)}"
                 raise ConfigError(text, ILLEGAL_ARGUMENT)
+        elif left == _TAGS_BEFORE:
+            check_tags(NODE_TAGS, originals.get(NODE_TAGS), ILLEGAL_ARGUMENT)
         if not _holds(values[left], relation, values[right]):
             raise ConfigError(f"{left} {_RELATIONS[relation]} {right}", ILLEGAL_ARGUMENT)
-    check_tags(NODE_TAGS, originals.get(NODE_TAGS), ILLEGAL_ARGUMENT)
 
 
 def check_group(
@@ -131,8 +134,8 @@ def check_group(
     for left, relation, right in _BETWEEN_GROUP_KEYS:
         if not _holds(group[left], relation, group[right]):
             raise ConfigError(f"{left} {_RELATIONS[relation]} {right}")
-    if given.get("errors.deadletterqueue.topic.name", "").startswith("__"):
-        raise ConfigError("errors.deadletterqueue.topic.name: DLQ topic name must not start with '__'")
+    if DEAD_LETTERS in given and str(group[DEAD_LETTERS]).startswith("__"):
+        raise ConfigError(f"{DEAD_LETTERS}: DLQ topic name must not start with '__'")
 
 
 def check_tags(name: str, text: str | None, exception: str = CONFIG_EXCEPTION) -> None:
@@ -149,14 +152,24 @@ def _bounds_text(key: str, node: Mapping[str, Value]) -> str:
     return f"{key} must be in the range {bounds[0][1]} to {bounds[1][1]} inclusive."
 
 
+def first_assignor(assignors: Value) -> str:
+    """The name of the first task assignor of a node."""
+    return _assignors(assignors)[0]
+
+
+def _assignors(value: Value) -> tuple[str, ...]:
+    """The names of a node's task assignors; a class of Java, of which the name is not known, as it is given."""
+    assert isinstance(value, tuple), value
+    return tuple(_STICKY if name == _STICKY_CLASS else name for name in value)
+
+
 def _check_assignor(given: Mapping[str, str], node: Mapping[str, Value]) -> None:
-    """The assignor of a streams group is one of the brokers'."""
-    known = node["group.streams.assignors"]
-    assert isinstance(known, tuple), known
-    if (name := given.get(ASSIGNOR)) is not None and java_trim(name) not in known:
+    """The assignor of a streams group is one of the brokers'; any name may be that of a class of Java."""
+    known = _assignors(node["group.streams.assignors"])
+    name = java_trim(given.get(ASSIGNOR, _STICKY))
+    if name not in known and known == (_STICKY,):
         raise ConfigError(
-            f"{ASSIGNOR} '{java_trim(name)}' is not a registered task assignor. Registered assignors are: "
-            f"{java_text(known)}."
+            f"{ASSIGNOR} '{name}' is not a registered task assignor. Registered assignors are: {java_text(known)}."
         )
 
 

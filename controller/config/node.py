@@ -22,16 +22,15 @@ from controller.config.values.listeners import (
 )
 from controller.config.values.node_values import NodeValues
 from controller.config.values.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
-from controller.features.levels import CURRENT, RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.features.levels import Release
-
 APPEND_LINGER_MS = "controller.quorum.append.linger.ms"
-RELEASE = "kraft.release"
+DEPRECATED_ID = (
+    "The 'broker.id' configuration is deprecated and will be removed in Apache Kafka 5.0. Please use 'node.id' instead."
+)
 
 
 class NodeConfig(NodeValues):
@@ -55,8 +54,11 @@ class NodeConfig(NodeValues):
             found = providers.resolved(given, environment, allowed, self.warnings, may_wait=may_wait)
         self.looked_up = frozenset(key for key, value in found.items() if value != given[key])
         self.originals = with_synonyms(found)
+        is_deprecated = "broker.id" in given
         self.values = server.KEYS.parse(self.originals, self.warnings)
         self.values.update(own.KEYS.parse(self.originals, self.warnings))
+        if is_deprecated and self.release.deprecates_broker_id:
+            self.warnings.append(DEPRECATED_ID)
         check_node(self.values, self.originals)
         self.process_roles = self.list("process.roles")
         self.node_id = self.number("node.id")
@@ -79,11 +81,6 @@ class NodeConfig(NodeValues):
             raise ConfigError("metadata.log.dir must not be empty")
         self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
         self.warnings += unknown_keys(self.originals) + ignored_java_metrics(self, environment)
-
-    @property
-    def release(self) -> Release:
-        """The release of Kafka whose levels and APIs the node has: `kraft.release`."""
-        return RELEASES[self.text(RELEASE) or CURRENT.name]
 
     @property
     def append_linger_ms(self) -> int:

@@ -1,4 +1,4 @@
-"""Checks between the keys of a node, in stock's order and with its texts (the checks of 4.3 at start)."""
+"""Checks between the keys of a node, in stock's order and with its texts (the checks of 4.4 at start)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,12 @@ def check_values(config: NodeValues) -> None:
     _check_early_start(config)
     _check_rebalance_protocols(config)
     if config.node_id != config.number("broker.id"):
-        raise ConfigError("You must set `node.id` to the same value as `broker.id`.")
+        raise ConfigError(
+            "`node.id` and `broker.id` must be set to the same value. `broker.id` is deprecated, please use `node.id` "
+            "instead."
+            if config.release.deprecates_broker_id
+            else "You must set `node.id` to the same value as `broker.id`."
+        )
     _check_logs(config)
     _check_heartbeats(config)
 

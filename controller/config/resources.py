@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.config.client_metrics import INVALID_REQUEST, check_subscription
-from controller.config.group_checks import ASSIGNOR, TAGS, check_group, check_tags
+from controller.config.group_checks import ASSIGNOR, TAGS, check_group, check_tags, first_assignor
 from controller.config.keys import client_metrics, group, server, topic
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
 from controller.config.values.definition import ConfigError, Required
@@ -117,6 +117,7 @@ def check_resource(
 def _check_group(given: Mapping[str, str], node: Mapping[str, Value], release: Release) -> None:
     keys = group.KEYS.of(release.name)
     if any(name not in keys for name in given):
+        # Before 4.4 the node's keys stand in the same hash table, whose size decides the order.
         for name in hash_order({**group_defaults(node, keys), **given} if release.names_bounds else given):
             if name not in keys:
                 raise ConfigError(f"Unknown group config name: {name}")
@@ -132,7 +133,6 @@ def _check_group(given: Mapping[str, str], node: Mapping[str, Value], release: R
 def group_defaults(node: Mapping[str, Value], keys: Definition = group.KEYS) -> dict[str, Value]:
     """Group key -> its default, for those of the keys that have a key of the node. node: all its parsed values."""
     defaults = {key: node[name] for key, name in group.SYNONYMS.items() if key in keys}
-    assignors = defaults.get(ASSIGNOR)
-    if isinstance(assignors, tuple):
-        defaults[ASSIGNOR] = assignors[0]
+    if ASSIGNOR in keys:
+        defaults[ASSIGNOR] = first_assignor(defaults[ASSIGNOR])
     return defaults

@@ -84,7 +84,7 @@ def parsed_topic(
 
 
 def _check_remote(values: Mapping[str, Value]) -> None:
-    """Tiered storage (KIP-405, KIP-950)."""
+    """Tiered storage (KIP-405, KIP-950, KIP-1241)."""
     if values["cleanup.policy"] not in {(), ("delete",)}:
         raise ConfigError(
             "Remote log storage only supports topics with cleanup.policy=delete or cleanup.policy being an empty list."

@@ -134,12 +134,14 @@ class Release:
     whether the refusal of a value of a group names the key of the node that bounds it, rather than the bound, and the
     keys of a group are looked through together with those that the node gives.
     infinite_quotas: whether a quota may be infinite, or not a number. no_envelope: how the text of a refusal says that
-    no broker has forwarded the request.
+    no broker has forwarded the request. verifies_bearers: whether signed tokens need an expected audience and issuer,
+    or keys that waive them. deprecates_broker_id: whether `broker.id` in a node's file is deprecated (KIP-1232).
     """
 
     __slots__ = (
-        "api_key_max", "api_versions", "assigns_cordoned", "features", "hides_levels", "ids_have_dashes",
-        "infinite_quotas", "lacks", "latest_production", "latest_testing", "name", "names_bounds", "no_envelope",
+        "api_key_max", "api_versions", "assigns_cordoned", "deprecates_broker_id", "features", "hides_levels",
+        "ids_have_dashes", "infinite_quotas", "lacks", "latest_production", "latest_testing", "name", "names_bounds",
+        "no_envelope", "verifies_bearers",
     )  # fmt: skip
 
     def __init__(
@@ -158,6 +160,8 @@ class Release:
         names_bounds: bool = False,
         infinite_quotas: bool = False,
         no_envelope: str = "Optional.empty",
+        verifies_bearers: bool = True,
+        deprecates_broker_id: bool = True,
     ) -> None:
         self.name = name
         self.latest_production = latest_production
@@ -172,6 +176,8 @@ class Release:
         self.names_bounds = names_bounds
         self.infinite_quotas = infinite_quotas
         self.no_envelope = no_envelope
+        self.verifies_bearers = verifies_bearers
+        self.deprecates_broker_id = deprecates_broker_id
 
     def knows(self, level: int) -> bool:
         """Whether it has the rules of a level of metadata.version."""
@@ -189,6 +195,7 @@ KAFKA_4_3 = Release(
     "4.3", 30, 31, tuple(_SHARE_OF_4_3 if each.name == SHARE_VERSION else each for each in _FEATURES),
     api_key_max=92, lacks=frozenset({94}), api_versions={18: 4}, hides_levels=False, ids_have_dashes=True,
     assigns_cordoned=True, names_bounds=True, infinite_quotas=True, no_envelope="None",
+    verifies_bearers=False, deprecates_broker_id=False,
 )  # fmt: skip
 KAFKA_4_4 = Release("4.4", 33, 34, _FEATURES, api_key_max=94)
 RELEASES = {release.name: release for release in (KAFKA_4_3, KAFKA_4_4)}

@@ -202,9 +202,13 @@ class Describer:
                     read_only=False,
                 )
                 for name in sorted(definition.keys)
-                if not definition.keys[name].internal
+                if not definition.keys[name].internal or self._is_given(kind, name)
             }
         return known
+
+    def _is_given(self, kind: ResourceType, name: str) -> bool:
+        """Whether the node's configuration sets the key that gives the default of a group's key."""
+        return kind is ResourceType.GROUP and group.SYNONYMS.get(name) in self.dynamic.config.originals
 
     def layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
         """The values of a key of the node and of its synonyms, the effective one first."""

@@ -69,10 +69,10 @@ def bearer_server(values: ListenerValues, module: Module, around: Surroundings) 
         return checks.integer_of(values, key) or 0
 
     url = checks.url_of(values, checks.JWKS_URL)
-    audiences = values.mechanism_value(checks.OAUTHBEARER, "sasl.oauthbearer.expected.audience")
+    audiences = values.mechanism_value(checks.OAUTHBEARER, checks.AUDIENCE)
     rules = Rules(
-        frozenset(audiences if isinstance(audiences, tuple) else ()),
-        checks.text_of(values, "sasl.oauthbearer.expected.issuer"),
+        None if checks.takes_any_audience(values) else frozenset(audiences if isinstance(audiences, tuple) else ()),
+        checks.text_of(values, checks.ISSUER),
         number("sasl.oauthbearer.clock.skew.seconds"),
         checks.text_of(values, "sasl.oauthbearer.scope.claim.name") or "scope",
         checks.text_of(values, "sasl.oauthbearer.sub.claim.name") or "sub",

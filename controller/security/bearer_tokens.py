@@ -23,9 +23,12 @@ _PART = re.compile(r"[A-Za-z0-9_-]*")
 
 
 class Rules(NamedTuple):
-    """What a signed token must have, by the keys `sasl.oauthbearer.*`. audiences: one of them; empty: none at all."""
+    """What a signed token must have, by the keys `sasl.oauthbearer.*`.
 
-    audiences: frozenset[str]
+    audiences: one of them; empty: none at all; None: any, or none.
+    """
+
+    audiences: frozenset[str] | None
     issuer: str | None
     clock_skew_s: int
     scope_claim: str
@@ -116,7 +119,9 @@ class SignedTokens:
         return Verified(name.strip(), expires_s * 1000)
 
 
-def _check_audience(found: Any, wanted: frozenset[str]) -> None:
+def _check_audience(found: Any, wanted: frozenset[str] | None) -> None:
+    if wanted is None:
+        return
     audiences = [found] if isinstance(found, str) else found
     if audiences is None:
         if wanted:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from controller.config.node import RELEASE
+from controller.config.values.node_values import RELEASE
 from controller.features.levels import CURRENT, KAFKA_4_3
 from simulations.chaos.quorum import free_ports
 from tests.interop.ask import describe_quorum

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from controller.config.node import RELEASE, NodeConfig
+from controller.config.node import NodeConfig
 from controller.config.resources import knows_config
+from controller.config.values.node_values import RELEASE
 from controller.core.apis import APIS
 from controller.core.controller import Controller
 from controller.core.steps import deadline_ms as deadline_ms_of

@@ -1,4 +1,4 @@
-"""The keys of a node's file and of BROKER resources (Kafka 4.3.1), in the order in which stock checks them."""
+"""The keys of a node's file and of BROKER resources (Kafka 4.4.0), in the order in which stock checks them."""
 
 from __future__ import annotations
 

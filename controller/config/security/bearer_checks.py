@@ -15,6 +15,8 @@ JWKS_URL, TOKEN_URL = "sasl.oauthbearer.jwks.endpoint.url", "sasl.oauthbearer.to
 CLIENT_ID = "sasl.oauthbearer.client.credentials.client.id"
 CLIENT_SECRET = "sasl.oauthbearer.client.credentials.client.secret"  # noqa: S105 - the name of a key
 SCOPE = "sasl.oauthbearer.scope"
+AUDIENCE, ANY_AUDIENCE = "sasl.oauthbearer.expected.audience", "sasl.oauthbearer.allow.unverified.audience"
+ISSUER, ANY_ISSUER = "sasl.oauthbearer.expected.issuer", "sasl.oauthbearer.allow.unverified.issuer"
 SERVER_HANDLER, LOGIN_HANDLER = "sasl.server.callback.handler.class", "sasl.login.callback.handler.class"
 # The system property with the URLs that may be asked; where it is not set, those of the configuration may.
 ALLOWED_URLS = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
@@ -28,6 +30,24 @@ _VALIDATORS = (_PACKAGE + "DefaultJwtValidator", _PACKAGE + "BrokerJwtValidator"
 _FILE_RETRIEVER = _PACKAGE + "FileJwtRetriever"
 _HTTP_RETRIEVER = _PACKAGE + "ClientCredentialsJwtRetriever"
 _RETRIEVERS = (_PACKAGE + "DefaultJwtRetriever", _FILE_RETRIEVER, _HTTP_RETRIEVER)
+_AUDIENCE_NEEDED = (
+    f'The OAuth validator for the broker requires "{AUDIENCE}" to be configured so that the token\'s audience ("aud")'
+    f' claim can be verified, but it was not set. Set "{AUDIENCE}" to the audience(s) that identify this cluster, or'
+    f' set "{ANY_AUDIENCE}" to true to accept tokens regardless of their audience.'
+)
+_ANY_AUDIENCE_TAKEN = (
+    f'The OAuth broker validator is configured with a JWKS endpoint but without "{AUDIENCE}", and "{ANY_AUDIENCE}" is'
+    ' set to true, so it will accept a JWT regardless of its "aud" (audience) claim.'
+)
+_ISSUER_NEEDED = (
+    f'The OAuth validator for the broker requires "{ISSUER}" to be configured so that the token\'s issuer ("iss") claim'
+    f' can be verified, but it was not set. Set "{ISSUER}" to the issuer URL of the OAuth/OIDC provider that signs the'
+    f' tokens, or set "{ANY_ISSUER}" to true to accept tokens regardless of their issuer.'
+)
+_ANY_ISSUER_TAKEN = (
+    f'The OAuth broker validator is configured with a JWKS endpoint but without "{ISSUER}", and "{ANY_ISSUER}" is set'
+    ' to true, so it will accept a JWT bearing any (or no) "iss" (issuer) claim.'
+)
 _ASSERTIONS = ("sasl.oauthbearer.assertion.file", "sasl.oauthbearer.assertion.claim.iss")
 
 
@@ -93,7 +113,27 @@ def check_bearer_server(values: ListenerValues, module: Module) -> None:
                 "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms"):  # fmt: skip
         if (integer_of(values, key) or 0) < 0:
             raise ConfigError(f"The OAuth configuration option {key} value must be at least 0")
-    values.mechanism_value(OAUTHBEARER, "sasl.oauthbearer.expected.audience")
+    if values.config.release.verifies_bearers:
+        _check_verified(values, AUDIENCE, ANY_AUDIENCE, _AUDIENCE_NEEDED, _ANY_AUDIENCE_TAKEN)
+        _check_verified(values, ISSUER, ANY_ISSUER, _ISSUER_NEEDED, _ANY_ISSUER_TAKEN)
+
+
+def _check_verified(values: ListenerValues, key: str, waiver: str, needed: str, taken: str) -> None:
+    """A claim of tokens is compared with a value, unless another key waives that: then the node warns (4.4).
+
+    key: of the value; waiver: the other key; needed, taken: the error and the warning. Raises ConfigError.
+    """
+    value = values.mechanism_value(OAUTHBEARER, key)
+    if value if isinstance(value, tuple) else text_of(values, key):
+        return
+    if values.mechanism_value(OAUTHBEARER, waiver) is not True:
+        raise ConfigError(needed)
+    values.config.warnings.append(f"listener {values.name}: {taken}")
+
+
+def takes_any_audience(values: ListenerValues) -> bool:
+    """Whether the audience of tokens is not verified at all: then a node of 4.4 takes those that have one too."""
+    return values.config.release.verifies_bearers and not values.mechanism_value(OAUTHBEARER, AUDIENCE)
 
 
 def check_bearer_client(values: ListenerValues, module: Module) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from controller.features.levels import CURRENT, RELEASES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.config.values.definition import Value
     from controller.config.values.listeners import Endpoint
+    from controller.features.levels import Release
+
+RELEASE = "kraft.release"
 
 
 class NodeValues:
@@ -43,6 +48,11 @@ class NodeValues:
     values: dict[str, Value]
     voters: dict[int, tuple[str, int]]
     warnings: list[str]
+
+    @property
+    def release(self) -> Release:
+        """The release of Kafka whose levels, APIs and rules the node has: `kraft.release`."""
+        return RELEASES[self.text(RELEASE) or CURRENT.name]
 
     def number(self, key: str) -> int:
         value = self.values[key]

@@ -56,7 +56,7 @@ class Watchdog:
         passed_s = self._loop.time() - then_s
         return 1.0 if passed_s <= 0 else min(max(1 - (thread_time() - before_s) / passed_s, 0.0), 1.0)
 
-    def disk_bytes(self, name: str) -> float:
+    def process_io(self, name: str) -> float:
         """A value of /proc/self/io; NaN if the system does not have it."""
         try:
             lines = Path("/proc/self/io").read_text().splitlines()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controller.config.keys import server
 from controller.config.node import NodeConfig
 from controller.config.values.definition import ConfigError
 from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 
 if TYPE_CHECKING:
     from controller.config.values.listeners import Endpoint
+    from controller.features.levels import Release
 
 DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
 
@@ -59,16 +61,25 @@ def answer(given: dict[str, str]) -> list[str]:
     return ["ok", endpoints(config.listeners), advertised, config.metadata_log_dir, str(config.node_id)]
 
 
-def test_stock_accepts_and_refuses_the_same_files_with_the_same_texts() -> None:
+def is_newer(case: dict[str, Any]) -> bool:
+    """Whether a file has keys that 4.3.1 does not know: it ignores them, and ours checks them."""
+    return any((key := server.KEYS.get(name)) is not None and key.since for name in case["set"])
+
+
+@pytest.mark.parametrize("release", [KAFKA_4_3, KAFKA_4_4], ids=lambda release: release.name)
+def test_stock_accepts_and_refuses_the_same_files_with_the_same_texts(release: Release) -> None:
     different = []
     for line in (DATA / "nodes.jsonl").read_text().splitlines():
         case = json.loads(line)
         given = {key: value for key, value in (NODE | case["set"]).items() if key not in case["unset"]}
-        ours = answer(given)
+        if is_newer(case) and release is KAFKA_4_3:
+            continue
+        ours = answer({"kraft.release": release.name, **given})
+        wanted = case.get("answer_4_3", case["answer"]) if release is KAFKA_4_3 else case["answer"]
         departs = next((text for mark, text in OURS.items() if mark in line), None)
         if departs is not None:
             assert departs in ours[2]
-        elif ours != case["answer"]:
+        elif ours != wanted:
             different.append((line, ours))
 
     assert different == []
@@ -91,6 +102,15 @@ def test_an_unknown_key_is_a_warning_that_suggests_a_similar_key() -> None:
         said.format("zookeeper.connect", ""),
         said.format("kraft.log.levl", " (did you mean kraft.log.level?)"),
     ]
+
+
+def test_broker_id_is_deprecated_from_4_4_on() -> None:
+    text = "The 'broker.id' configuration is deprecated and will be removed in Apache Kafka 5.0. Please use 'node.id' "
+
+    assert node(broker_id="1").warnings == [f"{text}instead."]
+    assert node(broker_id="1", kraft_release="4.3").warnings == []
+    with pytest.raises(ConfigError, match=r"^You must set `node\.id` to the same value as `broker\.id`\.$"):
+        node(broker_id="2", kraft_release="4.3")
 
 
 def test_a_heartbeat_interval_near_the_session_timeout_is_a_warning() -> None:

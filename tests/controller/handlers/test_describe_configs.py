@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.config.effective import ConfigSource
-from controller.features.levels import KAFKA_4_3
+from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.handlers.configs import incremental_alter_configs
 from controller.handlers.describe_configs import describe_configs
 from records.errors import ApiError, Error, error_text
@@ -36,6 +36,7 @@ from tests.controller.handlers.cluster_of_configs import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from controller.features.levels import Release
     from controller.interface.env import Env
     from controller.state.state import State
 
@@ -124,16 +125,17 @@ def failure(answer: Any) -> str:
     return f"{EXCEPTIONS[answer.error_code]}: {text}"
 
 
-def test_a_stock_controller_answers_the_same_to_the_same_requests() -> None:
+@pytest.mark.parametrize(("release", "name"), [(KAFKA_4_3, "controller.jsonl"), (KAFKA_4_4, "controller-4.4.jsonl")])
+def test_a_stock_controller_answers_the_same_to_the_same_requests(release: Release, name: str) -> None:
     found = first_state()
     different = []
-    node = env(FILE, release=KAFKA_4_3)
+    node = env(FILE, release=release)
 
-    for line in (DATA / "controller.jsonl").read_text().splitlines():
+    for line in (DATA / name).read_text().splitlines():
         step = json.loads(line)
         if "alter" in step:
-            kind, name, operations = step["alter"]
-            answer = alter(found, kind, name, *map(tuple, operations), at=node)
+            kind, resource, operations = step["alter"]
+            answer = alter(found, kind, resource, *map(tuple, operations), at=node)
             ours: Any = "ok" if answer.error_code == Error.NONE else failure(answer)
         else:
             described = describe(found, *step["describe"], at=node)
@@ -252,6 +254,16 @@ def test_a_node_describes_only_itself() -> None:
         (Error.INVALID_REQUEST, "Unexpected broker id, expected 1 but received 2"),
     ]
     assert describe(first_state(), LOGGER, "").error_message == "Broker id must not be empty"
+
+
+def test_an_internal_key_of_a_group_is_described_if_the_node_sets_its_default() -> None:
+    at = env(FILE | {"group.streams.num.warmup.replicas": "5", "group.streams.assignors": "a.B,sticky"})
+
+    described = {key.name: as_stock_prints(key)[1:3] for key in describe(first_state(), GROUP, "any", at=at).configs}
+
+    assert described["streams.num.warmup.replicas"] == ["5", "STATIC_BROKER_CONFIG"]
+    assert described["streams.assignor.name"] == ["a.B", "STATIC_BROKER_CONFIG"]
+    assert "streams.acceptable.recovery.lag" not in described
 
 
 def test_loggers_are_described_with_their_effective_level() -> None:

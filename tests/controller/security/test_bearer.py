@@ -19,6 +19,11 @@ from tests.controller.config.security.test_security_checks import given
 from tests.controller.security.providers import Provider
 from tests.controller.security.signing import NOW_S, key_set, public_jwk, signed
 
+UNVERIFIED = {
+    OAUTH + "expected.audience": "", OAUTH + "allow.unverified.audience": "true",
+    OAUTH + "expected.issuer": "", OAUTH + "allow.unverified.issuer": "true",
+}  # fmt: skip
+
 
 class Both:
     """A listener, and this node's own connections; a context manager."""
@@ -58,7 +63,7 @@ def test_keys_and_token_come_from_files(tmp_path):
     keys, token = tmp_path / "jwks.json", tmp_path / "a token"
     keys.write_bytes(key_set(public_jwk("RSA")))
     token.write_text(signed(sub="node"))
-    settings = MODERN | {
+    settings = MODERN | UNVERIFIED | {
         OAUTH + "jwks.endpoint.url": f"file:{keys}", OAUTH + "token.endpoint.url": f"file:{tmp_path}/a%20token",
     }  # fmt: skip
     with Both(settings) as both:
@@ -73,7 +78,7 @@ def test_keys_and_token_come_from_files(tmp_path):
 def test_keys_and_token_come_from_endpoints():
     answer = json.dumps({"access_token": signed(sub="node", aud="kafka")}).encode()
     with Provider(key_set(public_jwk("RSA", kid="1"))) as keys, Provider(answer) as tokens:
-        settings = MODERN | {
+        settings = MODERN | UNVERIFIED | {
             OAUTH + "jwks.endpoint.url": keys.url, OAUTH + "token.endpoint.url": tokens.url,
             f"{PREFIX}{OAUTH}expected.audience": "kafka,other",
         }  # fmt: skip

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from controller.config.dynamic import DynamicConfig
 from controller.config.effective import ConfigSource
-from controller.config.node import RELEASE, NodeConfig
+from controller.config.node import NodeConfig
+from controller.config.values.node_values import RELEASE
 from records.messages.configs import DescribeConfigsRequest
 from records.resource_types import ResourceType
 from tests.interop.ask import ask, describe_quorum

@@ -22,7 +22,10 @@ SERVER = {
     **UNSECURED,
     PREFIX + "sasl.server.callback.handler.class": SIGNED_HANDLER,
     OAUTH + "jwks.endpoint.url": "file:/etc/kraft/jwks.json",
+    OAUTH + "expected.audience": "kafka",
+    OAUTH + "expected.issuer": "https://idp",
 }
+WITHOUT_CLAIMS = {key: value for key, value in SERVER.items() if ".expected." not in key}
 SIGNED = {
     **SERVER,
     PREFIX + "sasl.login.callback.handler.class": SIGNED_LOGIN,
@@ -99,6 +102,29 @@ def test_what_is_not_served_is_refused_in_one_line(settings, said):
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert "hush" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("waived", "needed", "instead"),
+    [("issuer", "audience", "audience(s) that identify this"), ("audience", "issuer", "issuer URL of the OAuth/OIDC")],
+)
+def test_signed_tokens_need_an_expected_audience_and_issuer_unless_that_is_waived(waived, needed, instead):
+    settings = WITHOUT_CLAIMS | {f"{PREFIX}{OAUTH}allow.unverified.{waived}": "true"}
+
+    with pytest.raises(ConfigError) as error:
+        checked(settings)
+    (first, second) = checked(settings | {f"{OAUTH}allow.unverified.{needed}": "true"}).warnings
+
+    text = f'The OAuth validator for the broker requires "sasl.oauthbearer.expected.{needed}" to be configured so that'
+    assert str(error.value).startswith(text)
+    assert f'Set "sasl.oauthbearer.expected.{needed}" to the {instead}' in str(error.value)
+    assert str(error.value).endswith(f"to true to accept tokens regardless of their {needed}.")
+    assert 'so it will accept a JWT regardless of its "aud" (audience) claim.' in first
+    assert 'so it will accept a JWT bearing any (or no) "iss" (issuer) claim.' in second
+
+
+def test_a_node_of_4_3_needs_no_expected_audience_and_issuer():
+    assert checked(WITHOUT_CLAIMS | {"kraft.release": "4.3"}).warnings == []
 
 
 def test_the_urls_that_may_be_asked_are_those_of_the_system_property():

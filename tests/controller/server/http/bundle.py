@@ -29,6 +29,6 @@ def node_of(bench: Bench, rig: Rig) -> Any:
 
 def reading_of(bench: Bench, rig: Rig) -> Reading:
     """One reading of the node."""
-    watchdog = SimpleNamespace(began_s=0.0, late_s=[0.0], idle_ratio=lambda: 1.0, disk_bytes=lambda _: 0.0)
+    watchdog = SimpleNamespace(began_s=0.0, late_s=[0.0], idle_ratio=lambda: 1.0, process_io=lambda _: 0.0)
     counted = Counted(bench.replica, lambda: bench.now)
     return Reading(node_of(bench, rig), counted, watchdog)  # type: ignore[arg-type]

@@ -28,7 +28,8 @@ STOCK = {
     """,
     "kafka.server:type=SnapshotEmitter,name=": "LatestSnapshotGeneratedBytes LatestSnapshotGeneratedAgeMs",
     "kafka.server:type=ControllerServer,name=": """
-        ClusterId yammer-metrics-count linux-disk-read-bytes linux-disk-write-bytes
+        ClusterId yammer-metrics-count linux-disk-read-bytes linux-disk-write-bytes linux-disk-rchar linux-disk-wchar
+        linux-disk-syscr linux-disk-syscw linux-disk-cancelled-write-bytes
     """,
     "kafka.server:type=raft-metrics,attribute=": """
         current-state current-leader current-vote current-vote-directory-id current-epoch high-watermark log-end-offset

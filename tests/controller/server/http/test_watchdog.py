@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import sys
 from collections import deque
 from typing import TYPE_CHECKING
+
+import pytest
 
 from controller.server.http import watchdog as watchdog_module
 from controller.server.http.watchdog import Watchdog
@@ -15,8 +19,6 @@ from raft.storage.storage import Storage
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
 
 class Stuck:
@@ -66,6 +68,22 @@ def test_a_disk_that_completes_no_write_is_not_live_and_a_slow_one_is(
 
     assert asyncio.run(look()) == [True, False, True, False, True]
     storage.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_linux_says_what_the_process_read_and_wrote() -> None:
+    async def look() -> dict[str, float]:
+        watchdog = Watchdog(asyncio.get_running_loop())
+        names = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes", "cancelled_write_bytes", "none")
+        found = {name: watchdog.process_io(name) for name in names}
+        watchdog.close()
+        return found
+
+    found = asyncio.run(look())
+
+    assert math.isnan(found.pop("none"))
+    assert all(value >= 0 for value in found.values())
+    assert min(found["rchar"], found["syscr"]) > 0
 
 
 def test_a_busy_thread_has_a_lower_idle_ratio() -> None:
