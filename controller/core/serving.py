@@ -189,12 +189,12 @@ def refusal(controller: Controller, context: RequestContext, request: Any, error
 
 def carry_out(controller: Controller, api: Api, context: RequestContext, request: Any, result: Result) -> None:
     """Write the records of a result, and send its response as soon as it may leave."""
-    first_offset = controller.env.next_offset
     try:
-        last_offset = write_result(controller, result)
+        first_offset = write_result(controller, result)
     except ApiError as error:
         result = refusal(controller, context, request, error)
-        last_offset = write_result(controller, result)
+        first_offset = write_result(controller, result)
+    last_offset = controller.env.next_offset - 1
     waiting = controller.waiting
     if result.records:
         context.written = Written(controller.env.epoch, first_offset, last_offset)
@@ -206,7 +206,8 @@ def carry_out(controller: Controller, api: Api, context: RequestContext, request
 
 
 def write_result(controller: Controller, result: Result) -> int:
-    """Replay and append the records of a result, and apply its effects; returns the last offset of the log.
+    """Replay and append the records of a result, and apply its effects; returns the offset of its first record, that of
+    the next one where it has none.
 
     Raises ApiError(POLICY_VIOLATION), with nothing done, where the records are too many.
     """
@@ -216,12 +217,15 @@ def write_result(controller: Controller, result: Result) -> int:
         assert result.records, "the response to an upgrade waits for a record"
         base_offset = leave_offsets(controller, KRAFT_VERSION_RECORDS)
         upgrade = UpgradeKraftVersion(env.epoch, base_offset, result.kraft_version)
+    first_offset = env.next_offset
     if result.records:
         assert controller.is_active, "a standby writes nothing"
         controller.long.check_writes()
         batches = write(state, env, result.records, atomic=result.atomic)
         # No pause from here on: a long step leaves all its effects together.
+        first_offset = batches[0].base_offset
         if upgrade is not None:
+            first_offset = upgrade.base_offset
             controller.effects.append(upgrade)
         for batch in batches:
             controller.effects.append(Append(env.epoch, batch.base_offset, batch.last_offset, batch.data))
@@ -233,7 +237,7 @@ def write_result(controller: Controller, result: Result) -> int:
     controller.effects.extend(result.effects)
     if result.applied is not None:
         result.applied(env.next_offset - 1)
-    return env.next_offset - 1
+    return first_offset
 
 
 def leave_offsets(controller: Controller, count: int) -> int:

@@ -12,7 +12,7 @@ from controller.config.node import NodeConfig
 from controller.core.steps import step
 from controller.interface.access import Access
 from controller.interface.effects import Append, Noted, Reply, Requeue, ServeLater
-from controller.interface.inputs import Principal, RequestContext, Requested, Ticked
+from controller.interface.inputs import Principal, RequestContext, Requested, Ticked, Written
 from controller.rules.authorizer import StandardAuthorizer
 from raft.interface.inputs import Source
 from records.errors import Error
@@ -110,6 +110,19 @@ def test_a_long_write_appends_and_is_applied_as_one_batch() -> None:
     assert kinds(effects) == [Append]
     assert sorted(rig.state.topic_ids) == ["a", "b", "c"]
     assert rig.state.end_offset == rig.controller.env.next_offset == effects[0].last_offset + 1
+
+
+def test_the_records_of_a_long_write_come_after_those_that_others_wrote_meanwhile() -> None:
+    rig = active()
+    long = Long(rig, topics("a", "b"))
+    long.reach("OPTIMISTIC")
+
+    rig.ask(topics("c"))
+    written = rig.end_offset
+    (append,) = long.end()
+
+    assert append.base_offset == written
+    assert long.event.context.written == Written(rig.epoch, written, append.last_offset)
 
 
 def test_a_write_waits_for_the_end_of_a_long_write_and_is_then_given_again() -> None:
