@@ -94,6 +94,7 @@ class ApiOracle:
         if type(event) is inputs.Requested:
             if type(event.request) is AssignReplicasToDirsRequest:
                 by_broker = event.request.broker_id
+            mirror.takes_as_a_whole(event.request, appended)
             if type(event.request) in RULES and mirror.is_exact:
                 self._take(process, mirror, event, appended, done)
         if appended:

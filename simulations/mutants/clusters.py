@@ -109,6 +109,13 @@ MUTANTS = (
         ),
     ),
     row(
+        "Q110", "a transaction ends before its last batch", "atomicity", "KAFKA-14996", ("C21", "C13", "C07"),
+        Edit(
+            "controller.core.log_writer", "write",
+            "chunks.append([Piece(end, encode_record(end, 0))])", "chunks.insert(-1, [Piece(end, encode_record(end, 0))])",
+        ),
+    ),
+    row(
         "Q57", "the preferred leader is elected for no partition", "elections", "KAFKA-13682", ("L10",),
         Edit(
             "controller.rules.bulk_rules", "BulkRules.elect",

@@ -92,7 +92,7 @@ class Harness:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
     def run(self, name: str, side: Side, out: Path, seconds_max: float) -> list[Ended]:
-        """Run one class, with its reports, its output and the logs of controllers in `out`.
+        """Run one class, or CLASS#METHOD, with its reports, its output and the logs of controllers in `out`.
 
         Raises TimeoutExpired after `seconds_max`, FileNotFoundError where the JVM wrote no report.
         """
@@ -105,7 +105,8 @@ class Harness:
             f"-Dkraft.tests.kill.seconds={KILL_SECONDS if side == 'kills' else 0}",
             "-cp", self._class_path(side), "org.junit.platform.console.ConsoleLauncher", "execute",
             "--disable-banner", "--disable-ansi-colors", "--details=none", f"--reports-dir={out}",
-            "--config=junit.jupiter.extensions.autodetection.enabled=true", f"--select-class={name}",
+            "--config=junit.jupiter.extensions.autodetection.enabled=true",
+            f"--select-{'method' if '#' in name else 'class'}={name}",
         ]  # fmt: skip
         with (out / "out.txt").open("w") as log:
             # Controllers import `java_plugins` of this package.
@@ -119,7 +120,7 @@ class Harness:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(jvm.pid, signal.SIGKILL)  # controllers outlive a JVM that does not end them
                 jvm.wait()
-        apart = {} if side == "stock" else methods_apart(name)
+        apart = {} if side == "stock" else methods_apart(name.partition("#")[0])
         tests = read_report(out / "TEST-junit-jupiter.xml")
         return [set_apart(test, apart) if test.outcome == "failed" else test for test in tests]
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from records.messages.configs import AlterConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
-from records.metadata.topics import PartitionChangeRecord
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
 from simulations.cluster.metadata.image import NOBODY, batches_of, decoded
 from simulations.cluster.metadata.member_rules import METADATA_VERSION
@@ -25,6 +28,15 @@ if TYPE_CHECKING:
     from simulations.cluster.metadata.image import Image
 
 NO_LIMIT = 1 << 15
+# Requests for which Kafka's managers return `ControllerResult.atomicOf`, with the records that are of them alone:
+# changes of partitions may be of periodic work in the same step.
+WHOLE: dict[type, tuple[type, ...]] = {
+    CreateTopicsRequest: (TopicRecord, PartitionRecord, ConfigRecord),
+    DeleteTopicsRequest: (RemoveTopicRecord,),
+    CreatePartitionsRequest: (PartitionRecord,),
+    IncrementalAlterConfigsRequest: (ConfigRecord,),
+    AlterConfigsRequest: (ConfigRecord,),
+}
 BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
 
 
@@ -61,6 +73,17 @@ class Mirror:
         for data in appended:
             for _, _, batch in batches_of(data):
                 written.log_rules(self.node_id, level, batch, moment_ms)
+
+    def takes_as_a_whole(self, request: Any, appended: Sequence[bytes]) -> None:
+        """What the request changes takes effect at one batch boundary: a leader that dies at any other has changed
+        nothing (KIP-868). Raises Violation.
+        """
+        kinds = WHOLE.get(type(request), ())
+        parts = [each for each in self._operations(appended) if any(isinstance(record, kinds) for record in each)]
+        if len(parts) > 1:
+            sizes = ", ".join(str(len(each)) for each in parts)
+            text = f"node {self.node_id} brings a {type(request).__name__} into effect in parts of {sizes} records"
+            raise Violation("C21", text)
 
     def wrote(self, appended: Sequence[bytes], by_broker: int = NOBODY, ended_well: int = NOBODY) -> None:
         """Add the records to the image. by_broker: whose directories the request was about. ended_well: the broker that

@@ -17,12 +17,14 @@ from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.metadata.brokers import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
 from records.schema import replace as changed
 from simulations.cluster.metadata.image import Broker, Image, Partition
 from simulations.cluster.rules import configs, elections, nodes, partitions, topics, written
 from simulations.cluster.rules import placement as rng
 from simulations.cluster.rules.case import Case
 from simulations.cluster.rules.elections import Change
+from simulations.cluster.rules.mirror import Mirror
 from simulations.world.violation import Violation
 
 TOPIC = b"t" * 16
@@ -163,6 +165,22 @@ def test_a_valid_topic_is_not_refused() -> None:
 
     with pytest.raises(Violation, match="is answered by INVALID_REQUEST, not NONE"):
         read(CreateTopicsResponse(throttle_time_ms=0, topics=(result,)))
+
+
+def test_a_request_takes_effect_at_one_batch_boundary() -> None:
+    gone = [encode_record(RemoveTopicRecord(topic_id=bytes([each] * 16)), 0) for each in (1, 2)]
+    begin, end = (encode_record(record, 0) for record in (BeginTransactionRecord(), EndTransactionRecord()))
+    request = DeleteTopicsRequest(topics=(), timeout_ms=1)
+    mirror = Mirror(1, 1, Image(), {}, ("cluster", (1,), 0))
+
+    def log(*parts: bytes) -> list[bytes]:
+        return [build_batch([part], base_offset=0, leader_epoch=1, timestamp_ms=0) for part in parts]
+
+    mirror.takes_as_a_whole(request, log(begin, *gone, end))
+    mirror.takes_as_a_whole(AlterPartitionRequest(broker_id=1, broker_epoch=1, topics=()), log(*gone))
+    for parts in (log(*gone), log(begin, gone[0], end, gone[1])):
+        with pytest.raises(Violation, match="brings a DeleteTopicsRequest into effect in parts of"):
+            mirror.takes_as_a_whole(request, parts)
 
 
 def test_only_the_requested_topics_are_deleted() -> None:

@@ -18,6 +18,8 @@ import kraft.tests.Process;
 import kraft.tests.RemoteController;
 import kraft.tests.RemoteRaft;
 import org.mockito.Mockito;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Kafka's test harnesses make this class in place of their own controller: it runs a process of the tested controller
@@ -25,6 +27,8 @@ import org.mockito.Mockito;
  * is asked of the process where a request answers it; else it fails with a text that names the method.
  */
 public class ControllerServer {
+    /** Tests of log levels set the one of this class, at a broker: its logger is there once the class is loaded. */
+    private static final Logger LOG = LoggerFactory.getLogger(ControllerServer.class);
     private final SharedServer sharedServer;
     private final CompletableFuture<Integer> firstBoundPort = new CompletableFuture<>();
     private final List<MetadataPublisher> publishers = new ArrayList<>();
@@ -37,6 +41,7 @@ public class ControllerServer {
         if (config.processRoles().size() > 1) {
             throw new org.opentest4j.TestAbortedException("a node that is both broker and controller is not served");
         }
+        LOG.debug("a process is the controller {}", config.nodeId());
         this.process = new Process(sharedServer, bootstrap);
         this.controller = RemoteController.make(process);
         sharedServer.raftManager_$eq(RemoteRaft.make(process));
