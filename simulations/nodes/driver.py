@@ -311,7 +311,7 @@ class WatchedDriver(Driver):
     def _perform_long(self, performed: tuple[ControllerInput, list[Effect]]) -> None:
         self._controller_input = event = performed[0]
         assert isinstance(event, ControllerRequested)
-        self.turns.took(event.context)
+        self.turns.took(event.context, performed[1])
         super()._perform_long(performed)
 
     def _perform_controller(self, effects: list[Effect]) -> None:

@@ -1,7 +1,7 @@
 """Long requests have their turns, L17: one at a time; after one that took some time, none for as long; the user whose
 last one is the oldest comes next; no request of the quorum and no heartbeat is among them; what waited for the end of
-one does not wait for the next; and nothing waits for a change that is still being decided, but where another change has
-overtaken it.
+one is not lost, and does not wait for the next; and nothing waits for a change that is still being decided, but where
+another change has overtaken it.
 
 The time that they take is that of the simulated thread (`world.long_thread`): steps themselves take none.
 """
@@ -11,12 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.core.long_steps import Phase
+from controller.interface.effects import Requeue
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from controller.core.controller import Controller
+    from controller.interface.effects import Effect
     from controller.interface.inputs import RequestContext
     from controller.node.long_requests import LongRequests, Waiting
 
@@ -41,6 +43,7 @@ class LongTurns:
         self._turns: dict[str, int] = {}
         self._present: str | None = None
         self._not_before_s = 0.0
+        self._held = 0
 
     def follow(self, queue: LongRequests) -> None:
         """Check what comes into a queue, and what leaves it."""
@@ -67,14 +70,19 @@ class LongTurns:
 
         queue.add, queue.done, queue.drop = check_added, check_done, check_drop  # type: ignore[method-assign]
 
-    def took(self, context: RequestContext) -> None:
-        """A long request was served."""
+    def took(self, context: RequestContext, done: Sequence[Effect]) -> None:
+        """A long request was served, with these effects."""
+        held, self._held = self._held, 0
+        again = sum(len(each.events) for each in done if isinstance(each, Requeue))
+        if again < held:
+            raise self._violation(f"of {held} inputs that waited for the end of one, {again} come again")
         if context.api_key in URGENT:
             raise self._violation(f"a request of API {context.api_key} waits among the long ones")
 
     def stepped(self) -> None:
         """A step of the controller has ended."""
         long = self._controller.long
+        self._held = len(long.held)
         step = long.present
         if step is None or not long.held or step.context.api_key not in DECIDED_BESIDE:
             return

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from controller.core.long_steps import Phase
+from controller.interface.effects import Requeue
 from controller.interface.inputs import RequestContext
 from controller.node.long_requests import Waiting
 from raft.interface.inputs import Source
@@ -100,9 +101,9 @@ def test_no_heartbeat_is_a_long_request() -> None:
     checked = Checked()
     source = Source(1, 1)
 
-    checked.turns.took(RequestContext(source, 19, 7, "CONTROLLER"))
+    checked.turns.took(RequestContext(source, 19, 7, "CONTROLLER"), [])
     with pytest.raises(Violation, match="API 63"):
-        checked.turns.took(RequestContext(source, 63, 1, "CONTROLLER"))
+        checked.turns.took(RequestContext(source, 63, 1, "CONTROLLER"), [])
 
 
 @pytest.mark.parametrize(
@@ -126,3 +127,15 @@ def test_what_waits_for_a_change_that_is_being_decided_is_a_violation(
 
     with contextlib.nullcontext() if is_well else pytest.raises(Violation, match="wait while API"):
         checked.turns.stepped()
+
+
+def test_an_input_that_waited_for_a_long_step_and_does_not_come_again_is_a_violation() -> None:
+    checked = Checked()
+    context = RequestContext(Source(1, 1), 44, 1, "CONTROLLER")
+    checked.held += ["one input", "another"]
+    checked.turns.stepped()
+    checked.turns.took(context, [Requeue(checked.held)])  # type: ignore[arg-type]
+    checked.turns.stepped()
+
+    with pytest.raises(Violation, match="of 2 inputs that waited for the end of one, 0 come again"):
+        checked.turns.took(context, [])
