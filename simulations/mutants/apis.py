@@ -110,7 +110,7 @@ MUTANTS = (
         Edit(
             "controller.handlers.topics", "created",
             "random_topic_id(env)",
-            "random_topic_id(type('Env', (), {'random': type(env.random)(topic.name), 'release': env.release}))",
+            "random_topic_id(type(env)(env.cluster_id, env.node_id, type(env.random)(topic.name), env.settings))",
             names="given_configs(topic)",
         ),
     ),
