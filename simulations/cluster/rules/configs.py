@@ -42,7 +42,7 @@ LIST_DEFAULTS = {"cleanup.policy": "delete"}
 OF_TOPIC, OF_BROKER, OF_ALL, OF_FILE, BY_DEFAULT, OF_LOGGER, OF_CLIENT_METRICS, OF_GROUP = range(1, 9)
 OWN = {TOPIC: OF_TOPIC, GROUP: OF_GROUP, CLIENT_METRICS: OF_CLIENT_METRICS}
 # The number of keys of a resource without configs of its own, by type.
-KEYS = {TOPIC: 33, GROUP: 17, CLIENT_METRICS: 3}
+KEYS = {TOPIC: 37, GROUP: 21, CLIENT_METRICS: 3}
 
 Key = tuple[int, str]
 Values = dict[str, str | None]

@@ -25,7 +25,7 @@ DEFAULTS = {
     "segment.index.bytes": "10485760", "file.delete.delay.ms": "60000", "compression.lz4.level": "9",
     "remote.storage.enable": "false", "index.interval.bytes": "4096", "flush.messages": "9223372036854775807",
 }  # fmt: skip
-CONFIGS = 33
+CONFIGS = 37
 OF_TOPIC, BY_DEFAULT = 1, 5
 
 

@@ -119,6 +119,8 @@ def prepared(root: Path, secret: Planted, port: int) -> dict[str, str]:
         f"{prefix}oauthbearer.sasl.jaas.config": f'{OAUTH} required clientSecret="{secret("client-option")}";',
         f"{prefix}oauthbearer.sasl.server.callback.handler.class": SIGNED_HANDLER,
         "sasl.oauthbearer.jwks.endpoint.url": f"file:{root}/jwks.json",
+        "sasl.oauthbearer.allow.unverified.audience": "true",
+        "sasl.oauthbearer.allow.unverified.issuer": "true",
         "sasl.oauthbearer.client.credentials.client.secret": secret("client-secret"),
         "kraft.scram.credentials.path": str(root / "scram"), "kraft.jaas.config.path": str(root / "jaas.conf"),
         "delegation.token.secret.key": "${env:TOKEN_SECRET}",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from controller.features.levels import KAFKA_4_3
+from tests.oracle.release import KAFKA
 from tests.oracle.wire.conversation import Conversation, from_text, to_text
 from tests.oracle.wire.explore import Explorer
 from tests.oracle.wire.generate import sequence
@@ -17,39 +19,42 @@ if TYPE_CHECKING:
     from tests.oracle.wire.pair import WirePair
 
 HERE = Path(__file__).parent
+# 4.4.0 does in the second folder what ours does.
+DIFFERENT = ("deliberate", "deliberate-4.3") if KAFKA is KAFKA_4_3 else ("deliberate",)
+SAME = ("kept",) if KAFKA is KAFKA_4_3 else ("kept", "deliberate-4.3")
 
 
-def files(folder: str) -> list[str]:
-    return sorted(path.stem for path in (HERE / folder).glob("*.txt"))
+def files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (HERE / folder).glob("*.txt"))
 
 
-def of(file: str) -> str:
+def of(path: Path) -> str:
     """The name of the difference that a file shows; several may show one."""
-    return file.partition("--")[0]
+    return path.stem.partition("--")[0]
 
 
-def conversations(folder: str, name: str) -> list[Conversation]:
-    return from_text((HERE / folder / f"{name}.txt").read_text())
+def conversations(path: Path) -> list[Conversation]:
+    return from_text(path.read_text())
 
 
-@pytest.mark.parametrize("name", files("kept"))
-def test_frames_that_once_differed_differ_no_more(wire: WirePair, name: str) -> None:
-    outcome = Explorer(wire, print).run(conversations("kept", name))
+@pytest.mark.parametrize("path", files(*SAME), ids=lambda path: path.stem)
+def test_frames_that_once_differed_differ_no_more(wire: WirePair, path: Path) -> None:
+    outcome = Explorer(wire, print).run(conversations(path))
 
     assert ([str(each) for each in outcome.found], outcome.known) == ([], set())
     assert outcome.is_sound
 
 
-@pytest.mark.parametrize("name", files("deliberate"))
-def test_a_deliberate_difference_is_there_and_no_other(wire: WirePair, name: str) -> None:
-    outcome = Explorer(wire, print).run(conversations("deliberate", name))
+@pytest.mark.parametrize("path", files(*DIFFERENT), ids=lambda path: path.stem)
+def test_a_deliberate_difference_is_there_and_no_other(wire: WirePair, path: Path) -> None:
+    outcome = Explorer(wire, print).run(conversations(path))
 
     wire.renew()
-    assert ([str(each) for each in outcome.found], outcome.known) == ([], {of(name)})
+    assert ([str(each) for each in outcome.found], outcome.known) == ([], {of(path)})
 
 
 def test_each_deliberate_difference_has_its_frames() -> None:
-    assert set(map(of, files("deliberate"))) == set(KNOWN)
+    assert set(map(of, files(*DIFFERENT))) == set(KNOWN)
 
 
 def test_a_frame_above_4_mib_is_taken_by_stock_alone(wire: WirePair) -> None:
