@@ -55,8 +55,7 @@ HTTP = (
 
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
-    "controller.config.documentation", "controller.config.environment", "controller.config.file",
-    "controller.config.keys.effects", "controller.config.kubernetes", "controller.config.reference",
+    "controller.config.documentation", "controller.config.file", "controller.config.kubernetes",
     "controller.node.audit.audit_log", "controller.node.audit.audit_file", "controller.node.audit.audit_limit",
     "controller.node.audit.audit_resources", "controller.node.file_descriptors", "controller.node.logging.log_events",
     "controller.node.logging.logs", "controller.node.long_thread", "controller.security", "controller.server.grpc",
