@@ -120,8 +120,8 @@ dist: setup $(CHECKERS)/.ready
 
 # The pages that are made from the code's own tables; a test says when they are not current.
 docs: setup
-	$(BIN)/python -m controller.config.reference
-	$(BIN)/python -m tools.reference
+	$(BIN)/python -m tools.reference.configuration
+	$(BIN)/python -m tools.reference.tool_table
 
 # The bill of materials of the image, from the lock that the Dockerfile installs: CycloneDX, the same bytes each time.
 sbom: $(CHECKERS)/.ready

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import yaml
 
-from controller.config.keys import effects, own, server
+from controller.config.keys import own, server
 from controller.config.unknown_keys import unknown_keys
 from records.java.properties import parse_properties
 from tests.controller.server.processes import free_ports_in_a_row, running
 from tests.test_tidy import PACKAGES
 from tools.kafka.shell import live_shell
 from tools.kraftctl.command_trees import trees
+from tools.reference import configuration_effects as effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -110,6 +110,7 @@ def renounce(controller: Controller, reason: str) -> None:
     controller.tasks = None
     controller.long.abandon()
     state.revert()
+    assert state.end_offset <= env.next_offset, (state.end_offset, env.next_offset)
     env.next_offset = state.end_offset
     controller.snapshots.lost()
     for context, request in controller.waiting.clear():
@@ -131,6 +132,7 @@ def on_leadership_confirmed(controller: Controller, event: LeadershipConfirmed) 
 def on_high_watermark(controller: Controller, event: HighWatermark) -> None:
     """The quorum has committed what this controller wrote."""
     assert controller.is_active, "a standby is given the batches themselves"
+    assert event.offset <= controller.env.next_offset, (event.offset, controller.env.next_offset)
     commit(controller, event.offset)
     take_snapshot_if_due(controller)
 

@@ -35,6 +35,7 @@ def on_committed(controller: Controller, event: Committed) -> None:
     for batch in end_replay(controller) or replay_batches(controller.state, event.data):
         controller.snapshots.replayed(batch)
         metrics.last_applied_timestamp_ms = max(metrics.last_applied_timestamp_ms, batch.timestamp_ms)
+    assert controller.state.end_offset >= controller.env.next_offset, "a standby's state does not go back"
     controller.env.next_offset = controller.state.end_offset
     controller.waiting.on_committed(controller.state.stable_end_offset)
     serve_parked(controller)

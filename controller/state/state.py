@@ -189,12 +189,14 @@ class State:
         # What is committed but not replayed yet is not in the state, and may begin a transaction.
         end_offset = min(end_offset, self.end_offset)
         self.stable_end_offset = max(self.stable_end_offset, end_offset)
+        assert self.stable_end_offset <= self.committed_end_offset, (self.stable_end_offset, self.committed_end_offset)
         self.undo.forget(end_offset)
         self.partitions.sweep(end_offset)
 
     def revert(self, start: int | None = None) -> None:
         """Undo all changes that are not committed. start: those from this offset on alone."""
         start = self.committed_end_offset if start is None else max(start, self.committed_end_offset)
+        assert start >= self.stable_end_offset, (start, self.stable_end_offset)
         if self.end_offset <= start:
             return
         self.undo.revert(start)
@@ -220,6 +222,7 @@ class State:
 
     def end_load(self) -> None:
         """All records of the snapshot were replayed."""
+        assert self.loading, "no snapshot was begun"
         self.loading = False
         self.partitions.sort_loaded_rows()
         self.acls.settle()

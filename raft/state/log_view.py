@@ -192,6 +192,7 @@ class LogView:
         self.done = number
         while self._pending and self._pending[0][0] <= number:
             self.durable_end = self._pending.popleft()[1]
+        assert self.durable_end <= self.end, f"{self.durable_end} is on disk of a log that ends at {self.end}"
         if size >= 0:
             self.bytes = size
         if 0 <= end_offset < self.end and not self._pending:

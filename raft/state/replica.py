@@ -187,6 +187,7 @@ class Replica:
 
     def saved(self, number: int) -> None:
         """A `SaveElection` is on disk: release the effects that waited for it."""
+        assert number <= self._saves, f"save {number} was not ordered yet, the last was {self._saves}"
         self._saved = max(self._saved, number)
         while self._held and self._held[0][0] <= self._saved:
             self._effects.append(self._held.popleft()[1])
@@ -241,6 +242,7 @@ class Replica:
         number, epochs_changed = self.log.append(end_offset, epoch)
         self.emit(Append(number, base_offset, end_offset, epoch, data))
         self._save_epochs(epochs_changed)
+        assert self.log.last_epoch == epoch, f"the log ends with epoch {self.log.last_epoch}, appended was {epoch}"
 
     def assign_epoch(self, epoch: int) -> None:
         """Start an epoch at the end of the log, before it has a record."""
@@ -252,6 +254,7 @@ class Replica:
         self.emit(Truncate(number, end_offset))
         self._save_epochs(epochs_changed)
         self._truncate_control()
+        assert self.notified_offset <= end_offset, f"truncation to {end_offset}, {self.notified_offset} was notified"
 
     def flushed(self, number: int, end_offset: int, size: int) -> None:
         """The operations of the log up to `number` are on disk, which may end before the log does."""

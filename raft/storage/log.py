@@ -110,6 +110,7 @@ class MetadataLog:
         active.append(data, batches)
         for head in batches:
             self._note(head)
+        assert self.end_offset == end_offset, f"after an append to {end_offset} the log ends at {self.end_offset}"
         self.bytes_appended += len(data)
         self.cache.append(base_offset, end_offset, data)
         return self._point(number, active.handle, names_changed=rolled)
@@ -118,6 +119,7 @@ class MetadataLog:
         """Remove the batches that hold offsets at or above `end_offset`, none of which is below `committed`; durable
         when this returns. Raises CorruptLog.
         """
+        assert end_offset >= committed, f"truncation to {end_offset}, committed is {committed}"
         if end_offset >= self.end_offset:
             return self._point(number, None, names_changed=False)
         assert end_offset >= self.first_offset, f"truncation to {end_offset}, before {self.first_offset}"
@@ -127,6 +129,7 @@ class MetadataLog:
         active.truncate(end_offset, committed)
         self.cache.truncate(self.end_offset)
         self._forget_from(self.end_offset)
+        assert self.end_offset <= end_offset, f"after a truncation to {end_offset} the log ends at {self.end_offset}"
         return self._point(number, active.handle, names_changed=False)
 
     def reset(self, number: int, end_offset: int) -> LogPoint:
@@ -143,6 +146,7 @@ class MetadataLog:
         self.epochs.clear()
         self.control_offsets.clear()
         self.cache.clear(end_offset)
+        assert self.first_offset == self.end_offset == end_offset, f"the log, reset to {end_offset}, is not empty"
         return self._point(number, segment.handle, names_changed=True)
 
     def advance_start(self, number: int, start_offset: int) -> LogPoint:

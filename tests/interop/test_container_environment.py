@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from controller.config.environment import container_properties
 from records.java.properties import parse_properties
 from tests.interop.cluster import BIN, eventually, free_ports
+from tools.kraftctl.run.environment import container_properties
 
 if TYPE_CHECKING:
     from tests.interop.stock import Stock

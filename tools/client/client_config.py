@@ -65,7 +65,7 @@ def _secured(
     """The properties with what config providers have, and the security that they ask for."""
     if (_text(given, PROTOCOL) or "PLAINTEXT").upper() == "PLAINTEXT" and not given.get(PROVIDERS):
         return given, None
-    from controller.security.clients import ClientProperties, client_security
+    from tools.client.client_security import ClientProperties, client_security
 
     properties = ClientProperties(given, environment)
     _text(properties.originals, PROTOCOL)

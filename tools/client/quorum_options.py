@@ -43,7 +43,7 @@ def node_security(config: NodeConfig) -> ClientSecurity | None:
     """That of a node's own connections to the controllers; None for PLAINTEXT. Raises ConfigError."""
     if config.security_protocols[config.controller_listener_names[0].upper()] == "PLAINTEXT":
         return None  # and nothing of TLS and SASL is imported
-    from controller.security.clients import client_of_node
+    from tools.client.client_security import client_of_node
 
     return client_of_node(config)
 

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.security.clients import ClientProperties
     from raft.network.security import ClientSecurity
+    from tools.client.client_security import ClientProperties
 
     Address = tuple[str, int]
 
@@ -164,7 +164,7 @@ def _secured(properties: Mapping[str, str]) -> ClientProperties | None:
     import os
 
     from controller.config.values.definition import ConfigError
-    from controller.security.clients import ClientProperties
+    from tools.client.client_security import ClientProperties
 
     try:
         return ClientProperties(properties, os.environ)
@@ -175,7 +175,7 @@ def _secured(properties: Mapping[str, str]) -> ClientProperties | None:
 def _security(properties: ClientProperties) -> ClientSecurity | None:
     """Raises Uncaught."""
     from controller.config.values.definition import ConfigError
-    from controller.security.clients import client_security
+    from tools.client.client_security import client_security
 
     try:
         return client_security(properties)

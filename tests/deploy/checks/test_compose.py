@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from controller.config.environment import container_properties, mapped
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
+from tools.kraftctl.run.environment import container_properties, mapped
 
 COMPOSE = Path(__file__).parents[3] / "deploy" / "compose" / "compose.yaml"
 CONTROLLERS = ["controller-1", "controller-2", "controller-3"]

@@ -14,12 +14,12 @@ import pytest
 import yaml
 
 from controller.config.edges import check_edges
-from controller.config.environment import container_properties
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
 from records.release import VERSION
 from tests.deploy.checks.kustomized import KUBERNETES, by_kind
 from tests.deploy.checks.kustomized import rendered as kustomized
+from tools.kraftctl.run.environment import container_properties
 
 CHART = KUBERNETES.parent / "helm" / "kraft-quorum"
 CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"

@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 from controller.config.edges import GRPC, check_edges
-from controller.config.environment import container_properties
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
 from controller.config.values.addresses import parse_address
 from tests.deploy.checks.kustomized import KUBERNETES, by_kind, rendered
+from tools.kraftctl.run.environment import container_properties
 
 OVERLAY = KUBERNETES / "overlays" / "production"
 CONTROLLER = {"app.kubernetes.io/name": "kraft-quorum", "app.kubernetes.io/component": "controller"}

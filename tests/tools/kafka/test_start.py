@@ -25,7 +25,7 @@ HEAVY = {
 
 # A tool that asks a cluster has a socket, and what Python's module of sockets imports; still nothing of TLS and SASL.
 NETWORK = {"socket"}
-SECURITY = {"ssl", "raft.network.tls", "raft.network.mechanisms", "controller.security.clients"}
+SECURITY = {"ssl", "raft.network.tls", "raft.network.mechanisms", "tools.client.client_security"}
 ASKING = {
     "acls.acls", "broker_api_versions", "cluster", "configs.configs", "delegation_tokens",
     "features", "leader_election", "metadata_quorum", "reassign.reassign_partitions", "topics.topics",

@@ -6,7 +6,6 @@ import os
 import sys
 
 from controller.config.edges import HTTP
-from controller.config.environment import container_properties
 from controller.config.file import read_config
 from controller.config.node import NodeConfig
 from controller.config.values.addresses import FORM, parse_address
@@ -17,6 +16,7 @@ from tools.client.connection import Connection
 from tools.client.quorum_options import node_security
 from tools.kraftctl.nodes.http_page import ANYWHERE, OK, HttpPage, add_caller_options, caller_of
 from tools.kraftctl.run.container import MOUNTED, mounted_properties
+from tools.kraftctl.run.environment import container_properties
 from tools.kraftctl.terminal import parser, say
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.environment import DEFAULT_PROPERTIES, container_properties, key_of, mapped
 from controller.config.values.definition import ConfigError
+from tools.kraftctl.run.environment import DEFAULT_PROPERTIES, container_properties, key_of, mapped
 
 
 @pytest.mark.parametrize(

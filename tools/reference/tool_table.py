@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.command_line.own_options import HELP_OWN, VERSION, own_options
 from tools.registry import KAFKA_TOOLS
 
-FILE = Path(__file__).parents[1] / "docs" / "tools.md"
+FILE = Path(__file__).parents[2] / "docs" / "tools.md"
 HEAD = "| tool | sub-commands, or what it does | options that only ours has |\n|---|---|---|\n"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools import reference
+from tools.reference import tool_table as reference
 
 
 def test_the_document_is_up_to_date() -> None:

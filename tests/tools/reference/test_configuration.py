@@ -7,15 +7,16 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from controller.config import reference
-from controller.config.keys import effects, own, server
+from controller.config.keys import own, server
+from tools.reference import configuration as reference
+from tools.reference import configuration_effects as effects
 
 ROOT = Path(__file__).parents[3]
 
 # Modules that name keys of a node to check them, to map variables to keys, or in records of brokers.
 ONLY_NAMED = (
     "controller/config/keys/", "controller/config/group_checks.py", "controller/config/node_checks.py",
-    "controller/config/dynamic.py", "controller/handlers/config_changes.py", "controller/config/reference.py",
+    "controller/config/dynamic.py", "controller/handlers/config_changes.py", "tools/reference/",
 )  # fmt: skip
 
 

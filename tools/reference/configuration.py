@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 from controller.config.documentation import read_documentation
-from controller.config.keys import effects, group, own, server, topic
+from controller.config.keys import group, own, server, topic
 from controller.config.keys.dynamic import CLUSTER_WIDE, PER_BROKER
 from controller.config.values.definition import Required, Type, value_text
 from records.resource_types import ResourceType
+from tools.reference import configuration_effects as effects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
