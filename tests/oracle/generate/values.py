@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from controller.features.levels import CURRENT
+from tests.oracle.release import KAFKA
+
 if TYPE_CHECKING:
     from tests.oracle.generate.world import World
 
@@ -43,13 +46,17 @@ BROKER_KEYS: dict[str, tuple[str | None, ...]] = {
     "background.threads": ("10", "11", None),
     "log.retention.ms": NUMBERS,
     "cordoned.log.dirs": ("oracle-logs", "", "/x", "*", None),
-    "log.remote.copy.lag.bytes": ("-1", "5", "x", None),
-    "max.decompressed.message.bytes": ("1000", "0", None),
-    "errors.deadletterqueue.topic.name.prefix": ("dlq.", "", None),
     "no.such.key": ("1", None),
     "listeners": ("PLAINTEXT://:9092", None),
     "node.id": ("1", None),
 }
+# A node of ours knows them with kraft.release=4.3 too.
+if KAFKA is CURRENT:
+    BROKER_KEYS |= {
+        "log.remote.copy.lag.bytes": ("-1", "5", "x", None),
+        "max.decompressed.message.bytes": ("1000", "0", None),
+        "errors.deadletterqueue.topic.name.prefix": ("dlq.", "", None),
+    }
 GROUP_KEYS: dict[str, tuple[str | None, ...]] = {
     "consumer.session.timeout.ms": ("45000", "50000", "1", "x", None),
     "consumer.heartbeat.interval.ms": ("5000", "6000", "x", None),

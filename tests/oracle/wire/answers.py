@@ -100,6 +100,10 @@ def tree_of(request: Asked, data: bytes, node: WireNode) -> Any:
     except (DecodeError, KeyError) as error:
         return f"{error}: {data.hex()}"
     tree = to_json(message, version)
+    if request.api_key == DESCRIBE_CONFIGS and KAFKA is not CURRENT:
+        # A node of ours has the documentation of the newest release.
+        for config in (config for result in tree["results"] for config in result["configs"]):
+            config["documentation"] = config.get("documentation") is not None
     for key, path in sorted(UNORDERED, reverse=True):
         if key == request.api_key:
             sort_array(tree, path)
@@ -145,8 +149,6 @@ def _field(name: str, value: Any, port: str) -> Any:
         return value > 0
     if name in SECRETS:
         return len(value)
-    if name == "documentation" and KAFKA is not CURRENT:  # a node of ours has that of the newest release
-        return value is not None
     if name == "records" and value:
         return _batches(a2b_base64(value))
     if name.lower().endswith("port") and str(value) == port:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import KAFKA_4_3
 from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
@@ -12,7 +11,6 @@ from records.messages.scram import DescribeUserScramCredentialsRequest
 from records.messages.tokens import CreateDelegationTokenRequest
 from records.printing.json_form import to_json
 from tests.oracle.exceptions import PARTITION_APIS, partitions_of
-from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +149,7 @@ def result_types(found: Found) -> set[int]:
 
 
 KNOWN: dict[str, Callable[[Found], Any]] = {
-    **({"stock-ended": stock_ended} if KAFKA is KAFKA_4_3 else {}),
+    "stock-ended": stock_ended,
     "stock-fails": stock_gave_up,
     "fetch-snapshot-error": snapshot_error,
     "stock-answers-unknown": stock_answers_unknown,
