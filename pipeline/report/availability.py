@@ -17,7 +17,7 @@ _BARS_MAX = 12
 
 
 def unavailability(figures: Figures) -> str:
-    """By topic, and over time."""
+    """The section of partitions without a leader: by topic, and over time."""
     about = (
         "A partition without a leader takes no records and gives none. Time is summed over the partitions of a topic."
     )

@@ -21,12 +21,12 @@ def duration(ms: float) -> str:
 
 
 def number(value: float) -> str:
-    """With commas; a fraction with one digit."""
+    """A number with commas; a fraction with one digit."""
     return f"{value:,.1f}" if isinstance(value, float) and not value.is_integer() else f"{int(value):,}"
 
 
 def short_number(value: float) -> str:
-    """For the axis of a plot: 1,200 is 1.2k."""
+    """A number for the axis of a plot: 1,200 is 1.2k."""
     for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:.3g}{name}"
@@ -41,11 +41,11 @@ def of_cluster(what: str, cluster: str, *, several: bool) -> str:
 
 
 def time(ms: int) -> str:
-    """In UTC, to the second."""
+    """A time in UTC, to the second."""
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def short_time(ms: int, span_ms: int) -> str:
-    """For the axis of a plot over `span_ms`."""
+    """A time for the axis of a plot over `span_ms`."""
     moment = datetime.fromtimestamp(ms / 1000, UTC)
     return moment.strftime("%H:%M:%S" if span_ms < 600_000 else "%H:%M" if span_ms < 2 * 86_400_000 else "%b %d")

@@ -54,7 +54,7 @@ def _rewrite(session: Any, warehouse: Warehouse, name: str, paths: list[str], ta
 
 
 def _bounds(records: list[dict[str, Any]], paths: list[str]) -> dict[str, list[int]]:
-    """By cluster the lowest and highest offset in these parts."""
+    """The lowest and the highest offset in these parts, by cluster."""
     found: dict[str, list[int]] = {}
     for part in records:
         if part["path"] in paths:

@@ -111,7 +111,7 @@ def _time_of(text: str) -> datetime:
 
 
 def _offsets_at(frame: Any, time: datetime) -> dict[str, int]:
-    """By cluster the last offset at a time."""
+    """The last offset at a time, by cluster."""
     bound = time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
     rows = frame.where(f"time <= timestamp'{bound}+00:00'").groupBy("cluster").agg({"offset": "max"}).collect()
     return {row[0]: row[1] for row in rows}

@@ -49,7 +49,7 @@ class Lists:
         return Lists(self.values, self.start[rows], self.count[rows])
 
     def or_empty(self) -> Lists:
-        """The same, with an empty list in place of none."""
+        """These lists, with an empty one in place of each that is missing."""
         return Lists(self.values, self.start, self.sizes)
 
     def first(self) -> NDArray[np.int64]:
@@ -91,7 +91,7 @@ class Lists:
         return Lists(values, np.cumsum(count) - count, count)
 
     def arrow(self) -> Any:
-        """As an Arrow array."""
+        """The lists as an Arrow array."""
         sizes = self.sizes
         offsets = np.zeros(len(self) + 1, np.int32)
         np.cumsum(sizes, out=offsets[1:])

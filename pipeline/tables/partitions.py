@@ -364,7 +364,7 @@ def _place(runs: Runs, group: NDArray[np.int64], count: int) -> NDArray[np.int64
 
 
 def _chosen(which: NDArray[np.bool_], these: Lists, those: Lists) -> Lists:
-    """For each row one of two lists."""
+    """The list of each row: one of two."""
     shift = len(those.values)
     return Lists(
         np.concatenate((those.values, these.values)),

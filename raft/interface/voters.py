@@ -26,7 +26,7 @@ class VoterSet:
     __slots__ = ("_by_id", "ids")
 
     def __init__(self, voters: Iterable[Voter] = ()) -> None:
-        """Raises ValueError where an id comes twice."""
+        """Order the voters by key. Raises ValueError where an id comes twice."""
         ordered = sorted(voters, key=lambda voter: voter.key)
         self._by_id = {voter.key.id: voter for voter in ordered}
         self.ids = tuple(self._by_id)

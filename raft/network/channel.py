@@ -405,7 +405,7 @@ class Channel:
             self._fail(Error.UNSUPPORTED_VERSION)
 
     def _write(self, outgoing: Outgoing, version: int) -> None:
-        """Raises EncodeError where the version cannot carry the request."""
+        """Write the request's frame. Raises EncodeError where the version cannot carry the request."""
         parts = encode_parts(outgoing.request, version)
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         outgoing.version = version

@@ -289,7 +289,7 @@ def encoded(data: bytes) -> str:
 
 
 def base64_bytes(text: str) -> bytes:
-    """Raises SaslRefused."""
+    """The bytes of base64. Raises SaslRefused where the text is none."""
     try:
         return b64decode(text, validate=True)
     except Base64Error:
@@ -297,7 +297,7 @@ def base64_bytes(text: str) -> bytes:
 
 
 def decoded(token: bytes) -> str:
-    """Raises SaslRefused."""
+    """The text of a token. Raises SaslRefused where it is too long, or not UTF-8."""
     if len(token) > TOKEN_BYTES_MAX:
         raise SaslRefused(f"its token has more than {TOKEN_BYTES_MAX} bytes")
     try:

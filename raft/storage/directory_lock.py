@@ -16,7 +16,7 @@ class DirectoryLock:
     """The lock on a directory, held from construction to `release`."""
 
     def __init__(self, files: Files, directory: str) -> None:
-        """Raises StorageError where another process, or another node in this process, holds the lock."""
+        """Take the lock. Raises StorageError where another process, or another node in this process, holds the lock."""
         self._files = files
         self._path = f"{directory}/{LOCK}"
         try:

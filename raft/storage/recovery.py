@@ -64,7 +64,7 @@ class LogRecovery:
 
     @property
     def epoch(self) -> int:
-        """Of the last batch; 0 where there is none."""
+        """The epoch of the last batch; 0 where there is none."""
         return self._epochs[-1][0] if self._epochs else 0
 
     @property

@@ -65,7 +65,7 @@ def _one_by_one(body: bytes, position: int, end: int, batch: Batch) -> list[Sing
 
 
 def _in_turn(body: bytes, position: int, end: int, batch: Batch) -> Iterator[Single]:
-    """The same, read as they are asked for."""
+    """The records of a batch one after the other, read as they are asked for."""
     left = batch.record_count
     while left:
         some = min(left, LAZY_RECORDS)

@@ -39,7 +39,7 @@ def parse_properties(data: bytes) -> dict[str, str]:
 
 
 def parse_properties_text(text: str) -> dict[str, str]:
-    """The same for text, as Java has it from a reader."""
+    """The keys and values of a text, as Java has it from a reader."""
     found: dict[str, str] = {}
     for number, line in _logical_lines(text):
         key, value = _split(line)

@@ -40,7 +40,7 @@ class Mix(NamedTuple):
         return sum(abs(real - simulated) for real, simulated in self.shares().values()) / 2
 
     def shares(self) -> dict[str, tuple[float, float]]:
-        """By name, the shares of all requests, real and simulated."""
+        """The shares of all requests, real and simulated, by name."""
         real, simulated = max(sum(self.real.values()), 1), max(sum(self.simulated.values()), 1)
         names = sorted(self.real.keys() | self.simulated.keys())
         return {name: (self.real.get(name, 0) / real, self.simulated.get(name, 0) / simulated) for name in names}

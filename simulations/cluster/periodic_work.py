@@ -276,7 +276,7 @@ def _found_by_nodes(partitions: Partitions, image: Image) -> dict[Any, Any]:
 
 
 def _found_in(image: Image) -> dict[Any, int]:
-    """The same counts from the image."""
+    """The counts of `_found_by_nodes`, from the image."""
     found: Counter[Any] = Counter()
     for each in image.partitions.values():
         found["moving"] += bool(each.adding or each.removing)

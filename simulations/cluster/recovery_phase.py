@@ -44,7 +44,9 @@ class ClusterRecovery:
         self.undecided = 0
 
     def run(self) -> None:
-        """Raises Violation if the cluster does not recover, or the history is not linearizable."""
+        """Let everything recover, and check it. Raises Violation if the cluster does not recover, or the history is not
+        linearizable.
+        """
         run = self._run
         for node in run.nodes.values():
             node.switch_on()

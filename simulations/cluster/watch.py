@@ -167,7 +167,7 @@ class ClusterWatch(Watch):
         self.compare(process, type(event).__name__)
 
     def compare(self, process: ControllerProcess, after: str) -> None:
-        """Raises Violation if a node's stable state differs from a replay of the log."""
+        """Compare a state with the log. Raises Violation if a node's stable state differs from a replay of the log."""
         state = process.controller.state
         if state.loading or state.stable_end_offset not in self.history.chain_at:
             return

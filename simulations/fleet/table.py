@@ -29,7 +29,7 @@ OWN = {"task": int, "level": str, "mutant": str, "error": str, "cpu_s": float, "
 
 @cache
 def schema() -> Any:
-    """Of the table: OWN, and all fields of an outcome."""
+    """The schema of the table: OWN, and all fields of an outcome."""
     import pyarrow as pa
 
     types = {

@@ -240,7 +240,7 @@ def _bind_names(scope: ast.AST, text: str, binding: Binding, subject: str) -> Bi
 
 
 def _check_names(tree: ast.Module, scope: ast.AST, new: Fragment, binding: Binding, subject: str) -> None:
-    """Raises ValueError where a name of the new fragment is none of the function, the module or Python."""
+    """Check names. Raises ValueError where a name of the new fragment is none of the function, the module or Python."""
     known = {*dir(builtins), *binding.names, *_names([scope]), *_bound_names(_nodes(new))}
     known |= {each.asname or each.name for each in _nodes([tree, *new]) if isinstance(each, ast.alias)}
     for each in tree.body:

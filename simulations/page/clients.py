@@ -31,7 +31,7 @@ class Operation(NamedTuple):
 
 
 def operations(entries: Sequence[Entry], details: Iterable[Entry]) -> dict[str, list[Operation]]:
-    """By client, in the order of their calls."""
+    """The operations of each client, in the order of their calls."""
     details = list(details)
     found = []
     for begin, kind, _, *rest in details:

@@ -153,7 +153,7 @@ class Handovers:
             raise Violation("L16", f"{text}, and no record of epoch {role.epoch} is committed, as far as it knows")
 
     def _waited_ms(self, process: Process) -> int:
-        """For how long the process has been asked to shut down."""
+        """The time since the process was asked to shut down."""
         return self._now_ms(process) - self._asked[process.node.id]
 
     def _stay_ms(self, process: Process) -> int:

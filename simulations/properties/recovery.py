@@ -45,7 +45,7 @@ class Promise:
         self.freezing: dict[int, SnapshotId] = {}
 
     def cut(self, end_offset: int, number: int) -> None:
-        """From now on the disk must have only the log up to here."""
+        """Limit the promise: from now on the disk must have only the log up to here."""
         if end_offset < self.end:
             self.end, self.number = end_offset, number
 

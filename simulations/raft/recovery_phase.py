@@ -50,7 +50,7 @@ class RecoveryPhase:
         return CONNECT_MS + config.fetch_timeout_ms + config.request_timeout_ms + 20 * config.election_timeout_ms
 
     def run(self) -> None:
-        """Raises Violation if the core does not recover."""
+        """Let the core recover. Raises Violation if it does not."""
         while True:
             try:
                 self._attempt()

@@ -37,7 +37,7 @@ class Report:
 
     @property
     def losses(self) -> list[Result]:
-        """Those of nodes, sites and links."""
+        """The results of losses of nodes, sites and links."""
         return [each for each in self.results if each.scenario.kind in {LOST, CUT}]
 
     @property

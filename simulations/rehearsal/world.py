@@ -165,7 +165,7 @@ class RehearsalWorld:
 
     @property
     def start_us(self) -> int:
-        """From the start of a process until it listens."""
+        """The time from the start of a process until it listens."""
         return int(self.layout.start_ms * MS) + self.load_us
 
     def active(self) -> Process | None:

@@ -74,7 +74,7 @@ TOKEN_VERSION, HANDSHAKE_VERSION = 2, 1
 
 
 def identities(visit: Visit) -> Identities:
-    """Of the world."""
+    """The identities of the world."""
     found: Identities = visit.rogue.network.identities  # type: ignore[attr-defined]
     return found
 

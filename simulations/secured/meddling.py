@@ -33,7 +33,7 @@ class AlteredTap:
         self._network = network
 
     def cut(self, data: bytes) -> list[tuple[bytes, Any]]:
-        """As `frames.Tap`."""
+        """Cut the data into pieces, each with the frame that it completes, as `frames.Tap` does."""
         pieces = self._tap.cut(data)
         what = self._network.meddling
         if what is None or self._connection.opening.channels is None:

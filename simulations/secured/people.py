@@ -136,6 +136,6 @@ def identity_of(session: Any) -> Principal:
 
 
 def check_session(session: Any) -> None:
-    """Raises ValueError for a certificate that is trusted but not allowed."""
+    """Check a session. Raises ValueError for a certificate that is trusted but not allowed."""
     if session.peer is not None and session.peer.name == BARRED:
         raise ValueError("its certificate is barred")

@@ -130,7 +130,7 @@ class Skipping:
         return read_hello(self._body)
 
     def cut(self, data: bytes) -> list[tuple[bytes, Any]]:
-        """As `frames.Tap`."""
+        """Cut the data into pieces, each with the frame that it completes, as `frames.Tap` does."""
         passed = b""
         while data and self._left != 0:
             if self._left is None:

@@ -27,7 +27,7 @@ UNSENT_BYTES = connection.WRITE_HIGH_BYTES + connection.REQUESTS_PER_ITERATION *
 
 
 def look(process: SocketProcess) -> None:
-    """Raises Violation. The process is awake: everything that was due is done."""
+    """Check the bounds. Raises Violation. The process is awake: everything that was due is done."""
     _at_channels(process)
     _at_server(process)
 

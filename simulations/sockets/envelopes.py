@@ -97,7 +97,7 @@ def is_from(letter: Envelope, context: RequestContext) -> bool:
 
 
 def check_answer(sender: str, envelope: EnvelopeRequest, response: Any) -> None:
-    """Raises Violation if an envelope does not get the right answer."""
+    """Check the answer to an envelope. Raises Violation if an envelope does not get the right answer."""
     letter, error = read(envelope), response.error_code
     text = f"{sender} answers an envelope with {error_name(error)}"
     if letter.error != Error.NONE:
@@ -118,7 +118,7 @@ def check_answer(sender: str, envelope: EnvelopeRequest, response: Any) -> None:
 
 
 def check_large(sender: str, expected: int, response: Any) -> None:
-    """Raises Violation if a request that is too large gets another answer. expected: the only error, or CLOSED."""
+    """Check the answer to a request that is too large. Raises Violation for one but `expected`: an error, or CLOSED."""
     codes = set(errors_of(response)) - ({Error.NONE} if hasattr(response, "error_code") else set())
     if expected == CLOSED or codes != {expected}:
         raise Violation(

@@ -54,11 +54,11 @@ class SocketProcess(ControllerProcess):
         return self.server
 
     def listener_security(self) -> ListenerSecurity | None:
-        """With what the listener is secured."""
+        """The security of the listener."""
         return None
 
     def client_security(self) -> ClientSecurity | None:
-        """With what the channels are secured."""
+        """The security of the channels."""
         return None
 
     def make_channels(self) -> SocketChannels:

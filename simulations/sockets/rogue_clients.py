@@ -120,7 +120,7 @@ def request_bytes(request: Any, version: int, number: int) -> bytes:
 
 
 def framed(data: bytes) -> bytes:
-    """With its length."""
+    """The data as a frame, with its length before it."""
     return len(data).to_bytes(4, "big") + data
 
 
@@ -143,7 +143,7 @@ def half(visit: Visit) -> None:
 
 
 def half_and_gone(visit: Visit) -> None:
-    """The same, and the connection breaks."""
+    """Send half a frame, and break the connection."""
     half(visit)
     visit.later(between(visit.rng, 1, 20), visit.connection.client_end.reset)
 

@@ -195,7 +195,7 @@ def is_written_as(effect: Send, version: int, body: bytes) -> bool:
 
 
 def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
-    """By request class, the highest common version."""
+    """The highest common version, by request class."""
     from records.registry import request_class
 
     found = {}

@@ -80,7 +80,9 @@ class World:
     """The possible actions and their results; reactions of machines are remembered, and computed once."""
 
     def __init__(self, scope: Scope) -> None:
-        """Raises ValueError where the scope has more voters than nodes, or changes of static voters."""
+        """Make the worlds of a scope. Raises ValueError where the scope has more voters than nodes, or changes of
+        static voters.
+        """
         if scope.voters > len(NODES) or (scope.changes and not scope.voters):
             raise ValueError(f"voters={scope.voters}, changes={scope.changes}; changes need 1 to {len(NODES)} voters")
         self.scope = scope

@@ -265,7 +265,7 @@ class Node(NamedTuple):
         return tuple.__new__(Node, fields)
 
     def described(self) -> str:
-        """As text for people."""
+        """The node as text for people."""
         parts = [f"{self.role} of epoch {self.epoch}"]
         if self.leader != NOBODY:
             parts.append(f"leader {self.leader}")

@@ -30,7 +30,7 @@ class NodeClock:
         return self._shown + (now - self._from) * (MILLION + self.drift_ppm) // MILLION
 
     def ms(self, now: int) -> int:
-        """The same in whole milliseconds, as the cores get it."""
+        """The time in whole milliseconds, as the cores get it."""
         if self.frozen:
             return self._shown // MS
         return (self._shown + (now - self._from) * (MILLION + self.drift_ppm) // MILLION) // MS

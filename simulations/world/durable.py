@@ -28,7 +28,7 @@ class DurableElection(NamedTuple):
 
     @property
     def age(self) -> tuple[int, bool, bool]:
-        """In an epoch a vote comes before the leader is known."""
+        """The place of an election in time: in an epoch a vote comes before the leader is known."""
         return self.epoch, self.leader_id != -1, self.voted_id != -1
 
 

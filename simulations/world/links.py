@@ -101,7 +101,7 @@ class Links:
         self._world.at(when, self._arrive, pipe, act, args)
 
     def carry_after(self, delay: int, pipe: Pipe, act: Callable[..., None], *args: Any) -> None:
-        """The same for a packet that leaves a while later."""
+        """Carry a packet that leaves a while later."""
         self._world.after(delay, self.carry, pipe, 0, act, *args)
 
     def cut(self, source: int, target: int) -> None:

@@ -32,7 +32,7 @@ class World:
         heappush(self._heap, (when if when > self.now else self.now, self._order, act, args))  # noqa: FURB136 - no call
 
     def after(self, delay: int, act: Callable[..., None], *args: Any) -> None:
-        """The same, this many microseconds from now."""
+        """Have `act(*args)` called this many microseconds from now."""
         self._order += 1
         heappush(self._heap, (self.now + delay, self._order, act, args))
 

@@ -231,7 +231,7 @@ class Admin:
 
 
 def _check_versions(connection: Connection, request: Any) -> None:
-    """Raises KafkaError if there is no version of the API that the node and this tool know."""
+    """Compare the versions. Raises KafkaError if there is no version of the API that the node and this tool know."""
     schema = schema_of(type(request))
     assert schema.api_key is not None
     name = re.sub(r"(?<=.)(?=[A-Z])", "_", APIS[schema.api_key][0]).upper()

@@ -133,7 +133,7 @@ def _checked(given: Mapping[str, str]) -> dict[str, int]:
 
 
 def _addresses(text: str) -> tuple[Address, ...]:
-    """Raises Uncaught for an address that is none, or if the names of all are unknown."""
+    """The addresses in a list. Raises Uncaught for one that is none, or if the names of all are unknown."""
     import socket
 
     found = []
@@ -173,7 +173,7 @@ def _secured(properties: Mapping[str, str]) -> ClientProperties | None:
 
 
 def _security(properties: ClientProperties) -> ClientSecurity | None:
-    """Raises Uncaught."""
+    """The security that the properties ask for. Raises Uncaught for properties that are not valid."""
     from controller.config.values.definition import ConfigError
     from tools.client.client_security import client_security
 

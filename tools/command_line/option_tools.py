@@ -33,7 +33,7 @@ def usage(message: str, options: Sequence[Option]) -> Exit:
 
 
 def check_help(given: Options, arguments: Sequence[str], options: Sequence[Option], description: str) -> None:
-    """Raises Exit if the help or the version was asked for, or nothing at all."""
+    """Print the help or the version. Raises Exit if the help or the version was asked for, or nothing at all."""
     if not arguments or given.has("help"):
         raise usage(description, options)
     if given.has("version"):
@@ -42,14 +42,14 @@ def check_help(given: Options, arguments: Sequence[str], options: Sequence[Optio
 
 
 def check_required(given: Options, names: Iterable[str], options: Sequence[Option]) -> None:
-    """Raises Exit for the first of these options that is not given."""
+    """Check that options are given. Raises Exit for the first of these that is not."""
     for name in names:
         if not given.has(name):
             raise usage(f'Missing required argument "[{name}]"', options)
 
 
 def check_excluded(given: Options, name: str, others: Iterable[str], options: Sequence[Option]) -> None:
-    """Raises Exit if `name` is given together with one of the others."""
+    """Check that options exclude each other. Raises Exit if `name` is given together with one of the others."""
     if given.has(name):
         for other in others:
             if given.has(other):

@@ -50,7 +50,7 @@ _OWN = {
 
 
 def own_options(tool: str) -> tuple[OwnOption, ...]:
-    """Those of a tool, by the name of its command."""
+    """The options of ours that a tool has, by the name of its command."""
     return (*_OWN.get(tool, ()), _HELP)
 
 

@@ -58,14 +58,16 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    """Raises Exit, OptionError, Uncaught."""
+    """Print the versions of all nodes. Raises Exit, OptionError, Uncaught."""
     if not options.has("bootstrap-controller"):
         check_required(options, ["bootstrap-server"], OPTIONS)
     _print_all(_settings(options))
 
 
 def _settings(options: Options) -> Settings:
-    """Raises OptionError, Uncaught; stock's client for this tool does not wrap the exceptions of its settings."""
+    """The client's settings. Raises OptionError, Uncaught; stock's client for this tool does not wrap the exceptions of
+    its settings.
+    """
     from tools.client.settings import given_by, settings_of
 
     given = given_by(options.value("command-config"))
@@ -83,7 +85,7 @@ def _settings(options: Options) -> Settings:
 
 
 def _print_all(settings: Settings) -> None:
-    """Raises Uncaught if no node says which nodes there are."""
+    """Print the versions of each node. Raises Uncaught if no node says which nodes there are."""
     from tools.kafka.version_calls import nodes_of, versions_of
 
     for node in nodes_of(settings):

@@ -73,7 +73,7 @@ def parser() -> Parser:
 
 
 def _admin(given: Arguments) -> Admin:
-    """Raises Uncaught."""
+    """The client of the arguments. Raises Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.settings import read_file, settings_of
 

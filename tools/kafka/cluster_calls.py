@@ -35,7 +35,7 @@ def _described(response: Any) -> Any:
 
 
 def unregister_broker(admin: Admin, broker_id: int) -> None:
-    """Raises Uncaught."""
+    """Remove the registration of a broker. Raises Uncaught where the node refuses it."""
     request = UnregisterBrokerRequest(broker_id=broker_id)
     admin.result(Call("unregisterBroker", lambda _: request, _unregistered))
 

@@ -109,7 +109,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    """Raises Exit, OptionError, Uncaught."""
+    """Run the one action that the options name. Raises Exit, OptionError, Uncaught."""
     actions = [action for action in ACTIONS if options.has(action)]
     if len(actions) != 1:
         raise usage("Command must include exactly one action: --create, --renew, --expire or --describe", OPTIONS)
@@ -119,7 +119,7 @@ def _run(options: Options) -> None:
 
 
 def _check(options: Options, action: str) -> None:
-    """Raises Exit."""
+    """Check the options of an action. Raises Exit where one is missing, or does not belong to it."""
     where = () if options.has("bootstrap-controller") else ("bootstrap-server",)
     check_required(options, (*where, "command-config"), OPTIONS)
     check_required(options, ACTIONS[action][0], OPTIONS)
@@ -127,7 +127,7 @@ def _check(options: Options, action: str) -> None:
 
 
 def _admin(options: Options) -> Admin:
-    """Raises OptionError, Uncaught."""
+    """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.settings import read_file, settings_of
 
@@ -151,7 +151,7 @@ def _period_ms(options: Options, name: str) -> int:
 
 
 def _principals(options: Options, name: str) -> list[Principal]:
-    """Raises Uncaught."""
+    """The principals of an option. Raises Uncaught for one without a type."""
     found = []
     for text in options.given.get(name, ()):
         kind, colon, rest = text.strip().partition(":")
@@ -237,7 +237,7 @@ def _print(tokens: list[Token]) -> None:
 
 
 def _date(time_ms: int) -> str:
-    """In the time zone of this machine, as by Java."""
+    """A date in the time zone of this machine, as by Java."""
     import time
 
     return time.strftime("%Y-%m-%dT%H:%M", time.localtime(time_ms // 1000))

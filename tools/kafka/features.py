@@ -130,7 +130,7 @@ def _add_change(command: Parser, verb: str, noun: str, example: str) -> None:
 
 
 def _admin(given: Arguments) -> Admin:
-    """Raises ArgumentError, Uncaught."""
+    """The client of the arguments. Raises ArgumentError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.settings import read_file, settings_of
 
@@ -215,7 +215,7 @@ def _levels(given: Arguments, kind: str) -> dict[str, int]:
 
 
 def _checked(name: str, level: int, kind: str) -> tuple[str, int]:
-    """Raises Uncaught for a level that stock's client does not send."""
+    """Check a level. Raises Uncaught for one that stock's client does not send."""
     if level == 0 and kind == "UPGRADE":
         text = "The upgradeType flag should be set to SAFE_DOWNGRADE or UNSAFE_DOWNGRADE when the provided "
         raise Uncaught("java.lang.IllegalArgumentException", f"{text}maxVersionLevel:0 is < 1.")
@@ -260,7 +260,7 @@ def disable(given: Arguments) -> None:
 
 
 def _update(verb: str, admin: Admin, levels: dict[str, int], kind: int, dry_run: bool) -> None:
-    """Raises Terse, Uncaught."""
+    """Set the levels, and print the outcome of each. Raises Terse where one failed, Uncaught."""
     from tools.kafka.feature_calls import update_features
 
     if not levels:

@@ -117,7 +117,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    """Raises Exit, OptionError, Uncaught."""
+    """Check the options, and elect leaders. Raises Exit, OptionError, Uncaught."""
     _check_required(options)
     check_excluded(options, "admin.config", ["command-config"], OPTIONS)
     _check_which(options)
@@ -143,7 +143,7 @@ def _check_which(options: Options) -> None:
 
 
 def _elect(options: Options) -> None:
-    """Raises OptionError, Uncaught."""
+    """Elect the leaders of the named partitions, or of all. Raises OptionError, Uncaught."""
     kind = options.value("election-type")
     path = options.value("path-to-json-file")
     partitions: list[Partition] | None = None
@@ -195,7 +195,7 @@ def _elections(admin: Admin, kind: str, partitions: list[Partition] | None) -> d
 
 
 def _print(kind: str, outcomes: dict[Partition, KafkaError | None]) -> None:
-    """Raises _Unelected if an election failed."""
+    """Print the outcomes. Raises _Unelected if an election failed."""
 
     def names(partitions: list[Partition]) -> str:
         return ", ".join(f"{one_line(topic)}-{index}" for topic, index in partition_order(partitions))

@@ -30,7 +30,7 @@ class NewVoter(NamedTuple):
 
 
 def new_voter(properties: Mapping[str, str]) -> NewVoter:
-    """Raises Terse, with the sentence of stock's tool, or Uncaught."""
+    """The voter that properties describe. Raises Terse, with the sentence of stock's tool, or Uncaught."""
     node_id = _node_id(properties)
     directory_id = _directory_id(_metadata_directory(properties))
     return NewVoter(node_id, directory_id, _endpoints(properties))

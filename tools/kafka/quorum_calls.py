@@ -60,7 +60,7 @@ def _endpoint(listener: Any) -> str:
 
 
 def add_voter(admin: Admin, voter: NewVoter) -> None:
-    """Raises Uncaught."""
+    """Add a voter to the quorum. Raises Uncaught where the leader refuses it."""
     listeners = tuple(
         AddRaftVoterRequest.Listener(name=name, host=host, port=port) for name, host, port in voter.endpoints
     )
@@ -78,7 +78,7 @@ def add_voter(admin: Admin, voter: NewVoter) -> None:
 
 
 def remove_voter(admin: Admin, voter_id: int, directory_id: bytes) -> None:
-    """Raises Uncaught."""
+    """Remove a voter from the quorum. Raises Uncaught where the leader refuses it."""
     request = RemoveRaftVoterRequest(cluster_id=None, voter_id=voter_id, voter_directory_id=directory_id)
     admin.result(Call("removeRaftVoter", lambda _: request, _changed))
 

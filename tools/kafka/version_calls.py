@@ -63,7 +63,7 @@ def nodes_of(settings: Settings) -> list[Node]:
 
 
 def _answered(settings: Settings) -> list[Node]:
-    """Raises Uncaught, KafkaError."""
+    """The nodes that the first address knows. Raises Uncaught, KafkaError."""
     with Admin(settings) as admin:
         address = settings.addresses[0]
         if settings.at_controllers:

@@ -67,7 +67,7 @@ def _verb(module: str) -> argparse.ArgumentParser:
 
 
 def command_of(tool: Tool) -> Command:
-    """One of Kafka's tools."""
+    """The command of one of Kafka's tools."""
     module = tool.load()
     if hasattr(module, "OPTIONS"):
         found = of_options(tool.name, module.DESCRIPTION, module.OPTIONS)

@@ -92,7 +92,7 @@ def save_copy(log_directory: str, target: str, note: Callable[[int], None] = lam
 
 
 def check_room(log_directory: str, target: str) -> None:
-    """Raises OSError unless the file system of `target` has room for a copy, and for what is written afterwards."""
+    """Check the room. Raises OSError unless `target`'s file system can hold a copy, and what is written afterwards."""
     needed = sum(os.path.getsize(f"{log_directory}/{name}") for name in names_in(log_directory)) + _SPARE_BYTES
     parent = os.path.dirname(os.path.abspath(target))
     while not os.path.isdir(parent):

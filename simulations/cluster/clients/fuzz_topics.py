@@ -123,7 +123,7 @@ def delete(fuzz: FuzzClient) -> DeleteTopicsRequest:
 
 
 def _gone(fuzz: FuzzClient) -> Any:
-    """By name or by id; or by both, or by neither."""
+    """A topic to delete: by name or by id; or by both, or by neither."""
     of = name(fuzz)
     topic_id = fuzz.image.names.get(of, b"t" * 16)
     way = fuzz.rng.random()

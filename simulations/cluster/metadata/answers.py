@@ -21,7 +21,7 @@ Items = set[tuple[Any, ...]]
 
 
 def check(node_id: int, request: Any, response: Any) -> None:
-    """Raises Violation if a response of the active controller does not fit."""
+    """Check a response. Raises Violation if a response of the active controller does not fit."""
     what = f"node {node_id} answers {type(request).__name__}"
     if Error.UNKNOWN_SERVER_ERROR in errors_of(response) and not has_null_level(request):
         raise Violation("C22", f"{what} with UNKNOWN_SERVER_ERROR: {response}")

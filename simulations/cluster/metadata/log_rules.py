@@ -248,7 +248,7 @@ class LogRules:
             raise Violation("C06", f"at {offset} {leader} becomes leader of {_name(key)}, but is {broker}")
 
     def _allows_unclean(self, key: tuple[bytes, int]) -> bool:
-        """By a config, or because a client requested it."""
+        """Whether unclean elections are allowed: by a config, or because a client requested it."""
         name = self.image.topics[key[0]]
         is_requested = self._unclean_anywhere or (name, key[1]) in self._unclean
         return is_requested or member_rules.allows_unclean(self.image, key, {})

@@ -21,7 +21,7 @@ Digest = tuple[bytes, str]
 
 
 def digest_of(view: View) -> bytes:
-    """Of all records of a view, in any order of its tables."""
+    """The digest of all records of a view, in any order of its tables."""
     if METADATA_VERSION not in view.tables["features"]:
         return b""
     found = sorted(encode_record(record, version) for record, version in records_of(view))

@@ -85,14 +85,16 @@ class Case:
         return count > RECORDS_MAX or (is_cut and self.level < TRANSACTIONS_SINCE)
 
     def expect(self, what: object, code: int, allowed: Iterable[int]) -> None:
-        """Raises Violation if an item has another error than one of these; without errors given, if it failed."""
+        """Check an error code. Raises Violation if an item has another error than one of these; without errors given,
+        if it failed.
+        """
         codes = set(allowed) or {Error.NONE}
         if code not in codes and code not in ELSEWHERE:
             names = " or ".join(sorted(error_name(code) for code in codes))
             raise self.fail(f"{what} is answered by {error_name(code)}, not {names}")
 
     def same(self, what: object, found: object, wanted: object) -> None:
-        """Raises Violation if they differ."""
+        """Compare two values. Raises Violation if they differ."""
         if found != wanted:
             raise self.fail(f"{what}: {found}, expected {wanted}")
 

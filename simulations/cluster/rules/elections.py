@@ -59,7 +59,7 @@ class Change:
         return bytes(self.record.topic_id), self.record.partition_id
 
     def log_rules(self, node_id: int) -> None:
-        """Raises Violation if the record is not the one that the rules give."""
+        """Check a change of a partition. Raises Violation if the record is not the one that the rules give."""
         found = self.before.partitions[self.key]
         changed = self._after_record(found)
         for wrong in (

@@ -166,7 +166,7 @@ def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
 
 
 def _last(topic: Any, config: Any) -> str:
-    """Of a key that is named twice the last value counts."""
+    """The value of a config; of a key that is named twice the last one counts."""
     return str([each.value for each in topic.configs if each.name == config.name][-1])
 
 
@@ -178,7 +178,9 @@ def are_new_partitions(
     lists: Sequence[Sequence[int]] | None,
     size: int,
 ) -> None:
-    """Raises Violation unless these records make these partitions. lists: of replicas, None where they are placed."""
+    """Check new partitions. Raises Violation unless these records make them. lists: of replicas, None where they are
+    placed.
+    """
     made = [
         (type(each), getattr(each, "partition_id", None), bytes(getattr(each, "topic_id", b""))) for each in records
     ]

@@ -21,7 +21,9 @@ _PARTITION = ((ELR_SINCE, 2), (DIRECTORIES_SINCE, 1))
 
 
 def log_rules(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
-    """Raises Violation. level: of metadata.version. batch: a data batch, written at this time of the wall clock."""
+    """Check the records of a batch. Raises Violation. level: of metadata.version. batch: a data batch, written at this
+    time of the wall clock.
+    """
     header = read_header(batch)
     assert header is not None, "a whole batch"
     if (header.base_timestamp, header.max_timestamp) != (moment_ms, moment_ms):

@@ -159,7 +159,7 @@ def given(arguments: list[str]) -> Options:
 
 
 def _check(options: Options) -> None:
-    """Raises Exit for options that do not go together."""
+    """Check the options. Raises Exit for those that do not go together."""
     if options.has("bootstrap-server") and options.has("bootstrap-controller"):
         raise usage("Only one of --bootstrap-server or --bootstrap-controller must be specified", OPTIONS)
     if not options.has("bootstrap-server") and not options.has("bootstrap-controller"):
@@ -176,7 +176,7 @@ def _check(options: Options) -> None:
 
 
 def _check_roles(options: Options) -> None:
-    """Raises Exit."""
+    """Check the options of producers and consumers. Raises Exit for those that do not go together."""
     if options.has("producer") and not options.has("topic"):
         raise usage("With --producer you must specify a --topic", OPTIONS)
     if options.has("idempotent") and not options.has("producer"):

@@ -86,7 +86,7 @@ def _described(response: Any) -> list[Acl]:
 
 
 def create_acls(admin: Admin, pattern: Pattern, entries: Iterable[Entry]) -> None:
-    """Raises Uncaught."""
+    """Create the ACLs of a pattern. Raises Uncaught where the node refuses one."""
     request = CreateAclsRequest(
         creations=tuple(
             CreateAclsRequest.AclCreation(
@@ -143,7 +143,7 @@ def delete_acls(admin: Admin, pattern: Pattern, entries: Sequence[Entry]) -> Non
 
 
 def _check(results: Iterable[Any]) -> None:
-    """Raises KafkaError for the first error; where the node does not lead, the call is sent again."""
+    """Check results. Raises KafkaError for the first error; where the node does not lead, the call is sent again."""
     failed = [result for result in results if result.error_code]
     moved = (Error.NOT_CONTROLLER, Error.NOT_LEADER_OR_FOLLOWER)
     for result in failed:

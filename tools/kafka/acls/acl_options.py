@@ -62,7 +62,7 @@ def patterns_of(options: Options) -> list[Pattern]:
 
 
 def _patterns_that_must_be(options: Options) -> list[Pattern]:
-    """Raises Exit if no resource is named."""
+    """The patterns of the named resources. Raises Exit if there is none."""
     found = patterns_of(options)
     if not found:
         raise usage(
@@ -159,7 +159,7 @@ def _of_roles(options: Options) -> dict[Pattern, Entries]:
 
 
 def entries_to_add(options: Options) -> dict[Pattern, Entries]:
-    """Raises Exit, OptionError, Uncaught."""
+    """The entries to add, by pattern. Raises Exit, OptionError, Uncaught."""
     how = options.value("resource-pattern-type")
     if how not in ("LITERAL", "PREFIXED"):
         raise usage(f"A '--resource-pattern-type' value of '{how}' is not valid when adding acls.", OPTIONS)

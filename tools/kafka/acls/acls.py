@@ -38,7 +38,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _work(options: Options) -> None:
-    """Raises Exit, OptionError, Uncaught."""
+    """Add, remove or show ACLs. Raises Exit, OptionError, Uncaught."""
     with _admin(options) as admin:
         if options.has("add"):
             add(admin, options)
@@ -49,7 +49,7 @@ def _work(options: Options) -> None:
 
 
 def _admin(options: Options) -> Admin:
-    """Raises OptionError, Uncaught."""
+    """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.settings import read_file, settings_of
 
@@ -99,7 +99,7 @@ def remove(admin: Admin, options: Options) -> None:
 
 
 def _is_confirmed(question: str) -> bool:
-    """Raises Uncaught if there is no terminal for the answer."""
+    """Whether the user answers yes. Raises Uncaught if there is no terminal for the answer."""
     sys.stdout.write(f"{question}\n")
     sys.stdout.flush()
     answer = sys.stdin.readline() if sys.stdin is not None and sys.stdin.isatty() else ""

@@ -64,7 +64,7 @@ def alter(admin: Admin, entities: Entities, options: Options) -> None:
 
 
 def _check_loggers(admin: Admin, name: str, added: Mapping[str, str], deleted: Sequence[str]) -> None:
-    """Raises Uncaught for a logger that the node does not have."""
+    """Check the named loggers. Raises Uncaught for one that the node does not have."""
     known = {entry.name for entry in resource_configs(admin, BROKER_LOGGERS, name, everything=False, synonyms=False)}
     unknown = [key for key in (*deleted, *added) if key not in known]
     if unknown:
@@ -72,7 +72,7 @@ def _check_loggers(admin: Admin, name: str, added: Mapping[str, str], deleted: S
 
 
 def _alter_resource(admin: Admin, resource: ConfigResource, added: Mapping[str, str], deleted: Sequence[str]) -> None:
-    """Raises Uncaught."""
+    """Alter the configs of a resource. Raises Uncaught where the node refuses it."""
     from tools.kafka.configs.config_change_calls import alter_configs
 
     try:
@@ -130,7 +130,7 @@ def _alter_client(admin: Admin, entities: Entities, added: Mapping[str, str], de
 
 
 def _alter_quotas(admin: Admin, entities: Entities, added: Mapping[str, str], deleted: Sequence[str]) -> None:
-    """Raises Uncaught."""
+    """Alter the quotas of an entity. Raises Uncaught for a key that is not there, or a value that is no number."""
     from tools.kafka.configs.config_quota_calls import alter_quotas
 
     existing = next((quotas.values for quotas in all_quotas(admin, entities)), {})
@@ -148,7 +148,7 @@ def _alter_quotas(admin: Admin, entities: Entities, added: Mapping[str, str], de
 
 
 def _alter_credentials(admin: Admin, user: str, scram: Mapping[str, str], deleted: Sequence[str]) -> None:
-    """Raises Uncaught."""
+    """Alter the credentials of a user. Raises Uncaught for one that is not valid, or not there."""
     from tools.kafka.configs.config_change_calls import alter_credentials
     from tools.rng import random_bits
 

@@ -46,7 +46,7 @@ class Entities(NamedTuple):
 
 
 def entities_of(options: Options) -> Entities:
-    """Raises OptionError."""
+    """The types and names of the options. Raises OptionError for an option without its value."""
     flags = [name for name in FLAGS if options.has(name)]
     defaults = [name for name in DEFAULTS if options.has(name)]
     types = [
@@ -98,7 +98,7 @@ def check_entities(options: Options) -> None:
 
 
 def _check_names(options: Options, types: Sequence[str], *, has_name: bool) -> None:
-    """Raises OptionError, Uncaught."""
+    """Check the names of entities. Raises OptionError, Uncaught for one that its type cannot have."""
     if has_name and (BROKERS in types or BROKER_LOGGERS in types):
         for name in filter(options.has, ("entity-name", "broker", "broker-logger")):
             text = options.value(name)
@@ -128,7 +128,7 @@ def _is_host(text: str) -> bool:
 
 
 def _check_describe(options: Options, types: Sequence[str], *, has_name: bool) -> None:
-    """Raises Uncaught."""
+    """Check what is to be described. Raises Uncaught for entities that cannot be."""
     if options.has("entity-default") and not any(kind in types for kind in WITH_DEFAULT):
         raise _refused(f"--entity-default must not be specified with --describe of {','.join(types)}")
     if BROKER_LOGGERS in types and not has_name:
@@ -136,7 +136,7 @@ def _check_describe(options: Options, types: Sequence[str], *, has_name: bool) -
 
 
 def _check_alter(options: Options, types: Sequence[str], names: Sequence[str]) -> None:
-    """Raises Uncaught."""
+    """Check what is to be altered. Raises Uncaught where an entity or a change is missing."""
     if any(kind in types for kind in WITH_DEFAULT):
         if not names:
             raise _refused(
@@ -186,7 +186,7 @@ def _parts(text: str) -> list[str]:
 
 
 def configs_to_delete(options: Options) -> list[str]:
-    """Raises OptionError."""
+    """The keys to delete, in the order of the options."""
     found = []
     for text in options.given.get("delete-config", ()):
         # As jopt-simple separates values: empty ones only where there is no other.

@@ -110,7 +110,9 @@ def _entry(config: Any) -> ConfigEntry:
 
 
 def of_brokers(admin: Admin) -> None:
-    """Raises Uncaught where the client has controllers' addresses: stock's client sends this call to brokers alone."""
+    """Check that the call goes to brokers. Raises Uncaught where the client has controllers' addresses: stock's client
+    sends this call to brokers alone.
+    """
     if admin.settings.at_controllers:
         text = "This Admin API is not yet supported when communicating directly with the controller quorum."
         raise executed(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))

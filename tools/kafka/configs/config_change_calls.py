@@ -32,7 +32,7 @@ class Credential(NamedTuple):
 
 
 def alter_configs(admin: Admin, resource: ConfigResource, added: Mapping[str, str], deleted: Sequence[str]) -> None:
-    """Raises Uncaught, wrapped as by a Java future."""
+    """Set and delete configs of a resource. Raises Uncaught, wrapped as by a Java future."""
     kind = IncrementalAlterConfigsRequest.AlterConfigsResource
     configs = [kind.AlterableConfig(name=name, config_operation=DELETE, value="") for name in deleted]
     configs += [kind.AlterableConfig(name=name, config_operation=SET, value=value) for name, value in added.items()]

@@ -97,7 +97,7 @@ def _shown(value: str | None) -> str:
 
 
 def _exists(admin: Admin, kind: str, name: str) -> bool:
-    """Raises Uncaught."""
+    """Whether an entity of this type and name is there. Raises Uncaught where it cannot be asked for."""
     if kind == TOPICS:
         _check_topic(name)
         return name in lists.topic_names(admin)
@@ -136,7 +136,7 @@ def _names(admin: Admin, kind: str) -> list[str]:
 
 
 def _check_topic(name: str) -> None:
-    """Raises Uncaught."""
+    """Check the name of a topic. Raises Uncaught for one that no topic can have."""
     from controller.config.resources import check_topic_name
     from records.errors import ApiError
 

@@ -173,7 +173,7 @@ def _without_secrets(arguments: Sequence[str]) -> list[str]:
 
 
 def _check(options: Options) -> None:
-    """Raises Exit, OptionError, Uncaught."""
+    """Check the options. Raises Exit, OptionError, Uncaught for those that do not go together."""
     if options.has("alter") == options.has("describe"):
         raise usage("Command must include exactly one action: --describe, --alter", OPTIONS)
     check_excluded(options, "describe", ("alter", "add-config", "delete-config"), OPTIONS)
@@ -181,7 +181,7 @@ def _check(options: Options) -> None:
 
 
 def _work(options: Options) -> None:
-    """Raises OptionError, Uncaught."""
+    """Describe or alter the entities. Raises OptionError, Uncaught."""
     entities = entities_of(options)
     with _admin(options) as admin:
         if options.has("describe"):
@@ -197,7 +197,7 @@ def _work(options: Options) -> None:
 
 
 def _admin(options: Options) -> Admin:
-    """Raises OptionError, Uncaught."""
+    """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.settings import CONTROLLERS, SERVERS, given_by, settings_of
 

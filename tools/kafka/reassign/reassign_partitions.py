@@ -190,7 +190,7 @@ def _checked(options: Options) -> str:
 
 
 def _work(action: str, options: Options, rng: RandomSource | None) -> None:
-    """Raises Exit, OptionError, Uncaught."""
+    """Run an action. Raises Exit, OptionError, Uncaught."""
     with _admin(options) as admin:
         if action == "generate":
             generate(admin, options, rng)
@@ -205,7 +205,7 @@ def _work(action: str, options: Options, rng: RandomSource | None) -> None:
 
 
 def _admin(options: Options) -> Admin:
-    """Raises OptionError, Uncaught."""
+    """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.settings import given_by, settings_of
 

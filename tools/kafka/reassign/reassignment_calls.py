@@ -67,7 +67,7 @@ def replica_order(replicas: Iterable[Replica]) -> list[Replica]:
 def reassignments_in_progress(
     admin: Admin, partitions: Collection[Partition] | None = None
 ) -> dict[Partition, Reassignment]:
-    """Those of these partitions; of all if None. Raises Uncaught."""
+    """The reassignments of these partitions; of all if None. Raises Uncaught."""
     by_topic = None
     if partitions is not None:
         for partition in partitions:
@@ -172,7 +172,9 @@ def describe_directories(admin: Admin, replicas: Collection[Replica]) -> dict[Re
 
 
 def _note(found: dict[Replica, Directories], directory: Any, broker: int) -> None:
-    """Raises Uncaught for a directory that the broker could not describe; one that is offline has no replicas."""
+    """Note the replicas of a directory. Raises Uncaught for a directory that the broker could not describe; one that is
+    offline has no replicas.
+    """
     if directory.error_code == Error.KAFKA_STORAGE_ERROR:
         return
     if directory.error_code:
@@ -291,7 +293,9 @@ def _at(broker: int, name: str, request: Any) -> Call:
 
 
 def _check_brokers(admin: Admin) -> None:
-    """Raises Uncaught if only brokers serve a call, and the client has addresses of controllers."""
+    """Check that brokers are asked. Raises Uncaught if only brokers serve a call, and the client has addresses of
+    controllers.
+    """
     if admin.settings.at_controllers:
         text = "This Admin API is not yet supported when communicating directly with the controller quorum."
         raise executed(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))

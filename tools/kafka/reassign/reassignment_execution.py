@@ -137,7 +137,7 @@ def _checked(partitions: list[tuple[Partition, tuple[int, ...]]]) -> Replicas:
 
 
 def _check_brokers(admin: Admin, brokers: Iterable[int]) -> None:
-    """Raises Uncaught for the first broker that does not live."""
+    """Check that brokers live. Raises Uncaught for the first that does not."""
     live = {node.broker_id for node in describe_cluster(admin).brokers}
     for broker in integer_order(brokers):
         if broker not in live:

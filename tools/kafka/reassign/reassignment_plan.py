@@ -40,7 +40,7 @@ def generate(admin: Admin, text: str, broker_list: str, *, with_racks: bool, rng
 
 
 def _broker_ids(text: str) -> list[int]:
-    """Raises Uncaught."""
+    """The ids in a list of brokers. Raises Uncaught for one that is no number, or comes twice."""
     parts = text.split(",")
     while len(parts) > 1 and not parts[-1]:
         parts.pop()  # as Java's `split`
@@ -71,7 +71,7 @@ def _usable(admin: Admin, brokers: list[int], *, with_racks: bool) -> list[Usabl
 
 
 def _proposed(current: Replicas, brokers: list[UsableBroker], rng: RandomSource) -> Replicas:
-    """Raises Uncaught if there are too few brokers."""
+    """The proposed replicas of the partitions. Raises Uncaught if there are too few brokers."""
     # A topic gets the number of replicas of its partition that is first in Java's map.
     by_topic: dict[str, list[Partition]] = {}
     for partition in partition_order(current):

@@ -31,7 +31,7 @@ class NewTopic(NamedTuple):
 
 
 def new_topic(options: Options) -> NewTopic:
-    """Raises OptionError, Uncaught."""
+    """The topic that the options describe. Raises OptionError, Uncaught."""
     return NewTopic(
         options.value("topic"),
         options.value("partitions"),
@@ -71,7 +71,9 @@ def _assignment(text: str) -> dict[int, list[int]]:
 
 
 def _configs(texts: Sequence[str]) -> dict[str, str]:
-    """Raises Uncaught for what stock's tool refuses by itself: a malformed text, an unknown key, an invalid value."""
+    """The configs in the options. Raises Uncaught for what stock's tool refuses by itself: a malformed text, an unknown
+    key, an invalid value.
+    """
     found: dict[str, str] = {}
     for text in texts:
         parts = _EQUALS.split(text)

@@ -29,7 +29,7 @@ class Reassignment(NamedTuple):
 
 
 def create_topic(admin: Admin, topic: NewTopic) -> None:
-    """Raises Uncaught."""
+    """Create a topic. Raises Uncaught where the node refuses it."""
     if not topic.name:
         text = "The given topic name '' cannot be represented in a request."
         raise KafkaError(Error.INVALID_TOPIC_EXCEPTION, text)
@@ -76,7 +76,7 @@ def create_partitions(admin: Admin, count: int, added: Mapping[str, list[list[in
 
 
 def delete_topics(admin: Admin, names: Sequence[str]) -> None:
-    """Raises Uncaught."""
+    """Delete topics. Raises Uncaught for the first that the node refuses."""
     topics = tuple(DeleteTopicsRequest.DeleteTopicState(name=name) for name in names)
 
     def request(timeout_ms: int) -> DeleteTopicsRequest:
@@ -136,7 +136,9 @@ def _called(admin: Admin, name: str, request: Any, results: Any) -> dict[str, Ka
 
 
 def _raise_first(names: Iterable[str], outcomes: Mapping[str, KafkaError | None]) -> None:
-    """Raises Uncaught for the first topic that failed, in the order of the map that stock's client returns."""
+    """Check the outcomes. Raises Uncaught for the first topic that failed, in the order of the map that stock's client
+    returns.
+    """
     from tools.kafka.topics.topic_reader import copied_capacity
 
     wanted = hash_order(names)

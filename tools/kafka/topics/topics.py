@@ -164,7 +164,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    """Raises Exit, OptionError, Uncaught."""
+    """Run the action that the options name. Raises Exit, OptionError, Uncaught."""
     _check(options)
     with _admin(options) as admin:
         try:
@@ -192,7 +192,7 @@ def _report(error: OptionError | Uncaught) -> None:
 
 
 def _check(options: Options) -> None:
-    """Raises Exit, Uncaught."""
+    """Check the options. Raises Exit, Uncaught for those that do not go together."""
     if sum(options.has(action) for action in ACTIONS) != 1:
         text = "Command must include exactly one action: --list, --describe, --create, --alter or --delete"
         raise usage(text, OPTIONS)
@@ -210,7 +210,7 @@ def _check(options: Options) -> None:
 
 
 def _check_required(options: Options) -> None:
-    """Raises Exit, Uncaught."""
+    """Check that the needed options are given. Raises Exit, Uncaught for one that is missing."""
     if not options.has("bootstrap-server") and not options.has("bootstrap-controller"):
         raise Uncaught(ILLEGAL_ARGUMENT, "--bootstrap-server must be specified")
     if options.has("bootstrap-server") and options.has("bootstrap-controller"):
@@ -235,7 +235,7 @@ def _check_required(options: Options) -> None:
 
 
 def _admin(options: Options) -> Admin:
-    """Raises OptionError, Uncaught."""
+    """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.exceptions import not_created
     from tools.client.settings import CONTROLLERS, SERVERS, given_by, settings_of

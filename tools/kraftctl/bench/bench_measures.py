@@ -48,7 +48,7 @@ class Target(NamedTuple):
     security: ClientSecurity | None
 
     def connect(self) -> Connection:
-        """Raises OSError."""
+        """A connection to the target. Raises OSError where there is none."""
         return Connection(*self.address, CLIENT_ID, ASK_S, self.security)
 
 
@@ -253,7 +253,9 @@ def create_topic(name: str, *, validate_only: bool) -> CreateTopicsRequest:
 
 
 def check_served(code: int) -> None:
-    """Raises NotMeasured if the request was refused before it was validated: its time says nothing of CreateTopics."""
+    """Check an error code. Raises NotMeasured if the request was refused before it was validated: its time says nothing
+    of CreateTopics.
+    """
     if code == Error.NOT_CONTROLLER:
         raise NotMeasured("the active controller changed during the measurement; measure again")
     if code in (Error.TOPIC_AUTHORIZATION_FAILED, Error.CLUSTER_AUTHORIZATION_FAILED):

@@ -36,7 +36,9 @@ class Scratch:
         self._id = NO_ID
 
     def check(self) -> None:
-        """Raises NotMeasured if the topic exists or could not be created; OSError, ApiError, DecodeError."""
+        """Check whether the topic can be created. Raises NotMeasured if the topic exists or could not be created;
+        OSError, ApiError, DecodeError.
+        """
         with self.target.connect() as connection:
             self._refuse(connection.ask(create_topic(self.name, validate_only=True)).topics[0])
 
@@ -70,7 +72,7 @@ class Scratch:
         self._id = getattr(result, "topic_id", NO_ID)
 
     def _refuse(self, result: Any) -> None:
-        """Raises NotMeasured for an error."""
+        """Check a result. Raises NotMeasured for an error."""
         if not result.error_code:
             return
         check_served(result.error_code)

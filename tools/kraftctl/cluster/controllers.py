@@ -227,7 +227,7 @@ def ghosts(image: NotingImage, view: View) -> list[Ghost]:
 
 
 def require_gone(nodes: Iterable[int], image: NotingImage, view: View) -> None:
-    """Raises OSError unless each is registered, and neither a voter nor an observer."""
+    """Check that nodes are gone. Raises OSError unless each is registered, and neither a voter nor an observer."""
     for node_id in nodes:
         if node_id in view.voters:
             raise OSError(

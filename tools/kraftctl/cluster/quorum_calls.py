@@ -84,7 +84,7 @@ class Quorum:
         return {node.broker_id: (node.host, node.port) for node in answer.brokers}
 
     def features(self, address: Address) -> Features:
-        """Raises OSError."""
+        """The levels of the features that a node supports. Raises OSError where it does not answer."""
         request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
         answer = self.ask(address, request)
         return Features(

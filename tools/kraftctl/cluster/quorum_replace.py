@@ -104,7 +104,7 @@ def _join(seen: Seen, node_id: int, others: list[Member]) -> Step:
 
 
 def _require_majority(seen: Seen, voters: list[Member], which: str) -> None:
-    """Raises Refused unless a majority of these voters is alive and has all records that were committed."""
+    """Check a voter set. Raises Refused unless a majority is alive and has all records that were committed."""
     ready = [each for each in voters if seen.is_caught_up(each)]
     needed = len(voters) // 2 + 1
     if len(ready) >= needed:

@@ -21,7 +21,7 @@ SHOWN_MAX = 5
 
 
 def log_hash(replica: ReplicaLog, start_offset: int) -> str:
-    """Of the batches from an offset on: equal for equal logs."""
+    """The hash of the batches from an offset on: equal for equal logs."""
     hashed = blake2b(digest_size=8)
     for each in replica.sums.values():
         if each.base_offset >= start_offset:

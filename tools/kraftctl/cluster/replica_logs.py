@@ -175,7 +175,7 @@ class NodeLog:
     """The log of a node of ours, by its HTTP port. node_id, start_offset, end_offset: of its committed log."""
 
     def __init__(self, name: str, page: HttpPage) -> None:
-        """Raises OSError, also for an answer that is none, and ConfigError."""
+        """Read the first piece. Raises OSError, also for an answer that is none, and ConfigError."""
         self.name = name
         self._page = page
         self.node_id, self.start_offset, self.end_offset, _, _ = self._piece(0)

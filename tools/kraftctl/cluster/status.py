@@ -45,7 +45,7 @@ def run(arguments: list[str]) -> int:
 
 
 def show(options: argparse.Namespace, verb: str) -> int:
-    """As `run`, with options that are parsed. verb: for errors."""
+    """Print the state of the quorum, as `run` does, by parsed options. verb: for errors."""
     try:
         addresses, known, caller = addresses_of(options), known_nodes(options), caller_of(options)
         if options.config is not None:
@@ -86,7 +86,7 @@ def show(options: argparse.Namespace, verb: str) -> int:
 
 
 def _best_counts(nodes: list[NodeStatus], leader_id: int) -> Counts | None:
-    """Those of the leader, else of another node that has them."""
+    """The counts of the leader, else of another node that has them."""
     found = {node.node_id: node.counts for node in nodes if node.counts is not None}
     return found.get(leader_id) or next(iter(found.values()), None)
 

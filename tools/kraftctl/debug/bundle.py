@@ -92,7 +92,7 @@ def wanted_parts(subject: Subject, options: argparse.Namespace) -> dict[str, Col
 
 
 def _check_target(target: str) -> None:
-    """Raises OSError before anything is collected."""
+    """Check that the archive can be written. Raises OSError before anything is collected."""
     if os.path.lexists(target):
         raise FileExistsError(f"{target} is there already; name another file by --out")
     parent = os.path.dirname(os.path.abspath(target))

@@ -38,7 +38,7 @@ class Subject(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For the name of the archive."""
+        """The part of the archive's name that says what is in it."""
         return "directory" if self.config is None else f"node-{self.config.node_id}"
 
     def page(self, seconds: float) -> HttpPage | None:

@@ -91,7 +91,7 @@ class Caller(NamedTuple):
         return connection
 
     def headers(self) -> dict[str, str]:
-        """Raises OSError, and ConfigError for a file without a token."""
+        """The headers of a request. Raises OSError, and ConfigError for a file without a token."""
         if self.token is None:
             return {}
         lines = Path(self.token).read_text(errors="replace").split()

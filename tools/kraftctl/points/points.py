@@ -130,7 +130,7 @@ class Reading:
         return True
 
     def check(self, where: str) -> None:
-        """Raises NoPoint if the source ends before an offset that was asked for."""
+        """Check the points against the source. Raises NoPoint if it ends before an offset that was asked for."""
         for point in (self.until, self.since):
             if point is not None and point.offset is not None and point.offset > self.end_offset and not self.is_ended:
                 raise NoPoint(f"{where} ends at offset {self.end_offset}, before offset {point.offset}")

@@ -170,7 +170,7 @@ def format_directory(properties: Path, cluster_id: str) -> None:
 
 
 def check_free(ports: dict[str, int]) -> None:
-    """Raises PrepareFailed if another process listens on one of the ports. ports: by the name of its use."""
+    """Check the ports. Raises PrepareFailed if another process listens on one. ports: by the name of its use."""
     for use, port in ports.items():
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             # As a server that is started again: connections of its former process that still close are no obstacle.
