@@ -81,7 +81,8 @@ RECORD_LEVELS = (
 )
 RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"))
 CONTROLLER_LEVELS = (
-    ("features", "config.values", "config.java", "state.tables"),
+    ("features", "config.java", "state.tables"),
+    ("config.values",),
     ("config.keys", "state.partitions"),
     ("config.security",),
     ("config", "state"),
