@@ -170,13 +170,13 @@ class Life:
             body, records = batch_body([value, rows])
             self.log.write(seal(body, records, self.log.offset, self.log.epoch, self.log.time_ms), records)
             self.log.time_ms += 20
-            self._grown("topic_ids", ids)
-            self._grown("partition_ids", np.arange(per, dtype=np.int32))
-            self._grown("replicas", replicas)
-            self._grown("in_isr", np.ones(replicas.shape, bool))
-            self._grown("leader", replicas[:, 0].copy())
+            self._append_rows("topic_ids", ids)
+            self._append_rows("partition_ids", np.arange(per, dtype=np.int32))
+            self._append_rows("replicas", replicas)
+            self._append_rows("in_isr", np.ones(replicas.shape, bool))
+            self._append_rows("leader", replicas[:, 0].copy())
 
-    def _grown(self, name: str, more: NDArray[Any]) -> None:
+    def _append_rows(self, name: str, more: NDArray[Any]) -> None:
         """Append rows to a column; they are joined by `settle`, before the column is needed."""
         self.added.setdefault(name, []).append(more)
 

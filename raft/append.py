@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.change_stages import appended
+from raft.change_stages import on_appended
 from raft.fetch_request import answer_parked, emit_confirmed, quorum_timeout
 from raft.interface.effects import ProposalRefused
 from raft.interface.voters import VoterSet, voters_record
@@ -66,7 +66,7 @@ def on_reserved(replica: Replica, reserved: OffsetsReserved, now_ms: int) -> Non
     drain(replica, role, now_ms)
     offset, voters = reserved.base_offset, change.voters
     append_control(replica, role, [encode_control(voters_record(voters))], [(offset, voters)], now_ms)
-    appended(replica, role, change, offset)
+    on_appended(replica, role, change, offset)
     replica.note("voters_appended", offset=offset, voters=[str(voter.key) for voter in voters])
 
 
@@ -110,7 +110,7 @@ def start_epoch(replica: Replica, state: LeaderState, now_ms: int) -> None:
         offset, voters = last
         own = replica.own_voter()
         if replica.is_voter and (offset == -1 or not voters.has_current(own)):
-            voters = voters.updated(own)
+            voters = voters.replace(own)
             version = KRaftVersionRecord(version=0, kraft_version=replica.kraft_version)
             records.append(encode_control(version))
             records.append(encode_control(voters_record(voters)))

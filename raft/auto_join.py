@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.discovery import unexpected
+from raft.discovery import note_unexpected
 from raft.interface.voters import write_endpoints
 from raft.state.roles import Follower
 from raft.update_voter import restart_timer, send_to_leader
@@ -66,7 +66,7 @@ def on_response(
 ) -> bool:
     """The leader made the change, or did not. Returns whether the answer was a success."""
     if response.error_code not in _EXPECTED[type(request)]:
-        return unexpected(replica, peer, response.error_code)
+        return note_unexpected(replica, peer, response.error_code)
     role = replica.role
     if isinstance(role, Follower):
         restart_timer(replica, role, now_ms)

@@ -89,7 +89,7 @@ def reserve(replica: Replica, role: Leader, change: VoterChange, voters: VoterSe
     replica.emit(ReserveOffsets(role.epoch, 1))
 
 
-def appended(replica: Replica, role: Leader, change: VoterChange, offset: int) -> None:
+def on_appended(replica: Replica, role: Leader, change: VoterChange, offset: int) -> None:
     """The record of the new set is appended. An update is complete; of the others, some callers wait no longer."""
     change.offset = offset
     change.reserves = False

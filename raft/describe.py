@@ -32,7 +32,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
             Topic(
                 topic_name=topic.topic_name,
                 partitions=tuple(
-                    _failed(partition.partition_index, Error.UNKNOWN_TOPIC_OR_PARTITION)
+                    _error_partition(partition.partition_index, Error.UNKNOWN_TOPIC_OR_PARTITION)
                     for partition in topic.partitions
                 ),
             )
@@ -40,7 +40,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         )
         response = DescribeQuorumResponse(error_code=Error.NONE, topics=topics)
     elif not isinstance(role, Leader):
-        failed = _failed(0, Error.NOT_LEADER_OR_FOLLOWER)
+        failed = _error_partition(0, Error.NOT_LEADER_OR_FOLLOWER)
         topics = (Topic(topic_name=METADATA_TOPIC, partitions=(failed,)),)
         response = DescribeQuorumResponse(error_code=Error.NONE, topics=topics)
     else:
@@ -96,7 +96,7 @@ def _wall(replica: Replica, ms: int) -> int:
     return UNKNOWN if ms == UNKNOWN else ms + replica.wall_offset_ms
 
 
-def _failed(partition_index: int, error: Error) -> Partition:
+def _error_partition(partition_index: int, error: Error) -> Partition:
     return Partition(
         partition_index=partition_index,
         error_code=error,

@@ -107,10 +107,10 @@ def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) 
     if error == Error.INVALID_VOTER_KEY:
         replica.note("peer_has_other_key", peer=peer)
         return is_impatient  # it would answer the same again (a Java node asks again at once)
-    return unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
+    return note_unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
 
 
-def refused(replica: Replica, peer: int, error: int) -> bool:
+def note_refusal(replica: Replica, peer: int, error: int) -> bool:
     """An error in place of the whole answer. Returns False, so that the replica backs off from the peer.
 
     A peer that denies this node CLUSTER_ACTION ends it, as in stock: a node that may neither vote nor fetch must not
@@ -118,10 +118,10 @@ def refused(replica: Replica, peer: int, error: int) -> bool:
     """
     if error == Error.CLUSTER_AUTHORIZATION_FAILED:
         replica.emit(Denied(peer))
-    return unexpected(replica, peer, error)
+    return note_unexpected(replica, peer, error)
 
 
-def unexpected(replica: Replica, peer: int, error: int) -> bool:
+def note_unexpected(replica: Replica, peer: int, error: int) -> bool:
     """An error that a peer should not send: note it. Returns False, so that the replica backs off from the peer."""
     replica.note("peer_answered_error", peer=peer, error=error_name(error))
     return False

@@ -12,8 +12,8 @@ from raft.checks import (
     only_partition,
     refusal_of_voter_request,
 )  # fmt: skip
-from raft.discovery import learn, refused, report_of, take_answer, unexpected
-from raft.handover import peer_heard
+from raft.discovery import learn, note_refusal, note_unexpected, report_of, take_answer
+from raft.handover import on_peer_heard
 from raft.interface.config import ReplicaKey
 from raft.interface.effects import Reply
 from raft.interface.voters import read_endpoints
@@ -63,7 +63,7 @@ def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         ] or [ReplicaKey(successor) for successor in partition.preferred_successors]
         wait_ms = wait_before_election(candidates, replica.key, replica.config.election_backoff_max_ms)
         # From now on pre-votes are granted. (Kafka waits for its own election timeout first.)
-        role.state.resigned(now_ms + wait_ms)
+        role.state.on_resigned(now_ms + wait_ms)
         replica.peers.quiet_until_ms = now_ms + replica.config.election_quiet_ms
     _reply(replica, requested, EndQuorumEpochResponse, Error.NONE)
 
@@ -128,7 +128,7 @@ def _take(replica: Replica, requested: Requested, answer: type[Response], now_ms
     if partition is None:
         replica.emit(Reply(requested.source, answer(error_code=Error.INVALID_REQUEST, topics=())))
         return None
-    peer_heard(replica, partition.leader_id)
+    on_peer_heard(replica, partition.leader_id)
     error = refusal_of_voter_request(replica, partition.leader_id, partition.leader_epoch)
     if error == Error.NONE:
         endpoints = read_endpoints(request.leader_endpoints)
@@ -144,7 +144,7 @@ def _take_answer(
     replica: Replica, peer: int, response: BeginQuorumEpochResponse | EndQuorumEpochResponse, now_ms: int
 ) -> bool:
     if response.error_code != Error.NONE:
-        return refused(replica, peer, response.error_code)
+        return note_refusal(replica, peer, response.error_code)
     partition = only_partition(response.topics)
     if partition is None:
         return False
@@ -152,7 +152,7 @@ def _take_answer(
     handled = take_answer(replica, peer, report, now_ms)
     if handled is not None:
         return handled
-    return partition.error_code == Error.NONE or unexpected(replica, peer, partition.error_code)
+    return partition.error_code == Error.NONE or note_unexpected(replica, peer, partition.error_code)
 
 
 def _reply(replica: Replica, requested: Requested, answer: type[Response], error: Error) -> None:

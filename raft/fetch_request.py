@@ -106,7 +106,7 @@ def _count(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, now_
     state = role.state
     progress = state.replica(key, replica.config.observer_session_ms, now_ms)
     connection = parked.requested.source.connection
-    progress.fetched(parked.partition.fetch_offset, replica.log.end, connection, now_ms)
+    progress.on_fetched(parked.partition.fetch_offset, replica.log.end, connection, now_ms)
     state.record_contact(key, quorum_timeout(replica), now_ms)
 
 
@@ -133,7 +133,7 @@ def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) ->
     else:
         replica.emit(Reply(requested.source, response))
     if parked.is_voter:
-        rounds.answered(requested.source.connection)
+        rounds.on_answered(requested.source.connection)
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.discovery import refused, report_of, take_answer, unexpected
+from raft.discovery import note_refusal, note_unexpected, report_of, take_answer
 from raft.fetch_snapshot import begin_download, download_request, note_data_lost
 from raft.interface.config import SnapshotId
 from raft.interface.voters import control_values, endpoint_of
@@ -80,7 +80,7 @@ def _build(replica: Replica) -> FetchRequest:
 def on_response(replica: Replica, peer: int, _request: FetchRequest, response: FetchResponse, now_ms: int) -> bool:
     """The leader, or a node that may know it, answered. Returns whether the answer was a success."""
     if response.error_code != Error.NONE:
-        return refused(replica, peer, response.error_code)
+        return note_refusal(replica, peer, response.error_code)
     data = _only_partition(response)
     if data is None:
         return False
@@ -90,7 +90,7 @@ def on_response(replica: Replica, peer: int, _request: FetchRequest, response: F
         return handled
     role = replica.role
     if data.error_code != Error.NONE:
-        return unexpected(replica, peer, data.error_code)
+        return note_unexpected(replica, peer, data.error_code)
     if not isinstance(role, Follower):
         replica.note("fetch_answered_without_leader", peer=peer, epoch=report.epoch)
         return False
@@ -103,7 +103,7 @@ def on_response(replica: Replica, peer: int, _request: FetchRequest, response: F
         update_high_watermark(replica, data.high_watermark)
         role.state.leader_high_watermark = data.high_watermark
     if succeeded:
-        role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
+        role.state.on_fetched(now_ms, replica.config.fetch_timeout_ms)
     return succeeded
 
 
@@ -118,7 +118,7 @@ def _only_partition(response: FetchResponse) -> Data | None:
 def _truncate(replica: Replica, diverging: EpochEnd) -> bool:
     """Our log diverges from the leader's: truncate it there. A truncation below committed records is refused."""
     target = -1 if diverging.end_offset < 0 else replica.log.truncation(diverging)
-    if target < replica.log.ever_committed:
+    if target < replica.log.committed_end:
         note_data_lost(replica, diverging.end_offset)
         return False
     replica.note("truncated", end_offset=target, was=replica.log.end)

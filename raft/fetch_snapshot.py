@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
-from raft.discovery import refused, report_of, take_answer, unexpected
+from raft.discovery import note_refusal, note_unexpected, report_of, take_answer
 from raft.fetch_request import quorum_timeout
 from raft.interface.config import ReplicaKey, SnapshotId
 from raft.interface.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
@@ -126,7 +126,7 @@ def _response(replica: Replica, requested: Requested, data: Data, topic: str = M
 def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bool:
     """The leader names a snapshot to start from. Returns whether the offer is valid; then the download begins."""
     log = replica.log
-    if log.committed <= snapshot.end_offset < log.ever_committed:
+    if log.committed <= snapshot.end_offset < log.committed_end:
         # The leader of a quorum that has lost data, or of one that began anew, with an epoch above ours: its snapshot
         # would replace a log that has more.
         note_data_lost(replica, snapshot.end_offset)
@@ -150,7 +150,7 @@ def note_data_lost(replica: Replica, end_offset: int) -> None:
     """
     replica.note(
         "truncation_refused", leader_id=replica.leader_id, epoch=replica.epoch, end_offset=end_offset,
-        committed=replica.log.ever_committed,
+        committed=replica.log.committed_end,
     )  # fmt: skip
 
 
@@ -194,13 +194,13 @@ def on_response(
     if data.error_code == Error.SNAPSHOT_NOT_FOUND or data.snapshot_id.end_offset < 0 or data.snapshot_id.epoch < 0:
         # The leader has deleted it: the next Fetch names a newer one.
         drop_download(replica, role.state)
-        role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
+        role.state.on_fetched(now_ms, replica.config.fetch_timeout_ms)
         return True
     if data.error_code != Error.NONE:
-        return unexpected(replica, peer, data.error_code)
+        return note_unexpected(replica, peer, data.error_code)
     if not _take_part(replica, role, role.state.download, data):
         return False
-    role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
+    role.state.on_fetched(now_ms, replica.config.fetch_timeout_ms)
     return True
 
 
@@ -211,7 +211,7 @@ def on_failure(replica: Replica, peer: int, _request: FetchSnapshotRequest, erro
         return False
     if isinstance(role, Follower):
         drop_download(replica, role.state)
-    return refused(replica, peer, error)
+    return note_refusal(replica, peer, error)
 
 
 def _take_part(replica: Replica, role: Follower, download: Download, data: Data) -> bool:

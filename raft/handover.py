@@ -37,7 +37,7 @@ def stay_ms(config: RaftConfig) -> int:
     return config.handover_ms + min(config.handover_ms, config.election_backoff_max_ms // 2)
 
 
-def peer_gone(replica: Replica, peer: int) -> None:
+def on_peer_gone(replica: Replica, peer: int) -> None:
     """A peer refuses connections: its process is not running, so it needs no EndQuorumEpoch and elects nobody."""
     handover, role = replica.handover, replica.role
     if handover is None:
@@ -47,7 +47,7 @@ def peer_gone(replica: Replica, peer: int) -> None:
         role.unacked.remove(peer)
 
 
-def peer_heard(replica: Replica, peer: int) -> None:
+def on_peer_heard(replica: Replica, peer: int) -> None:
     """A peer sent a request or an answer: its process runs (again)."""
     if replica.handover is not None:
         replica.handover.gone.discard(peer)

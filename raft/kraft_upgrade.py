@@ -25,7 +25,7 @@ def start(replica: Replica, role: Leader) -> None:
     Nothing of it is in the log, so each leader starts with its own entry alone.
     """
     if replica.kraft_version == 0:
-        role.state.reported_voters = replica.voters.updated(replica.own_voter())
+        role.state.reported_voters = replica.voters.replace(replica.own_voter())
         _report_support(replica, role)
 
 
@@ -33,7 +33,7 @@ def learn_voter(replica: Replica, role: Leader, voter: Voter) -> None:
     """A static voter has reported its directory id, endpoints and versions."""
     reported = role.state.reported_voters
     assert reported is not None, "with kraft.version 1 the log has the voters"
-    role.state.reported_voters = reported.updated(voter)
+    role.state.reported_voters = reported.replace(voter)
     _report_support(replica, role)
 
 

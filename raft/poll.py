@@ -61,7 +61,7 @@ def _is_shut_down(replica: Replica, now_ms: int) -> bool:
     return replica.stopped
 
 
-def _unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
+def _poll_unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
     if replica.shutting_down:
         return NEVER  # it has voted, and waits for the winner
     if not replica.may_stand:
@@ -156,7 +156,7 @@ def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
     return min(deadline_ms, state.update_deadline_ms) if checks and state.update_deadline_ms > now_ms else deadline_ms
 
 
-def _resigned(replica: Replica, role: Resigned, now_ms: int) -> int:
+def _poll_resigned(replica: Replica, role: Resigned, now_ms: int) -> int:
     send_end_requests(replica, role, now_ms)
     if replica.shutting_down:
         return NEVER
@@ -168,10 +168,10 @@ def _resigned(replica: Replica, role: Resigned, now_ms: int) -> int:
 
 
 POLLS: dict[type[Role], Callable[[Replica, Any, int], int]] = {
-    Unattached: _unattached,
+    Unattached: _poll_unattached,
     Prospective: _prospective,
     Candidate: _candidate,
     Leader: _leader,
     Follower: _follower,
-    Resigned: _resigned,
+    Resigned: _poll_resigned,
 }

@@ -21,7 +21,7 @@ from raft import (
     vote,
 )
 from raft.append import on_propose, on_reserved
-from raft.discovery import unexpected
+from raft.discovery import note_unexpected
 from raft.interface.inputs import (  # fmt: skip
     Answered,
     ConfirmLeadership,
@@ -121,11 +121,11 @@ def _on_requested(replica: Replica, event: Requested, now_ms: int) -> None:
 def _on_disconnected(replica: Replica, event: Disconnected, _now_ms: int) -> None:
     role = replica.role
     if isinstance(role, Leader):
-        role.state.disconnected(event.connection)
+        role.state.on_disconnected(event.connection)
 
 
 def _on_answered(replica: Replica, event: Answered, now_ms: int) -> None:
-    handover.peer_heard(replica, event.peer)
+    handover.on_peer_heard(replica, event.peer)
     request = replica.peers.take(event.peer, event.number, now_ms)
     if request is None:
         return  # late: the request timed out, or was sent in an earlier role
@@ -155,7 +155,7 @@ def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
     A pre-vote cannot disturb a leader that is alive after all: the voters that fetch from it refuse.
     """
     role = replica.role
-    handover.peer_gone(replica, event.peer)
+    handover.on_peer_gone(replica, event.peer)
     if not isinstance(role, Follower) or role.leader_id != event.peer:
         return
     if replica.config.pre_vote_on_lost_connection and replica.may_stand and not replica.shutting_down:
@@ -164,11 +164,11 @@ def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
 
 
 def _on_saved(replica: Replica, event: Saved, _now_ms: int) -> None:
-    replica.saved(event.number)
+    replica.on_saved(event.number)
 
 
 def _on_flushed(replica: Replica, event: Flushed, now_ms: int) -> None:
-    replica.flushed(event.number, event.end_offset, event.log_bytes)
+    replica.on_flushed(event.number, event.end_offset, event.log_bytes)
     if isinstance(replica.role, Leader):
         fetch_request.update_high_watermark(replica, replica.role, now_ms)
     if replica.cleaning:
@@ -187,7 +187,7 @@ def _on_shut_down(replica: Replica, _event: ShutDown, now_ms: int) -> None:
 
 def _failure(replica: Replica, peer: int, _request: object, error: int, _now_ms: int) -> bool:
     """A request failed: note the error, unless the peer was not reachable."""
-    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, peer, error)
+    return error != Error.BROKER_NOT_AVAILABLE and note_unexpected(replica, peer, error)
 
 
 INPUTS: dict[type[Input], Callable[[Replica, Any, int], None]] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from raft import kraft_upgrade
 from raft.change_stages import refusal_before_change, reply, reserve, uncommitted_voters
 from raft.checks import is_our_cluster, refusal_of_non_leader
-from raft.discovery import LeaderReport, is_reachable, take_answer, unexpected
+from raft.discovery import LeaderReport, is_reachable, note_unexpected, take_answer
 from raft.fetch_request import quorum_timeout
 from raft.interface.config import Endpoint, ReplicaKey, Voter
 from raft.interface.voters import read_endpoints, write_endpoints
@@ -57,7 +57,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         return
     role.state.record_contact(voter.key, quorum_timeout(replica), now_ms)
     change = VoterChange(requested, now_ms + max(replica.config.request_timeout_ms, 1))
-    reserve(replica, role, change, replica.voters.updated(voter))
+    reserve(replica, role, change, replica.voters.replace(voter))
 
 
 def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
@@ -148,11 +148,11 @@ def on_response(
     if handled is not None:
         return handled
     if error not in {Error.NONE, Error.UNSUPPORTED_VERSION}:
-        return unexpected(replica, peer, error)
+        return note_unexpected(replica, peer, error)
     role = replica.role
     if isinstance(role, Follower):
         role.state.has_updated = True
-        role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
+        role.state.on_fetched(now_ms, replica.config.fetch_timeout_ms)
     return True
 
 

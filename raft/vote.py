@@ -12,8 +12,8 @@ from raft.checks import (
     only_partition,
     refusal_of_voter_request,
 )  # fmt: skip
-from raft.discovery import refused, report_of, take_answer, unexpected
-from raft.handover import peer_heard
+from raft.discovery import note_refusal, note_unexpected, report_of, take_answer
+from raft.handover import on_peer_heard
 from raft.interface.config import ReplicaKey
 from raft.interface.effects import Reply
 from raft.state.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
@@ -42,7 +42,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         replica.emit(Reply(requested.source, VoteResponse(error_code=Error.INVALID_REQUEST, topics=())))
         return
     error = _refusal(replica, asked)
-    peer_heard(replica, asked.replica_id)
+    on_peer_heard(replica, asked.replica_id)
     if error == Error.NONE:
         if asked.replica_epoch > replica.epoch:
             to_unattached(replica, asked.replica_epoch, None, now_ms)
@@ -155,7 +155,7 @@ def send_requests(replica: Replica, role: Prospective | Candidate, now_ms: int) 
     tally = role.tally
     if tally.is_lost:
         return
-    for voter_id in tally.unanswered:
+    for voter_id in tally.silent_voters:
         voter = replica.voters.get(voter_id)
         endpoint = replica.endpoint_of(voter_id)
         if voter is not None and endpoint is not None and replica.peers.is_ready(voter_id, now_ms):
@@ -174,7 +174,7 @@ def on_response(replica: Replica, peer: int, request: VoteRequest, response: Vot
     if handled is not None:
         return handled
     if partition.error_code != Error.NONE:
-        return unexpected(replica, peer, partition.error_code)
+        return note_unexpected(replica, peer, partition.error_code)
     role = replica.role
     pre_vote = request.topics[0].partitions[0].pre_vote
     if isinstance(role, Prospective if pre_vote else Candidate) and (
@@ -193,7 +193,7 @@ def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, n
         replica.note("pre_vote_unsupported", voter_id=peer)
         to_candidate(replica, now_ms)
         return True
-    return error != Error.BROKER_NOT_AVAILABLE and refused(replica, peer, error)
+    return error != Error.BROKER_NOT_AVAILABLE and note_refusal(replica, peer, error)
 
 
 def _build(replica: Replica, role: Prospective | Candidate, voter: ReplicaKey) -> VoteRequest:

@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code. Wrong usage ends in argparse's own message and exit code 2."""
     given = sys.argv[1:] if arguments is None else arguments
     if given in (["decode"], ["encode"]):  # without argparse: this is for pipes, which start it often
-        return _lines(decoded if given[0] == "decode" else encoded, sys.stdin.buffer, sys.stdout.buffer)
+        return _lines(decode_line if given[0] == "decode" else encode_line, sys.stdin.buffer, sys.stdout.buffer)
     import argparse
 
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description="Kafka's messages, by their bytes.")
@@ -47,10 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
         pieces: Iterable[str] = [guide_of(options.api, options.version)] if options.api else whole_guide()
     except ValueError as error:
         guide.error(str(error))
-    return _written((piece + "\n\n" for piece in pieces), sys.stdout.buffer)
+    return _write((piece + "\n\n" for piece in pieces), sys.stdout.buffer)
 
 
-def decoded(line: str) -> str:
+def decode_line(line: str) -> str:
     """The JSON of a line with message, kind, version and hex; raises ValueError where it has none."""
     from records.codec import decode
     from records.printing.json_form import to_json
@@ -60,11 +60,11 @@ def decoded(line: str) -> str:
     try:
         raw = bytes.fromhex(data)
     except ValueError:
-        raise ValueError(f"the bytes are not hexadecimal: {_shown(data)}") from None
+        raise ValueError(f"the bytes are not hexadecimal: {_quote(data)}") from None
     return json_text(to_json(decode(cls, version, raw), version))
 
 
-def encoded(line: str) -> str:
+def encode_line(line: str) -> str:
     """The hex of a line with message, kind, version and JSON; raises ValueError where it has none."""
     from records.codec import encode
     from records.printing.json_form import from_json
@@ -76,7 +76,7 @@ def encoded(line: str) -> str:
 
 def _read(line: str, command: str) -> tuple[type, int, str]:
     """The class, the version, and the last column."""
-    from records.registry import class_named
+    from records.registry import find_class
     from records.schema import schema_of
 
     columns = line.split("\t")
@@ -84,21 +84,21 @@ def _read(line: str, command: str) -> tuple[type, int, str]:
         raise ValueError(f"a line has {COLUMNS[command]}, separated by tabs, not {len(columns)} columns")
     name, kind, number, rest = columns
     try:
-        cls = class_named(name)
+        cls = find_class(name)
     except KeyError:
-        raise ValueError(f"there is no message {_shown(name)}") from None
+        raise ValueError(f"there is no message {_quote(name)}") from None
     known = schema_of(cls).kind
     accepted = {known}
     if known in ("data", "header"):
         accepted = {"data", "header", "control"}
     if kind not in accepted:
-        raise ValueError(f"{name} is of kind {known}, not {_shown(kind)}")
+        raise ValueError(f"{name} is of kind {known}, not {_quote(kind)}")
     if not (number.isascii() and number.isdigit() and len(number) <= 5 and int(number) <= VERSION_MAX):
-        raise ValueError(f"version {_shown(number)} is not a number from 0 to {VERSION_MAX}")
+        raise ValueError(f"version {_quote(number)} is not a number from 0 to {VERSION_MAX}")
     return cls, int(number), rest
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
@@ -115,10 +115,10 @@ def _lines(convert: Callable[[str], str], source: BinaryIO, out: BinaryIO) -> in
                 answer = "error: " + " ".join(str(error).split())
             yield answer + "\n"
 
-    return _written(answers(), out)
+    return _write(answers(), out)
 
 
-def _written(pieces: Iterable[str], out: BinaryIO) -> int:
+def _write(pieces: Iterable[str], out: BinaryIO) -> int:
     try:
         for piece in pieces:
             out.write(piece.encode())

@@ -181,11 +181,11 @@ def records_of(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -
 
     Raises CorruptBatch if its bytes are not `count` records with the ascending offsets that the header states.
     """
-    body, position, end = uncompressed(data, batch, decompressed_max=decompressed_max)
+    body, position, end = uncompress(data, batch, decompressed_max=decompressed_max)
     return read_records(body, position, end, batch, batch.record_count)
 
 
-def uncompressed(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -> tuple[bytes, int, int]:
+def uncompress(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -> tuple[bytes, int, int]:
     """Bytes that contain the batch's records uncompressed, and their start and end in them; raises CorruptBatch."""
     end = batch.position + batch.size
     position = batch.position + HEADER_BYTES
@@ -214,7 +214,7 @@ def read_records(data: bytes, position: int, end: int, batch: Batch, count: int)
 def some_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
     """The next `count` records of the batch, and the position after the last: for callers that must not block for long.
 
-    data, position, end: first as `uncompressed` returns them, then with the position that this returned. Raises
+    data, position, end: first as `uncompress` returns them, then with the position that this returned. Raises
     CorruptBatch.
     """
     try:

@@ -35,7 +35,7 @@ def decode(cls: type[T], version: int, data: bytes) -> T:
     try:
         value, end = run(data, 0)
     except MALFORMED:
-        raise _explained(cls, version, data, 0) from None
+        raise _explain_error(cls, version, data, 0) from None
     if end != len(data):
         raise DecodeError(cls.__name__, version, "", end, f"{len(data) - end} bytes are left after the message")
     return value  # type: ignore[no-any-return]
@@ -47,7 +47,7 @@ def decode_prefix(cls: type[T], version: int, data: bytes, position: int) -> tup
     try:
         return run(data, position)  # type: ignore[no-any-return]
     except MALFORMED:
-        raise _explained(cls, version, data, position) from None
+        raise _explain_error(cls, version, data, position) from None
 
 
 def decode_lenient(cls: type[T], version: int, data: bytes, position: int) -> tuple[T, int]:
@@ -97,7 +97,7 @@ def encode_parts(message: object, version: int) -> list[bytes | bytearray | memo
     Record bytes and blobs of 4 KiB and more are separate pieces, the same objects as in the message: so a response with
     a megabyte of records is not copied.
     """
-    schema = _checked(type(message), version, EncodeError)
+    schema = _schema_for(type(message), version, EncodeError)
     run = schema.part_encoders.get(version)
     if run is None:
         run = schema.part_encoders[version] = make_encoder(schema, version, parts=True)
@@ -122,7 +122,7 @@ def decoder(cls: type, version: int) -> Any:
 
     It raises one of MALFORMED; call `decode_prefix` on the same bytes to get a DecodeError.
     """
-    schema = _checked(cls, version, DecodeError)
+    schema = _schema_for(cls, version, DecodeError)
     if version not in schema.decoders:
         schema.decoders[version] = make_decoder(schema, version)
     return schema.decoders[version]
@@ -133,13 +133,13 @@ def encoder(cls: type, version: int) -> Any:
 
     It raises EncodeError, or one of UNFIT if a value is not of its field's type.
     """
-    schema = _checked(cls, version, EncodeError)
+    schema = _schema_for(cls, version, EncodeError)
     if version not in schema.encoders:
         schema.encoders[version] = make_encoder(schema, version)
     return schema.encoders[version]
 
 
-def _checked(cls: type, version: int, error: type[Exception]) -> Schema:
+def _schema_for(cls: type, version: int, error: type[Exception]) -> Schema:
     schema = schema_of(cls)
     first, last = schema.versions
     if first <= version <= last and schema.kind != "struct":
@@ -149,7 +149,7 @@ def _checked(cls: type, version: int, error: type[Exception]) -> Schema:
     raise DecodeError(schema.name, version, "", -1, f"there are versions {first} to {last}")
 
 
-def _explained(cls: type, version: int, data: bytes, position: int) -> DecodeError:
+def _explain_error(cls: type, version: int, data: bytes, position: int) -> DecodeError:
     """The DecodeError with the field and offset of the error in `data`."""
     schema = schema_of(cls)
     run = schema.careful_decoders.get(version)

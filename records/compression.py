@@ -42,7 +42,7 @@ def decompress(kind: int, data: bytes, bytes_max: int = DECOMPRESSED_MAX) -> byt
         return _snappy(data, bytes_max)
     import cramjam
 
-    return _framed(cramjam.lz4 if kind == LZ4 else cramjam.zstd, kind, data, bytes_max)
+    return _compress_frame(cramjam.lz4 if kind == LZ4 else cramjam.zstd, kind, data, bytes_max)
 
 
 def _too_large(kind: int, bytes_max: int) -> ValueError:
@@ -105,7 +105,7 @@ def _snappy_block(block: bytes, left: int, bytes_max: int) -> bytes:
         raise ValueError(f"snappy data are malformed: {error}") from None
 
 
-def _framed(codec: Any, kind: int, data: bytes, bytes_max: int) -> bytes:
+def _compress_frame(codec: Any, kind: int, data: bytes, bytes_max: int) -> bytes:
     """An lz4 or zstd frame, into a buffer that is doubled up to the limit while it is too small.
 
     The size in a frame comes from its sender and may be wrong, so the buffer starts from the size of the data.

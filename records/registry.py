@@ -188,7 +188,7 @@ def request_class(api_key: int) -> type[Any]:
     found = _known.get(("request", api_key))
     if found is None:
         name, module = APIS[api_key]
-        found = _known["request", api_key] = _imported(f".messages.{module}", f"{name}Request")
+        found = _known["request", api_key] = _import_class(f".messages.{module}", f"{name}Request")
     return found
 
 
@@ -197,7 +197,7 @@ def response_class(api_key: int) -> type[Any]:
     found = _known.get(("response", api_key))
     if found is None:
         name, module = APIS[api_key]
-        found = _known["response", api_key] = _imported(f".messages.{module}", f"{name}Response")
+        found = _known["response", api_key] = _import_class(f".messages.{module}", f"{name}Response")
     return found
 
 
@@ -206,15 +206,15 @@ def metadata_class(record_type: int) -> type[Any]:
     found = _known.get(("metadata", record_type))
     if found is None:
         name, module = METADATA_RECORDS[record_type]
-        found = _known["metadata", record_type] = _imported(f".metadata.{module}", name)
+        found = _known["metadata", record_type] = _import_class(f".metadata.{module}", name)
     return found
 
 
-def class_named(name: str) -> type[Any]:
+def find_class(name: str) -> type[Any]:
     """The class of this name, of whatever kind; raises KeyError where there is none."""
     found = _known.get(name)
     if found is None:
-        found = _known[name] = _imported(_module_of(name), name)
+        found = _known[name] = _import_class(_module_of(name), name)
     return found
 
 
@@ -238,5 +238,5 @@ def _module_of(name: str) -> str:
     raise KeyError(name)
 
 
-def _imported(module: str, name: str) -> type[Any]:
+def _import_class(module: str, name: str) -> type[Any]:
     return getattr(import_module(module, __package__), name)  # type: ignore[no-any-return]

@@ -6,9 +6,10 @@
         broker_epoch: int64 = -1
         topics: array[TopicData]
 
-`since`, `until` and `tagged` say in which versions a field is on the wire, and how. Outside them it has its default.
-Instances have slots, keyword arguments and equality by value, and are taken as immutable. Nothing is generated when
-a message module is imported: a constructor is made at the first instance, a codec at its first use (`records.codec`).
+`since`, `until` and `tagged_field` say in which versions a field is on the wire, and how. Outside them it has its
+default. Instances have slots, keyword arguments and equality by value, and are taken as immutable. Nothing is generated
+when a message module is imported: a constructor is made at the first instance, a codec at its first use
+(`records.codec`).
 """
 
 from __future__ import annotations
@@ -203,7 +204,9 @@ def until(version: int, /, *, default: object, **options: Any) -> Any:
     return Field(default, 0, version, **options)
 
 
-def tagged(tag: int, /, *, default: object = REQUIRED, since: int = 0, until: int = LATEST, **options: Any) -> Any:
+def tagged_field(
+    tag: int, /, *, default: object = REQUIRED, since: int = 0, until: int = LATEST, **options: Any
+) -> Any:
     """A tagged field (KIP-482): left out of the bytes where it equals its default."""
     return Field(default, since, until, tag=tag, **options)
 
@@ -213,13 +216,13 @@ def field(*, default: object = REQUIRED, **options: Any) -> Any:
     return Field(default, **options)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(since, until, tagged, field))
+@dataclass_transform(kw_only_default=True, field_specifiers=(since, until, tagged_field, field))
 def struct(cls: type[T]) -> type[T]:
     """A struct inside a message. Its versions and flexibility are those of the message around it."""
     return _build(cls, kind="struct", api_key=None, versions=(0, LATEST), served=None, flexible=None)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(since, until, tagged, field))
+@dataclass_transform(kw_only_default=True, field_specifiers=(since, until, tagged_field, field))
 def message(
     *,
     kind: str,

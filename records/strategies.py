@@ -51,12 +51,12 @@ def metadata_records(*, unknown_tags: bool = False) -> SearchStrategy[tuple[Any,
 
 def every_version() -> list[tuple[str, int]]:
     """Name and version of everything that there are strategies for."""
-    from records.registry import class_named
+    from records.registry import find_class
 
     return [
         (name, version)
         for name in every_name()
-        for version in range(schema_of(class_named(name)).versions[0], schema_of(class_named(name)).versions[1] + 1)
+        for version in range(schema_of(find_class(name)).versions[0], schema_of(find_class(name)).versions[1] + 1)
     ]
 
 

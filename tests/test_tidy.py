@@ -470,3 +470,55 @@ def test_the_tools_import_no_module_that_is_slow_to_import(tool: str) -> None:
         "ssl",
     }
     assert heavy.isdisjoint(loaded)
+
+
+# Words in -ed that are no participles; then participles that do not end in -ed, without those that are also the verb
+# (read, put, cut).
+PARTICIPLE = re.compile(
+    r"(?!(need|feed|seed|speed|exceed|proceed|succeed|shed|embed)$)\w*ed|begun|bound|broken|built|chosen|done|drawn|driven|"
+    r"found|given|gone|grown|heard|held|hidden|kept|known|led|left|lost|made|meant|met|said|seen|sent|shaken|shown|spent|"
+    r"struck|taken|thrown|told|torn|understood|unbound|won|worn|written"
+)
+AFTER_PARTICIPLE = re.compile(r"anew|at|before|between|by|from|in|of|on|out|since|up|with")
+# A function whose name ends in a participle asks a question, takes an event, or begins with a verb: `is_fenced`,
+# `on_committed`, `answer_parked`.
+BEFORE_PARTICIPLE = re.compile(
+    r"are|can|had|has|is|may|must|not|should|was|were|on|to|"
+    r"act|add|answer|append|ask|be|become|check|compare|compute|count|drop|elect|emit|end|expire|explain|fail|fence|find|"
+    r"forget|hold|look|make|mark|note|open|pick|poll|print|read|record|refuse|release|report|require|retry|run|serve|"
+    r"start|take|write"
+)
+OF_ASYNCIO = re.compile(r"connection_made|connection_lost|data_received|eof_received|buffer_updated")
+
+
+def is_named_by_participle(name: str) -> bool:
+    """Whether it says what has been done, as `created` and `placed_by`, and not what the function does or returns."""
+    words = name.strip("_").split("_")
+    if len(words) == 1 or AFTER_PARTICIPLE.fullmatch(words[-1]):
+        return PARTICIPLE.fullmatch(words[0]) is not None
+    if not PARTICIPLE.fullmatch(words[-1]) or OF_ASYNCIO.fullmatch("_".join(words)):
+        return False
+    return BEFORE_PARTICIPLE.fullmatch(words[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("created", True), ("_made", True), ("led_by", True), ("leader_changed", True), ("is_fenced", False),
+        ("on_committed", False), ("answer_parked", False), ("served_versions", False), ("create", False),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_a_participle_is_seen(name: str, expected: bool) -> None:
+    assert is_named_by_participle(name) is expected
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_functions_are_named_by_verbs_or_by_nouns_of_what_they_return(package: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_named_by_participle(node.name)
+    ]
+
+    assert found == []

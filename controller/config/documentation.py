@@ -36,11 +36,11 @@ def read_documentation() -> Mapping[ResourceType, Mapping[str, str]]:
     for line in documentation_file().read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             kind, name, text = line.split("\t")
-            found[_KINDS[kind]][name] = _unescaped(text)
+            found[_KINDS[kind]][name] = _unescape(text)
     return found
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
     parts = [part.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r") for part in text.split("\\\\")]

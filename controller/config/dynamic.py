@@ -40,8 +40,8 @@ class DynamicConfig:
 
     def __init__(self, static: NodeConfig, node: Mapping[str, str], cluster: Mapping[str, str]) -> None:
         self.static = static.originals
-        self.node = taken(node, is_per_broker=True)
-        self.cluster = taken(cluster, is_per_broker=False)
+        self.node = applied_keys(node, is_per_broker=True)
+        self.cluster = applied_keys(cluster, is_per_broker=False)
         self.config = self._config(static)
 
     def _config(self, static: NodeConfig) -> NodeConfig:
@@ -74,7 +74,7 @@ def _can_be_applied(config: NodeConfig, static: NodeConfig) -> bool:
     return had // 2 <= threads <= had * 2
 
 
-def taken(given: Mapping[str, str], *, is_per_broker: bool) -> dict[str, str]:
+def applied_keys(given: Mapping[str, str], *, is_per_broker: bool) -> dict[str, str]:
     """The keys of a BROKER resource that a node applies: valid dynamic keys, and unknown keys."""
     return {
         name: text

@@ -93,7 +93,7 @@ class Layers:
         assert not isinstance(key.default, Required), key
         return Effective(key, value_text(key.default), ConfigSource.DEFAULT)
 
-    def named(self, name: str) -> Effective:
+    def find(self, name: str) -> Effective:
         """The value of one topic key in effect, by the name of the key."""
         key = topic.KEYS.get(name)
         assert key is not None, name

@@ -16,7 +16,7 @@ from controller.config.values.listeners import (
     PROTOCOL_MAP,
     WILDCARD_HOST,
     Endpoint,
-    normalised,
+    normalise,
     parse_listeners,
     security_protocols,
 )
@@ -51,7 +51,7 @@ class NodeConfig(NodeValues):
         found = given
         if given.get(providers.KEY):
             allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
-            found = providers.resolved(given, environment, allowed, self.warnings, may_wait=may_wait)
+            found = providers.resolve(given, environment, allowed, self.warnings, may_wait=may_wait)
         self.looked_up = frozenset(key for key, value in found.items() if value != given[key])
         self.originals = with_synonyms(found)
         is_deprecated = "broker.id" in given
@@ -74,7 +74,7 @@ class NodeConfig(NodeValues):
         self.bootstrap_servers = parse_bootstrap_servers(self.list(BOOTSTRAP_SERVERS))
         self.log_dirs = self.list("log.dirs") or self.list("log.dir")
         check_values(self)
-        self.advertised_listeners = self._advertised()
+        self.advertised_listeners = self._advertised_endpoints()
         check_addresses(self)
         metadata_log_dir = self.text("metadata.log.dir")
         if metadata_log_dir == "":
@@ -87,20 +87,20 @@ class NodeConfig(NodeValues):
         """`controller.quorum.append.linger.ms`; 0 if it is not set, where stock's default is 25."""
         return self.number(APPEND_LINGER_MS) if APPEND_LINGER_MS in self.originals else 0
 
-    def _advertised(self) -> tuple[Endpoint, ...]:
+    def _advertised_endpoints(self) -> tuple[Endpoint, ...]:
         advertised = self.list("advertised.listeners")
         given = parse_listeners(advertised, self.security_protocols, distinct_ports=False)
         given = tuple(endpoint for endpoint in given if endpoint.name in self.controller_listener_names)
         found = []
         for position, name in enumerate(self.controller_listener_names):
-            endpoint = _named(given, name) or self._bound(name, is_default=position == 0)
+            endpoint = _find_endpoint(given, name) or self._bound_endpoint(name, is_default=position == 0)
             if endpoint is not None:
                 found.append(endpoint)
         return tuple(found)
 
-    def _bound(self, name: str, is_default: bool) -> Endpoint | None:
+    def _bound_endpoint(self, name: str, is_default: bool) -> Endpoint | None:
         """The address of a bound listener for other nodes, if no listener of this name is advertised."""
-        bound = _named(self.controller_listeners, name)
+        bound = _find_endpoint(self.controller_listeners, name)
         if bound is None or bound.host not in {None, WILDCARD_HOST}:
             return bound
         voters = parse_voters(self.list(VOTERS)) if is_default else {}
@@ -119,5 +119,5 @@ def with_synonyms(given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _named(endpoints: tuple[Endpoint, ...], name: str) -> Endpoint | None:
-    return next((endpoint for endpoint in endpoints if endpoint.name == normalised(name)), None)
+def _find_endpoint(endpoints: tuple[Endpoint, ...], name: str) -> Endpoint | None:
+    return next((endpoint for endpoint in endpoints if endpoint.name == normalise(name)), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.keys.topic import HOURS, MINUTES
 from controller.config.values.definition import ILLEGAL_ARGUMENT, NUMBER_FORMAT, ConfigError, parse_map
-from controller.config.values.listeners import PROTOCOL_MAP, WILDCARD_HOST, normalised, parse_listeners, protocol_named
+from controller.config.values.listeners import PROTOCOL_MAP, WILDCARD_HOST, normalise, parse_listeners, parse_protocol
 from controller.config.values.text import parse_integer
 
 TYPE_CHECKING = False
@@ -195,7 +195,7 @@ def _check_broker_only(config: NodeValues, voters: str) -> None:
         "the "
         "broker role",
     )
-    for name in map(normalised, config.controller_listener_names):
+    for name in map(normalise, config.controller_listener_names):
         if name not in config.security_protocols:
             raise ConfigError(
                 f"Controller listener with name {name} defined in {NAMES} not found in {PROTOCOL_MAP}  (an explicit "
@@ -213,11 +213,11 @@ def _inter_broker(config: NodeValues) -> tuple[str, str]:
     """The name and security protocol of the listener between brokers."""
     given = config.text(INTER_BROKER_NAME)
     if given is None:
-        protocol = protocol_named(config.text(INTER_BROKER_PROTOCOL) or "", INTER_BROKER_PROTOCOL)
+        protocol = parse_protocol(config.text(INTER_BROKER_PROTOCOL) or "", INTER_BROKER_PROTOCOL)
         return protocol, protocol
     if INTER_BROKER_PROTOCOL in config.originals:
         raise ConfigError(f"Only one of {INTER_BROKER_NAME} and {INTER_BROKER_PROTOCOL} should be set.")
-    name = normalised(given)
+    name = normalise(given)
     if name not in config.security_protocols:
         raise ConfigError(f"Listener with name {name} defined in {INTER_BROKER_NAME} not found in {PROTOCOL_MAP}.")
     return name, config.security_protocols[name]

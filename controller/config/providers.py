@@ -29,7 +29,7 @@ _VARIABLE = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
 _FILE_BYTES_MAX = 4 << 20
 
 
-def resolved(
+def resolve(
     given: Mapping[str, str],
     environment: Mapping[str, str],
     allowed_classes: str | None,
@@ -127,7 +127,7 @@ class _Paths:
                     raise ConfigError(f"{key}: Path {normal} does not exist")
                 self._allowed.append(normal)
 
-    def _checked(self, path: str) -> str | None:
+    def _check(self, path: str) -> str | None:
         if self._allowed is None:
             return path
         normal = os.path.normpath(path)
@@ -143,7 +143,7 @@ class _Files(_Paths):
     def __call__(self, path: str, keys: frozenset[str]) -> Found:
         from records.java.properties import PropertiesError, parse_properties_text
 
-        checked = self._checked(path) if path else None
+        checked = self._check(path) if path else None
         if checked is None:
             return {}
         try:
@@ -157,7 +157,7 @@ class _Directories(_Paths):
     """Directories with one file for each key: `${dir:/path:key}`."""
 
     def __call__(self, path: str, keys: frozenset[str]) -> Found:
-        checked = self._checked(path) if path else None
+        checked = self._check(path) if path else None
         if checked is None:
             return {}
         if not os.path.isdir(checked):  # noqa: PTH112

@@ -45,7 +45,7 @@ def check_topic(
     given: all keys of the topic after the change; existing: before it; defaults: from `topic_defaults`.
     remote_storage: whether the node has `remote.log.storage.system.enable`. Raises ConfigError.
     """
-    values = parsed_topic(given, defaults, keys)
+    values = parse_topic(given, defaults, keys)
     if values["remote.storage.enable"]:
         if not remote_storage:
             raise ConfigError(
@@ -63,7 +63,7 @@ def check_topic(
         )
 
 
-def parsed_topic(
+def parse_topic(
     given: Mapping[str, str], defaults: Mapping[str, Value], keys: Definition = topic.KEYS
 ) -> dict[str, Value]:
     """The values of all keys of a topic, checked as far as no node is needed for it; kafka-topics checks as much.

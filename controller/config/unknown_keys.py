@@ -19,7 +19,7 @@ _PREFIXES = (
 def unknown_keys(keys: Iterable[str]) -> list[str]:
     """A line for each unknown key, in the order given."""
     return [
-        f"{key} is not a known configuration key{_meant(key)}; it is ignored"
+        f"{key} is not a known configuration key{_suggestion(key)}; it is ignored"
         for key in keys
         if key not in server.KEYS
         and key not in own.KEYS
@@ -29,7 +29,7 @@ def unknown_keys(keys: Iterable[str]) -> list[str]:
     ]
 
 
-def _meant(key: str) -> str:
+def _suggestion(key: str) -> str:
     from difflib import get_close_matches
 
     # Long keys are not compared: a file may hold a key of any length.

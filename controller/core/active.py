@@ -112,7 +112,7 @@ def renounce(controller: Controller, reason: str) -> None:
     state.revert()
     assert state.end_offset <= env.next_offset, (state.end_offset, env.next_offset)
     env.next_offset = state.end_offset
-    controller.snapshots.lost()
+    controller.snapshots.on_leadership_lost()
     for context, request in controller.waiting.clear():
         refuse_or_repeat(controller, context, request)
 
@@ -143,7 +143,7 @@ def commit(controller: Controller, end_offset: int) -> None:
     Records of a metadata transaction count only when its end is committed: until then another leader may abort it.
     """
     controller.state.commit(end_offset)
-    controller.snapshots.committed(end_offset)
+    controller.snapshots.on_committed(end_offset)
     controller.waiting.on_committed(controller.state.stable_end_offset)
 
 

@@ -31,7 +31,7 @@ from controller.handlers import (
     versions,
 )
 from controller.handlers.security import acls, delegation_tokens, sasl, scram
-from controller.handlers.unserved import unserved
+from controller.handlers.unserved import refuse_unserved
 from controller.state.tables.acl import AclOperation
 from records.messages.acls import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
@@ -223,14 +223,14 @@ APIS = table(
         unreadable=acls.unreadable, reads=("acls",)),
     Api(AlterUserScramCredentialsRequest, (0, 0), WRITE, scram.alter_user_scram_credentials, ALTER, forwardable=True,
         idle=scram.idle, reads=("scram",)),
-    Api(DescribeUserScramCredentialsRequest, (0, 0), LOCAL, unserved),
+    Api(DescribeUserScramCredentialsRequest, (0, 0), LOCAL, refuse_unserved),
     Api(CreateDelegationTokenRequest, (1, 3), WRITE, delegation_tokens.create_token, forwardable=True,
         idle=delegation_tokens.create_refusal),
     Api(RenewDelegationTokenRequest, (1, 2), WRITE, delegation_tokens.renew_token, forwardable=True,
         idle=delegation_tokens.renew_refusal),
     Api(ExpireDelegationTokenRequest, (1, 2), WRITE, delegation_tokens.expire_token, forwardable=True,
         idle=delegation_tokens.expire_refusal),
-    Api(DescribeDelegationTokenRequest, (1, 3), LOCAL, unserved),
+    Api(DescribeDelegationTokenRequest, (1, 3), LOCAL, refuse_unserved),
 )
 # fmt: on
 

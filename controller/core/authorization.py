@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from controller.rules.permissions import allows
 from controller.state.tables.acl import CLUSTER_NAME, AclResourceType
 from records.errors import ApiError, Error
@@ -37,7 +37,7 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
             api.check_level(controller.state, controller.env)
         except ApiError as too_low:
             error = too_low
-    return refused(request, error, context.version, controller.env.slices.spread)
+    return error_response(request, error, context.version, controller.env.slices.spread)
 
 
 def denied_text(context: RequestContext, needs: AclOperation, release: Release) -> str:

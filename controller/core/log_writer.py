@@ -69,7 +69,7 @@ def write(state: State, env: Env, items: Sequence[Item], *, atomic: bool = True)
     cannot be written.
     """
     bytes_max = env.settings.metadata_max_batch_size_in_bytes
-    chunks = chunked(env.slices.spread(encoded(state, env, items)), bytes_max)
+    chunks = split_into_batches(env.slices.spread(encode_items(state, env, items)), bytes_max)
     if len(chunks) > 1:
         if state.metadata_version >= TRANSACTIONS and state.transaction_start < 0:
             begin, end = BeginTransactionRecord(), EndTransactionRecord()
@@ -116,7 +116,7 @@ def replay(state: State, env: Env, pieces: Sequence[Piece], count: int) -> int:
     return base_offset
 
 
-def encoded(state: State, env: Env, items: Iterable[Item]) -> list[Piece]:
+def encode_items(state: State, env: Env, items: Iterable[Item]) -> list[Piece]:
     """The records with their bytes, in the order of the log."""
     pieces = []
     for item in items:
@@ -133,7 +133,7 @@ def encoded(state: State, env: Env, items: Iterable[Item]) -> list[Piece]:
     return pieces
 
 
-def chunked(pieces: Iterable[Piece], bytes_max: int) -> list[list[Piece]]:
+def split_into_batches(pieces: Iterable[Piece], bytes_max: int) -> list[list[Piece]]:
     """The records in lists, of which each fits in a batch of `bytes_max`; none is empty.
 
     Raises ApiError(POLICY_VIOLATION) where one record alone is too large.

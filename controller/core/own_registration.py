@@ -72,7 +72,7 @@ class OwnRegistration:
         if self.answer_due_ms is not None:
             if now_ms < self.answer_due_ms:
                 return []
-            return self.failed(now_ms, "no answer came")
+            return self.on_failure(now_ms, "no answer came")
         if leader_id < 0 or now_ms < self.retry_ms or not self.is_wanted(state):
             return []
         self.number += 1
@@ -83,20 +83,20 @@ class OwnRegistration:
         """Another controller may accept the registration, so a pending retry is due at once."""
         self.retry_ms = min(self.retry_ms, now_ms)
 
-    def answered(self, number: int, response: Any, now_ms: int) -> list[Effect]:
+    def on_answer(self, number: int, response: Any, now_ms: int) -> list[Effect]:
         """Take the response of the active controller; None: it gave none. Its record is seen when committed."""
         if number != self.number or self.answer_due_ms is None:
             return []
         if response is None:
-            return self.failed(now_ms, "the active controller was not reached")
+            return self.on_failure(now_ms, "the active controller was not reached")
         if response.error_code != Error.NONE:
-            return self.failed(now_ms, f"{error_name(response.error_code)}: {response.error_message}")
+            return self.on_failure(now_ms, f"{error_name(response.error_code)}: {response.error_message}")
         self.answer_due_ms = None
         self.failures = 0
         self.retry_ms = now_ms + TIMEOUT_MS
         return []
 
-    def failed(self, now_ms: int, reason: str) -> list[Effect]:
+    def on_failure(self, now_ms: int, reason: str) -> list[Effect]:
         self.answer_due_ms = None
         term = BACKOFF_MS * 2 ** min(self.failures, 20)
         backoff_ms = min(int(term * (1 + JITTER * (2 * self.random.random() - 1))), BACKOFF_MAX_MS)

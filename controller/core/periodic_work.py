@@ -53,4 +53,4 @@ def on_wall_clock(controller: Controller, event: WallClock) -> None:
 def on_send_answered(controller: Controller, event: SendAnswered) -> None:
     """The active controller answered our registration, or could not be reached."""
     if controller.registration is not None:
-        controller.effects += controller.registration.answered(event.number, event.response, controller.env.now_ms)
+        controller.effects += controller.registration.on_answer(event.number, event.response, controller.env.now_ms)

@@ -11,7 +11,7 @@ from controller.core.long_steps import BROKER_HEARTBEAT, Abandoned, Overtaken
 from controller.core.snapshot_schedule import Appended
 from controller.interface.effects import Append, Requeue, ServeLater, UpgradeKraftVersion
 from controller.interface.inputs import Requested, Written
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from controller.interface.results import ALL_PENDING, Result
 from controller.interface.slices import EVERYTHING
 from controller.rules.mutation_quotas import refund
@@ -61,7 +61,7 @@ def refuse_or_repeat(controller: Controller, context: RequestContext, request: A
         serve_again(controller, context, request)
     else:
         error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
-        controller.answer(context, refused(request, error, context.version, controller.env.slices.spread))
+        controller.answer(context, error_response(request, error, context.version, controller.env.slices.spread))
 
 
 def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
@@ -89,7 +89,7 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
         try:
             api.allowed(context, controller.env)
         except ApiError as error:
-            controller.answer(context, refused(request, error, context.version, controller.env.slices.spread))
+            controller.answer(context, error_response(request, error, context.version, controller.env.slices.spread))
             return
     try:
         check_role(controller, api, context, request)
@@ -98,7 +98,8 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
         # A request that leaves nothing to do is answered by any controller, and however late it is.
         idle = idle_answer(controller, api, context, request)
         controller.answer(
-            context, refused(request, error, context.version, controller.env.slices.spread) if idle is None else idle
+            context,
+            error_response(request, error, context.version, controller.env.slices.spread) if idle is None else idle,
         )
         return
     try:
@@ -148,7 +149,7 @@ def idle_answer(controller: Controller, api: Api, context: RequestContext, reque
     try:
         return api.idle(controller.state, context, request, controller.env)
     except ApiError as error:
-        return refused(request, error, context.version, controller.env.slices.spread)
+        return error_response(request, error, context.version, controller.env.slices.spread)
 
 
 def check_role(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
@@ -184,7 +185,7 @@ def refusal(controller: Controller, context: RequestContext, request: Any, error
     """The response to a request that failed as a whole. It waits for the commit of what the error rests on, as any
     response.
     """
-    return Result(refused(request, error, context.version, controller.env.slices.spread), rests_on=ALL_PENDING)
+    return Result(error_response(request, error, context.version, controller.env.slices.spread), rests_on=ALL_PENDING)
 
 
 def carry_out(controller: Controller, api: Api, context: RequestContext, request: Any, result: Result) -> None:
@@ -230,7 +231,7 @@ def write_result(controller: Controller, result: Result) -> int:
         for batch in batches:
             controller.effects.append(Append(env.epoch, batch.base_offset, batch.last_offset, batch.data))
             appended = Appended(batch.last_offset + 1, env.epoch, env.wall_ms, len(batch.data))
-            controller.snapshots.appended(appended)
+            controller.snapshots.on_appended(appended)
         controller.metrics.last_applied_timestamp_ms = env.wall_ms
         if env.sessions is not None:
             env.sessions.follow(state, result.records)
@@ -246,7 +247,7 @@ def leave_offsets(controller: Controller, count: int) -> int:
     assert controller.is_active, "only the active controller gives out offsets"
     base_offset = env.next_offset
     env.next_offset = state.end_offset = base_offset + count
-    controller.snapshots.appended(Appended(env.next_offset, env.epoch, env.wall_ms, 0))
+    controller.snapshots.on_appended(Appended(env.next_offset, env.epoch, env.wall_ms, 0))
     return base_offset
 
 

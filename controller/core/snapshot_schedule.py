@@ -39,21 +39,21 @@ class SnapshotSchedule:
         self.writing: SnapshotId | None = None
         self._pending: deque[Appended] = deque()
 
-    def appended(self, batch: Appended) -> None:
+    def on_appended(self, batch: Appended) -> None:
         """The active controller wrote a batch, which is not committed yet."""
         self._pending.append(batch)
 
-    def committed(self, end_offset: int) -> None:
+    def on_committed(self, end_offset: int) -> None:
         """The active controller's batches below `end_offset` are committed."""
         while self._pending and self._pending[0].end_offset <= end_offset:
-            self.replayed(self._pending.popleft())
+            self.on_replayed(self._pending.popleft())
 
-    def replayed(self, batch: Appended) -> None:
+    def on_replayed(self, batch: Appended) -> None:
         """A batch is committed."""
         self.bytes += batch.size
         self.last = batch
 
-    def lost(self) -> None:
+    def on_leadership_lost(self) -> None:
         """Leadership is lost: batches that are not committed count no more."""
         self._pending.clear()
 
@@ -63,7 +63,7 @@ class SnapshotSchedule:
         self.begin(now_ms)
         self.writing = None
 
-    def done(self, id_: SnapshotId) -> None:
+    def on_done(self, id_: SnapshotId) -> None:
         """A snapshot was written or given up. It may have been begun before `restart`, and not be the one being written
         now.
         """

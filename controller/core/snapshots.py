@@ -38,7 +38,7 @@ def _take(controller: Controller, id_: SnapshotId) -> None:
 
 def on_snapshot_written(controller: Controller, event: SnapshotWritten) -> None:
     """The snapshot is on disk."""
-    controller.snapshots.done(event.id)
+    controller.snapshots.on_done(event.id)
     controller.metrics.snapshot_bytes, controller.metrics.snapshot_ms = event.size, controller.env.now_ms
     fields = {"end_offset": event.id.end_offset, "epoch": event.id.epoch, "bytes": event.size}
     controller.effects.append(Noted("snapshot_written", fields))
@@ -46,6 +46,6 @@ def on_snapshot_written(controller: Controller, event: SnapshotWritten) -> None:
 
 def on_snapshot_given_up(controller: Controller, event: SnapshotGivenUp) -> None:
     """The snapshot was not written; the next one is due when as much was committed again."""
-    controller.snapshots.done(event.id)
+    controller.snapshots.on_done(event.id)
     fields = {"end_offset": event.id.end_offset, "epoch": event.id.epoch, "reason": event.reason}
     controller.effects.append(Noted("snapshot_given_up", fields))

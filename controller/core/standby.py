@@ -33,7 +33,7 @@ def on_committed(controller: Controller, event: Committed) -> None:
     assert not controller.is_active, "the active controller has replayed what it wrote"
     metrics = controller.metrics
     for batch in end_replay(controller) or replay_batches(controller.state, event.data):
-        controller.snapshots.replayed(batch)
+        controller.snapshots.on_replayed(batch)
         metrics.last_applied_timestamp_ms = max(metrics.last_applied_timestamp_ms, batch.timestamp_ms)
     assert controller.state.end_offset >= controller.env.next_offset, "a standby's state does not go back"
     controller.env.next_offset = controller.state.end_offset
@@ -64,7 +64,7 @@ def end_replay(controller: Controller) -> list[Appended]:
         return []
     replay.end()
     controller.state.acls.thaw()
-    return [appended(replay.batch)]
+    return [appended_batch(replay.batch)]
 
 
 def replay_batches(state: State, data: bytes) -> list[Appended]:
@@ -76,11 +76,11 @@ def replay_batches(state: State, data: bytes) -> list[Appended]:
     for batch in batches(data, check=False):
         assert batch.base_offset == state.end_offset, (batch.base_offset, state.end_offset)
         replay_batch(state, data, batch)
-        found.append(appended(batch))
+        found.append(appended_batch(batch))
     return found
 
 
-def appended(batch: Batch) -> Appended:
+def appended_batch(batch: Batch) -> Appended:
     size = 0 if batch.is_control else batch.size
     return Appended(batch.last_offset + 1, batch.leader_epoch, batch.max_timestamp, size)
 

@@ -221,7 +221,7 @@ def known_metadata_version(level: int) -> MetadataVersion:
     return _BY_LEVEL.get(level) or metadata_version(level)
 
 
-def metadata_version_named(text: str, unstable: bool = False, release: Release = CURRENT) -> MetadataVersion:
+def find_metadata_version(text: str, unstable: bool = False, release: Release = CURRENT) -> MetadataVersion:
     """The row for `4.3-IV0`, or for `4.3` and `4.3.1` the last one of that release that is for production.
 
     unstable: include levels that are not for production yet. Raises ValueError, with stock's text.
@@ -245,7 +245,7 @@ def changes_metadata_between(high: int, low: int) -> bool:
     return any(low < version.level <= high and version.changes_metadata for version in METADATA_VERSIONS)
 
 
-def feature_named(name: str, release: Release = CURRENT) -> Feature:
+def find_feature(name: str, release: Release = CURRENT) -> Feature:
     """The feature of this name, metadata.version not among them. Raises ValueError, with stock's text."""
     for feature in release.features:
         if feature.name == name:
@@ -258,7 +258,7 @@ def check_needs(name: str, level: int, levels: Mapping[str, int], release: Relea
 
     levels: the future levels of all features. Raises ValueError, with stock's text, for a missing dependency.
     """
-    feature = feature_named(name, release)
+    feature = find_feature(name, release)
     if level not in feature.levels:
         raise ValueError(f"No feature:{name} with feature level {level}")
     if level >= 1 and levels.get(METADATA_VERSION, 0) < MINIMUM:

@@ -136,7 +136,7 @@ def check_level(name: str, level: int, offered: tuple[int, int]) -> None:
 def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list[Item]:
     """The changes of partitions when the former incarnation of a broker has ended."""
     partitions = state.partitions
-    if not state.elr_enabled or is_clean:
+    if not state.is_elr_enabled or is_clean:
         return leader_and_isr_records(state, env, partitions.in_isr(broker_id), removed=broker_id)
     rows = union(partitions.in_isr(broker_id), partitions.in_elr(broker_id))
     return leader_and_isr_records(state, env, rows, lost_data=broker_id)

@@ -57,7 +57,7 @@ def incremental(state: State, kind: ResourceType, name: str, changes: Mapping[st
     records: Records = []
     for key in hash_order(changes):
         operation, operand = changes[key]
-        value = _changed(kind, key, current.get(key), operation, operand)
+        value = _apply_operation(kind, key, current.get(key), operation, operand)
         # An unchanged value is written too: the broker then reloads the files that the key names.
         if value != current.get(key) or kind is ResourceType.BROKER:
             records.append(config_record(kind, name, key, value))
@@ -77,7 +77,7 @@ def replacement(
     return named, [config_record(kind, name, key, None) for key in current if key not in values]
 
 
-def checked(
+def check_changes(
     state: State,
     env: Env,
     kind: ResourceType,
@@ -114,7 +114,7 @@ def checked(
 
 def clear_elr_records(state: State, records: Sequence[tuple[Any, int]]) -> Records:
     """The records that clear ELRs if min.insync.replicas changes: they were kept by its old value (KIP-966)."""
-    if not state.elr_enabled:
+    if not state.is_elr_enabled:
         return []
     return [
         (ClearElrRecord(topic_name=record.resource_name if record.resource_type == ResourceType.TOPIC else ""), 0)
@@ -136,7 +136,9 @@ def check_exists(state: State, env: Env, kind: ResourceType, name: str) -> None:
             raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found.")
 
 
-def _changed(kind: ResourceType, key: str, current: str | None, operation: int, operand: str | None) -> str | None:
+def _apply_operation(
+    kind: ResourceType, key: str, current: str | None, operation: int, operand: str | None
+) -> str | None:
     """The value after an operation on the current one; None if it is removed."""
     match operation:
         case ConfigOperation.SET:
@@ -152,7 +154,7 @@ def _changed(kind: ResourceType, key: str, current: str | None, operation: int, 
                 raise ApiError(Error.INVALID_REQUEST, f"Null value not supported for : {key}")
             base = _default(definition) if current is None else current
             parts = [part for part in base.split(",") if part]
-            change = _appended if operation == ConfigOperation.APPEND else _subtracted
+            change = _append_operands if operation == ConfigOperation.APPEND else _subtract_operands
             return ",".join(change(parts, _java_split(operand)))
     raise ApiError(Error.INVALID_REQUEST, f"Unknown operation type {operation} for key {key}.")
 
@@ -162,13 +164,13 @@ def _default(definition: Key) -> str:
     return "" if isinstance(default, Required) else value_text(default) or ""
 
 
-def _appended(parts: list[str], operands: list[str]) -> list[str]:
+def _append_operands(parts: list[str], operands: list[str]) -> list[str]:
     """The parts, with each missing operand added at the end."""
     present = set(parts)
     return parts + [operand for operand in dict.fromkeys(operands) if operand not in present]
 
 
-def _subtracted(parts: list[str], operands: list[str]) -> list[str]:
+def _subtract_operands(parts: list[str], operands: list[str]) -> list[str]:
     """The parts, without the first occurrence of each operand."""
     left: dict[str, int] = {}
     for operand in operands:
@@ -192,7 +194,7 @@ def _java_split(text: str) -> list[str]:
 
 def _check_record(state: State, record: ConfigRecord, existing: Mapping[str, str], *, forwarded: bool) -> None:
     is_broker = record.resource_type == ResourceType.BROKER
-    if is_broker and record.name == MIN_ISR and state.elr_enabled:
+    if is_broker and record.name == MIN_ISR and state.is_elr_enabled:
         if record.resource_name:
             raise _invalid("Broker-level min.insync.replicas cannot be altered while ELR is enabled.")
         if record.value is None:

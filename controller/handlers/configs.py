@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import resource_type
-from controller.handlers.config_changes import checked, clear_elr_records, incremental, replacement
+from controller.handlers.config_changes import check_changes, clear_elr_records, incremental, replacement
 from controller.handlers.logger_levels import level_changes
 from controller.interface.results import NOTHING_PENDING, Result, check_record_count, raised_text
 from controller.interface.slices import EVERYTHING
@@ -49,7 +49,7 @@ def is_local(
     state: State, context: RequestContext, request: IncrementalAlterConfigsRequest | AlterConfigsRequest, env: Env
 ) -> bool:
     """Whether this node can serve the request: all its resources are loggers of this node, or are refused."""
-    wanted, _ = sifted(state, context, request, env)
+    wanted, _ = split_resources(state, context, request, env)
     return not wanted
 
 
@@ -60,17 +60,17 @@ def incremental_alter_configs(
 
     Levels of this node's loggers are not stored; they are changed at once.
     """
-    wanted, refused = sifted(state, context, request, env)
+    wanted, refused = split_resources(state, context, request, env)
 
     def changes(kind: ResourceType, resource: Any) -> Records:
         operations = {config.name: (config.config_operation, config.value) for config in resource.configs}
         records = incremental(state, kind, resource.resource_name, operations)
-        checked(state, env, kind, resource.resource_name, records, forwarded=context.forwarded)
+        check_changes(state, env, kind, resource.resource_name, records, forwarded=context.forwarded)
         return records
 
     item = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
-    records, altered = _altered(state, env, wanted, changes)
-    effects, levelled = _levelled(state, context, request, env)
+    records, altered = _alter(state, env, wanted, changes)
+    effects, levelled = _set_log_levels(state, context, request, env)
     answers = [*refused, *altered, *levelled]
     response = IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, answers, env))
     return _result(state, env, request, response, records, wanted, effects)
@@ -78,21 +78,21 @@ def incremental_alter_configs(
 
 def alter_configs(state: State, context: RequestContext, request: AlterConfigsRequest, env: Env) -> Result:
     """AlterConfigs: the configuration of each resource is replaced, or the resource refused; one batch."""
-    wanted, refused = sifted(state, context, request, env)
+    wanted, refused = split_resources(state, context, request, env)
 
     def changes(kind: ResourceType, resource: Any) -> Records:
         values = {config.name: config.value for config in resource.configs}
         named, left_out = replacement(state, kind, resource.resource_name, values)
-        checked(state, env, kind, resource.resource_name, named, implied=left_out, forwarded=context.forwarded)
+        check_changes(state, env, kind, resource.resource_name, named, implied=left_out, forwarded=context.forwarded)
         return [*named, *left_out]
 
     item = AlterConfigsResponse.AlterConfigsResourceResponse
-    records, altered = _altered(state, env, wanted, changes)
+    records, altered = _alter(state, env, wanted, changes)
     response = AlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, [*refused, *altered], env))
     return _result(state, env, request, response, records, wanted, ())
 
 
-def sifted(
+def split_resources(
     state: State, context: RequestContext, request: Any, env: Env
 ) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any, ApiError]]]:
     """Split the resources into those for the active controller, and those that are refused without it, because the
@@ -140,7 +140,7 @@ def sifted(
     return wanted, refused + unexpected
 
 
-def _altered(
+def _alter(
     state: State,
     env: Env,
     wanted: Sequence[tuple[ResourceType, Any]],
@@ -175,7 +175,7 @@ def _read(state: State, env: Env, wanted: Sequence[tuple[ResourceType, Any]]) ->
     return reads
 
 
-def _levelled(
+def _set_log_levels(
     state: State, context: RequestContext, request: Any, env: Env
 ) -> tuple[list[Effect], list[tuple[Any, ApiError | None]]]:
     effects: list[Effect] = []
@@ -233,10 +233,10 @@ def _rests_on(state: State, env: Env, wanted: Sequence[tuple[ResourceType, Any]]
     """The offset of the last change that refusals, and an answer without changes, depend on."""
     changes = [NOTHING_PENDING]
     for kind, resource in env.slices.spread(wanted):
-        changes.append(state.configs.changed_at((kind, resource.resource_name)))
+        changes.append(state.configs.change_offset((kind, resource.resource_name)))
         changes.append(state.features.last_change())
         if kind is ResourceType.TOPIC:
-            changes.append(state.topic_ids.changed_at(resource.resource_name))
+            changes.append(state.topic_ids.change_offset(resource.resource_name))
         elif kind is ResourceType.BROKER:
             changes += (state.brokers.last_change(), state.controllers.last_change())
     return max(changes)

@@ -70,7 +70,7 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
             raise ApiError(
                 Error.INVALID_REQUEST, f"Unexpected resource type UNKNOWN for resource {resource.resource_name}"
             )
-        asked.append((resource, needed(kind, resource.resource_name)))
+        asked.append((resource, need_of(kind, resource.resource_name)))
     describer = Describer(
         state, env, with_synonyms=request.include_synonyms, with_documentation=request.include_documentation
     )
@@ -108,7 +108,7 @@ def permissions(
     }
 
 
-def needed(kind: ResourceType, name: str) -> Need:
+def need_of(kind: ResourceType, name: str) -> Need:
     """What the description of a resource needs."""
     type_, code = _NEEDS.get(kind, _OF_CLUSTER)
     return type_, CLUSTER_NAME if type_ is AclResourceType.CLUSTER else name, code
@@ -125,7 +125,7 @@ def denied_resource(resource: Any, code: Error) -> DescribedResource:
     )
 
 
-def described(describer: Describer, resource: Any) -> DescribedResource:
+def describe(describer: Describer, resource: Any) -> DescribedResource:
     """The result for one resource, with the keys in the order of their names."""
     kind, name = resource_type(resource.resource_type), resource.resource_name
     code, text = Error.NONE, _NO_TEXT
@@ -154,7 +154,7 @@ def rests_on(state: State, described: Sequence[Any], env: Env) -> int:
     found = state.configs.last_change()
     for resource in env.slices.spread(described):
         if resource_type(resource.resource_type) is ResourceType.TOPIC:
-            found = max(found, state.topic_ids.changed_at(resource.resource_name))
+            found = max(found, state.topic_ids.change_offset(resource.resource_name))
     return found
 
 
@@ -179,7 +179,7 @@ class Describer:
         """The result for a resource; built once, even if the request names the resource again."""
         key = resource.resource_type, resource.resource_name, resource.configuration_keys
         if key not in self._answers:
-            self._answers[key] = described(self, resource)
+            self._answers[key] = describe(self, resource)
         return self._answers[key]
 
     def own(self, kind: ResourceType, name: str) -> Mapping[str, str]:
@@ -198,7 +198,7 @@ class Describer:
                     name,
                     value_text(values[name]),
                     definition.type_of(name),
-                    _inherited(self, kind, name),
+                    _inherited_synonyms(self, kind, name),
                     read_only=False,
                 )
                 for name in sorted(definition.keys)
@@ -284,11 +284,11 @@ def _own(describer: Describer, kind: ResourceType, name: str, text: str) -> Entr
     key = DEFINITIONS[kind].get(name)
     value = text if key is None or key.internal else value_text(key.parse(text))
     shown = None if key is None else value
-    layers = (Synonym(name=name, value=shown, source=_OWN_SOURCES[kind]), *_inherited(describer, kind, name))
+    layers = (Synonym(name=name, value=shown, source=_OWN_SOURCES[kind]), *_inherited_synonyms(describer, kind, name))
     return describer.entry(kind, name, value, None if key is None else key.type, layers, read_only=False)
 
 
-def _inherited(describer: Describer, kind: ResourceType, name: str) -> tuple[Synonym, ...]:
+def _inherited_synonyms(describer: Describer, kind: ResourceType, name: str) -> tuple[Synonym, ...]:
     """The synonyms of a key that the resource inherits, as far as stock lists them."""
     if kind is ResourceType.TOPIC and name in topic.SYNONYMS:
         return describer.layers(topic.SYNONYMS[name][0][0], is_sensitive=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT
-from controller.handlers.heartbeats import checked_broker
+from controller.handlers.heartbeats import require_broker
 from controller.interface.results import Result
 from controller.rules.partition_change import PartitionTarget
 from controller.rules.partition_elections import PartitionElections
@@ -29,7 +29,7 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
     """AssignReplicasToDirs: replicas in an offline directory leave their ISRs in the same batch."""
     if state.metadata_version < DIRECTORY_ASSIGNMENT:
         raise ApiError(Error.UNSUPPORTED_VERSION, "Directory assignment is not supported yet.")
-    broker = checked_broker(state, request.broker_id, request.broker_epoch)
+    broker = require_broker(state, request.broker_id, request.broker_epoch)
     elections = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []
     offline: dict[tuple[bytes, int], Topic] = {}

@@ -84,7 +84,7 @@ def elect_leaders(state: State, context: RequestContext, request: ElectLeadersRe
     rows = sorted(row for _, found in asked for _, row in found if not isinstance(row, Outcome))
     changes = leader_and_isr_changes(state, env, np.array(rows, np.intp), election=election)
     elected = {row for group in changes.groups for row in group.rows.tolist()}
-    topics = tuple(answered(env, name, found, elected, election) for name, found in asked)
+    topics = tuple(topic_result(env, name, found, elected, election) for name, found in asked)
     response = ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=topics)
     return Result(response, [changes] if len(changes) else [], rests_on, atomic=False)
 
@@ -100,7 +100,7 @@ def of_all(state: State, election: Election) -> list[Asked]:
 
 def needy(state: State, election: Election) -> Rows:
     """The partitions without their preferred leader, or, for an unclean election, without a leader."""
-    return state.partitions.imbalanced() if election == Election.PREFERRED else state.partitions.leaderless()
+    return state.partitions.imbalanced_rows() if election == Election.PREFERRED else state.partitions.leaderless()
 
 
 def of_topic(
@@ -133,7 +133,7 @@ def is_led_well(state: State, election: Election, row: int) -> bool:
     return partition.leader != NO_LEADER
 
 
-def answered(
+def topic_result(
     env: Env, name: str, found: Sequence[tuple[int, int | Outcome]], elected: set[int], election: Election
 ) -> TopicResult:
     results = []
@@ -149,7 +149,7 @@ def answered(
 
 def balance_leaders(state: State, env: Env) -> Result:
     """Elect the preferred leaders of partitions, where they may lead (KIP-460)."""
-    return some_elections(state, env, state.partitions.imbalanced(), Election.PREFERRED)
+    return some_elections(state, env, state.partitions.imbalanced_rows(), Election.PREFERRED)
 
 
 def elect_uncleanly(state: State, env: Env) -> Result:

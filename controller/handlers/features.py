@@ -91,7 +91,7 @@ def _update(state: State, env: Env, name: str, level: int, upgrade_type: int, pr
     current = env.kraft_version if name == KRAFT_VERSION else state.features.get(name, 0)
     if level < 0:
         raise _invalid(name, level, "A feature version cannot be less than 0.")
-    reason = _reason_unsupported(state, env, name, level)
+    reason = _unsupported_reason(state, env, name, level)
     if reason is not None:
         raise _invalid(name, level, reason)
     if level < current and upgrade_type == UPGRADE:
@@ -145,7 +145,7 @@ def _check_metadata_version(current: int, level: int, *, is_unsafe: bool) -> Non
         raise ApiError(Error.INVALID_UPDATE_VERSION, text)
 
 
-def _reason_unsupported(state: State, env: Env, name: str, level: int) -> str | None:
+def _unsupported_reason(state: State, env: Env, name: str, level: int) -> str | None:
     """Which node does not support the level, or may not; None if all do."""
     supported = state.supported_features
     if supported is None:

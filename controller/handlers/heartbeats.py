@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.features.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
 from controller.interface.effects import Noted
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from controller.interface.results import NOTHING_PENDING, Result
 from controller.interface.sessions import NO_OFFSET
 from controller.rules.bulk_elections import leader_and_isr_records
@@ -97,9 +97,9 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
     sessions = env.sessions
     assert sessions is not None
     try:
-        broker = checked_broker(state, request.broker_id, request.broker_epoch)
+        broker = require_broker(state, request.broker_id, request.broker_epoch)
     except ApiError as error:
-        refusal = refused(request, error, context.version)
+        refusal = error_response(request, error, context.version)
         return Result(refusal, rests_on=rests_on(state, request.broker_id), confirm=False)
     session = sessions.get(broker.broker_id)
     assert session is not None, f"registered broker {broker.broker_id} has no session"
@@ -109,7 +109,7 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
         session,
         request,
         registration_offset=registration_offset,
-        leads=lambda: len(state.partitions.led_by(broker.broker_id)) > 0,
+        leads=lambda: len(state.partitions.rows_led_by(broker.broker_id)) > 0,
         lowest_active_offset=sessions.lowest_active_offset,
     )
     records: list[Item] = []
@@ -117,7 +117,7 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
     has_directories = state.metadata_version >= DIRECTORY_ASSIGNMENT
     gone = [directory for directory in broker.directories if has_directories and directory in request.offline_log_dirs]
     if after != before:
-        records += entered(state, env, broker, after, gone)
+        records += enter_state(state, env, broker, after, gone)
         fields = {
             "broker_id": broker.broker_id,
             "epoch": broker.epoch,
@@ -128,13 +128,13 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
     if gone:
         records += directories_offline(state, env, broker, gone, has_left=after not in (before, UNFENCED))
     if state.metadata_version >= CORDONED_DIRECTORIES and request.cordoned_log_dirs is not None:
-        records += directories_cordoned(broker, request.cordoned_log_dirs)
+        records += cordon_directories(broker, request.cordoned_log_dirs)
 
     # A changed registration makes the metadata offset unknown until the next heartbeat (`Sessions.register`).
     registers = any(isinstance(item, tuple) and isinstance(item[0], BrokerRegistrationChangeRecord) for item in records)
     metadata_offset = NO_OFFSET if registers else request.current_metadata_offset
 
-    def applied(offset: int) -> None:
+    def on_applied(offset: int) -> None:
         sessions.touch(broker.broker_id, fenced=after.is_fenced, metadata_offset=metadata_offset)
         if after == CONTROLLED_SHUTDOWN:
             sessions.start_shutdown(broker.broker_id, offset)
@@ -152,17 +152,19 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
         rests_on(state, broker.broker_id),
         confirm=False,
         atomic=False,
-        applied=applied,
+        applied=on_applied,
         effects=effects,
     )
 
 
 def rests_on(state: State, broker_id: int) -> int:
     """The offset that a response without changes depends on: that of the broker's own registration."""
-    return max(state.brokers.changed_at(broker_id), state.registration_offsets.changed_at(broker_id), NOTHING_PENDING)
+    return max(
+        state.brokers.change_offset(broker_id), state.registration_offsets.change_offset(broker_id), NOTHING_PENDING
+    )
 
 
-def checked_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
+def require_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
     """The registered broker of this epoch.
 
     Raises ApiError(STALE_BROKER_EPOCH) if there is none, or its epoch is another.
@@ -177,18 +179,18 @@ def checked_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
     return broker
 
 
-def entered(
+def enter_state(
     state: State, env: Env, broker: Broker, entered_state: BrokerState, gone: Iterable[bytes] = ()
 ) -> list[Item]:
     """The records that change a broker's state. gone: its directories that are newly offline."""
     if entered_state == UNFENCED:
-        return unfenced(state, env, broker, gone)
+        return unfence(state, env, broker, gone)
     if entered_state == CONTROLLED_SHUTDOWN:
         return in_controlled_shutdown(state, env, broker)
-    return fenced(state, env, broker)
+    return fence(state, env, broker)
 
 
-def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
+def fence(state: State, env: Env, broker: Broker) -> list[Item]:
     """Fence the broker: it loses its leaderships and leaves all ISRs; it stays a replica, and in the ELRs."""
     rows = state.partitions.in_isr(broker.broker_id)
     records = leader_and_isr_records(state, env, rows, removed=broker.broker_id)
@@ -196,7 +198,7 @@ def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
     return records
 
 
-def unfenced(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ()) -> list[Item]:
+def unfence(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ()) -> list[Item]:
     """Unfence the broker: it may lead, and becomes leader of leaderless partitions. Only leaders add it to ISRs.
 
     gone: its directories that are newly offline; `directories_offline` handles their replicas.
@@ -236,7 +238,7 @@ def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes
     return records
 
 
-def directories_cordoned(broker: Broker, cordoned: tuple[bytes, ...]) -> list[Item]:
+def cordon_directories(broker: Broker, cordoned: tuple[bytes, ...]) -> list[Item]:
     """The record that sets the directories that take no new replicas, if they have changed (KIP-1066)."""
     if broker.cordoned is not None and set(cordoned) == set(broker.cordoned):
         return []
@@ -254,7 +256,7 @@ def fence_expired(state: State, env: Env) -> Result | None:
     """
     sessions = env.sessions
     assert sessions is not None
-    while (found := sessions.expired(env.now_ms)) is not None:
+    while (found := sessions.find_expired(env.now_ms)) is not None:
         broker_id, epoch = found
         broker = state.brokers.get(broker_id)
         # The session of a former incarnation, or of an unregistered broker, ends without a record. A fenced broker that
@@ -264,7 +266,7 @@ def fence_expired(state: State, env: Env) -> Result | None:
             continue
         effects = [Noted("broker_session_expired", {"broker_id": broker_id, "epoch": epoch})]
         forget = partial(_forget, sessions, broker_id, epoch)
-        return Result(None, fenced(state, env, broker), atomic=False, applied=forget, effects=effects)
+        return Result(None, fence(state, env, broker), atomic=False, applied=forget, effects=effects)
     return None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.handlers.heartbeats import checked_broker
+from controller.handlers.heartbeats import require_broker
 from controller.interface.effects import Noted
 from controller.interface.results import Result, at_once
 from controller.rules.partition_change import PartitionTarget
 from controller.rules.partition_elections import PartitionElections
-from controller.state.partitions.partition import NO_LEADER_CHANGE, RECOVERED, RECOVERING, merged
+from controller.state.partitions.partition import NO_LEADER_CHANGE, RECOVERED, RECOVERING, apply_change
 from records.errors import Error
 from records.messages.partitions import AlterPartitionResponse
 
@@ -43,7 +43,7 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
     nothing = idle(state, context, request, env)
     if nothing is not None:
         return at_once(nothing)
-    leader = checked_broker(state, request.broker_id, request.broker_epoch)
+    leader = require_broker(state, request.broker_id, request.broker_epoch)
     elections = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []
     effects: list[Noted] = []
@@ -51,13 +51,13 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
     rests_on = state.brokers.last_change()
     for asked_topic in request.topics:
         topic = state.topics.get(asked_topic.topic_id)
-        rests_on = max(rests_on, state.topics.changed_at(asked_topic.topic_id))
+        rests_on = max(rests_on, state.topics.change_offset(asked_topic.topic_id))
         results = []
         for asked in asked_topic.partitions:
             if topic is None:
                 results.append(_result(asked.partition_index, Error.UNKNOWN_TOPIC_ID))
                 continue
-            rests_on = max(rests_on, state.partitions.changed_at(topic.row(asked.partition_index)))
+            rests_on = max(rests_on, state.partitions.change_offset(topic.row(asked.partition_index)))
             alteration = _Alteration(elections, topic, leader.broker_id, asked, context.version)
             results.append(alteration.result())
             records += alteration.records
@@ -106,7 +106,7 @@ class _Alteration:
         change = self.elections.change(self.topic, index, target)
         if change is not None:
             self.records.append(change)
-            partition = merged(partition, change[0])
+            partition = apply_change(partition, change[0])
             # Completing a reassignment may elect another leader than the requester, which must then fetch the new
             # state before it retries. So this error comes with a record.
             if change[0].leader not in (NO_LEADER_CHANGE, self.broker_id):

@@ -40,11 +40,11 @@ def idle(
     state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env
 ) -> CreatePartitionsResponse | None:
     """The response if the request names no valid topic that may be altered; None for other requests."""
-    wanted, refused = sifted(state, context, request, env)
+    wanted, refused = filter_topics(state, context, request, env)
     return None if wanted else CreatePartitionsResponse(throttle_time_ms=0, results=tuple(refused))
 
 
-def sifted(
+def filter_topics(
     state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env
 ) -> tuple[list[Any], list[TopicResult]]:
     """The topics that are named once and may be altered, in Kafka's order, and the results for the others."""
@@ -72,7 +72,7 @@ def sifted(
 
 def create_partitions(state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env) -> Result:
     """CreatePartitions: each topic is changed or refused on its own; all changes are one batch."""
-    wanted, results = sifted(state, context, request, env)
+    wanted, results = filter_topics(state, context, request, env)
     if not wanted:
         return at_once(CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results)))
     names = {topic.name for topic in wanted}
@@ -86,10 +86,10 @@ def create_partitions(state: State, context: RequestContext, request: CreatePart
     changes = [state.brokers.last_change()]
     for topic in wanted:
         env.slices.pause()
-        changes.append(state.topic_ids.changed_at(topic.name))
+        changes.append(state.topic_ids.change_offset(topic.name))
         error, text = Error.NONE, None
         try:
-            records += grown(state, context, env, topic)
+            records += create_partition_records(state, context, env, topic)
         except ApiError as refused:
             error, text = refused.code, raised_text(refused)
         results.append(TopicResult(name=topic.name, error_code=error, error_message=text))
@@ -100,7 +100,7 @@ def create_partitions(state: State, context: RequestContext, request: CreatePart
     return Result(response, () if request.validate_only else records, max(changes))
 
 
-def grown(state: State, context: RequestContext, env: Env, asked: Any) -> Records:
+def create_partition_records(state: State, context: RequestContext, env: Env, asked: Any) -> Records:
     """The records of a topic's new partitions; raises ApiError if it cannot have them."""
     topic = state.topic(asked.name)
     if topic is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.handlers.heartbeats import checked_broker
+from controller.handlers.heartbeats import require_broker
 from controller.interface.results import Result
 from controller.state.tables.producer_ids import NEXT
 from records.errors import ApiError, Error
@@ -28,7 +28,7 @@ def allocate_producer_ids(
 
     Raises ApiError: STALE_BROKER_EPOCH; UNKNOWN_SERVER_ERROR if all ids are used.
     """
-    checked_broker(state, request.broker_id, request.broker_epoch)
+    require_broker(state, request.broker_id, request.broker_epoch)
     block = state.producer_ids.get(NEXT)
     first = 0 if block is None else block.next_id
     if first > PRODUCER_ID_MAX - BLOCK_SIZE:

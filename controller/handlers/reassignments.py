@@ -8,7 +8,7 @@ from controller.handlers.assignments import check_assignment
 from controller.interface.results import USER_RECORDS_MAX, Result, at_once, raised_text
 from controller.rules.partition_change import PartitionTarget
 from controller.rules.partition_elections import PartitionElections
-from controller.rules.reassignment import reassigned, reverted
+from controller.rules.reassignment import plan_reassignment, revert
 from records.errors import ApiError, Error
 from records.messages.reassignments import AlterPartitionReassignmentsResponse, ListPartitionReassignmentsResponse
 
@@ -35,10 +35,10 @@ def idle(
     _state: State, _context: RequestContext, request: AlterPartitionReassignmentsRequest, _env: Env
 ) -> AlterPartitionReassignmentsResponse | None:
     """The answer to a request that names no topic; None for others."""
-    return None if request.topics else altered(True, (), text="")
+    return None if request.topics else alter_response(True, (), text="")
 
 
-def altered(
+def alter_response(
     allow_factor_change: bool, topics: tuple[TopicResult, ...], text: str | None = None
 ) -> AlterPartitionReassignmentsResponse:
     return AlterPartitionReassignmentsResponse(
@@ -69,7 +69,7 @@ def alter_reassignments(
             env.slices.pause()
             error, text = Error.NONE, None
             try:
-                partition = found(elections, asked_topic.name, topic, asked.partition_index)
+                partition = find_partition(elections, asked_topic.name, topic, asked.partition_index)
                 assert topic is not None
                 if asked.replicas is None:
                     change = cancel(elections, topic, asked.partition_index, partition)
@@ -84,10 +84,10 @@ def alter_reassignments(
             results.append(PartitionResult(partition_index=asked.partition_index, error_code=error, error_message=text))
         topics.append(TopicResult(name=asked_topic.name, partitions=tuple(results)))
     rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
-    return Result(altered(allow_factor_change, tuple(topics)), records, rests_on)
+    return Result(alter_response(allow_factor_change, tuple(topics)), records, rests_on)
 
 
-def found(elections: PartitionElections, name: str, topic: Topic | None, index: int) -> Partition:
+def find_partition(elections: PartitionElections, name: str, topic: Topic | None, index: int) -> Partition:
     """The partition; raises ApiError(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
     if topic is None:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
@@ -101,7 +101,7 @@ def cancel(elections: PartitionElections, topic: Topic, index: int, partition: P
     """Restore the replicas from before the running reassignment."""
     if not partition.is_reassigning:
         raise ApiError(Error.NO_REASSIGNMENT_IN_PROGRESS)
-    before = reverted(partition)
+    before = revert(partition)
     if before.unclean and not elections.allows_unclean(topic):
         raise ApiError(
             Error.INVALID_REPLICA_ASSIGNMENT,
@@ -134,7 +134,7 @@ def reassign(
     elections: PartitionElections, topic: Topic, index: int, partition: Partition, target: Sequence[int]
 ) -> Change | None:
     """Start a reassignment; complete it at once if enough replicas are in sync."""
-    goal = reassigned(partition.replicas, target)
+    goal = plan_reassignment(partition.replicas, target)
     # An empty list is left out of the target, as in Kafka: it does not clear the list of a running reassignment.
     change = PartitionTarget(
         replicas=goal.replicas if goal.replicas != partition.replicas else None,
@@ -144,7 +144,7 @@ def reassign(
     return elections.change(topic, index, change)
 
 
-def listed(topics: tuple[OngoingTopic, ...]) -> ListPartitionReassignmentsResponse:
+def list_response(topics: tuple[OngoingTopic, ...]) -> ListPartitionReassignmentsResponse:
     return ListPartitionReassignmentsResponse(
         throttle_time_ms=0, error_code=Error.NONE, error_message=None, topics=topics
     )
@@ -155,7 +155,7 @@ def list_reassignments(
 ) -> Result:
     """ListPartitionReassignments: the running ones, of all partitions or of the named ones."""
     if request.topics is not None and not request.topics:
-        return at_once(listed(()))
+        return at_once(list_response(()))
     partitions = state.partitions
     requested: list[tuple[str, Iterable[int]]]
     if request.topics is None:
@@ -173,7 +173,7 @@ def list_reassignments(
         if ongoing:
             topics.append(OngoingTopic(name=name, partitions=ongoing))
     rests_on = max(state.topic_ids.last_change(), partitions.last_change())
-    return Result(listed(tuple(topics)), rests_on=rests_on)
+    return Result(list_response(tuple(topics)), rests_on=rests_on)
 
 
 def ongoing_partitions(

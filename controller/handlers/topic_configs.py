@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.effective import Layers
-from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
+from controller.handlers.config_changes import Records, check_changes, clear_elr_records, config_record
 from records.java.java_order import hash_order
 from records.resource_types import ResourceType
 
@@ -24,7 +24,7 @@ def new_topic_configs(state: State, env: Env, name: str, values: Mapping[str, st
     if not values:
         return []
     records = [config_record(ResourceType.TOPIC, name, key, values[key]) for key in hash_order(values)]
-    checked(state, env, ResourceType.TOPIC, name, records, is_new=True, forwarded=forwarded)
+    check_changes(state, env, ResourceType.TOPIC, name, records, is_new=True, forwarded=forwarded)
     return [*records, *clear_elr_records(state, records)]
 
 

@@ -42,11 +42,13 @@ def check_allowed(context: RequestContext, env: Env) -> None:
 def idle(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> DeleteTopicsResponse | None:
     """The response if the request names no valid topic; None for other requests."""
     Rights(state, context, env)  # raises where the authorizer fails, as in stock
-    names, ids, _, refused = sifted(request, env)
+    names, ids, _, refused = split_request(request, env)
     return None if names or ids else DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(refused))
 
 
-def sifted(request: DeleteTopicsRequest, env: Env) -> tuple[list[str], list[bytes], set[bytes], list[TopicResult]]:
+def split_request(
+    request: DeleteTopicsRequest, env: Env
+) -> tuple[list[str], list[bytes], set[bytes], list[TopicResult]]:
     """The names and the ids that are given once, the ids given more often, and the results for invalid entries."""
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
@@ -111,7 +113,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
     """DeleteTopics: by name or by id; all deletions are one batch."""
     # First, as in stock: where the authorizer fails, so does the whole request.
     rights = Rights(state, context, env)
-    names, ids, repeated, results = sifted(request, env)
+    names, ids, repeated, results = split_request(request, env)
     if not names and not ids:
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
     rights.look_at(names)
@@ -123,18 +125,18 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             # The response does not show whether there is such a topic.
             results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
     if not visible and not ids:
-        return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=shuffled(results, env)))
+        return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=shuffle(results, env)))
     env.slices.hold(lambda: {
         state.topic_ids.log: set(visible),
         state.topics.log: set(ids),
         state.quotas.log: EVERYTHING,
         **partitions_of(state, {*visible, *ids}),
     })  # fmt: skip
-    changes = [state.topic_ids.changed_at(name) for name in env.slices.spread(visible)]
+    changes = [state.topic_ids.change_offset(name) for name in env.slices.spread(visible)]
     found: dict[bytes, str] = {}
     for topic_id in ids:
         env.slices.pause()
-        changes.append(state.topics.changed_at(topic_id))
+        changes.append(state.topics.change_offset(topic_id))
         if topic_id not in state.topics:
             results.append(unknown(None, topic_id, Error.UNKNOWN_TOPIC_ID))
             continue
@@ -171,11 +173,11 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
         records.append((RemoveTopicRecord(topic_id=topic_id), 0))
         results.append(TopicResult(name=found[topic_id], topic_id=topic_id, error_code=Error.NONE))
         check_record_count(len(records))
-    response = DeleteTopicsResponse(throttle_time_ms=0, responses=shuffled(results, env))
+    response = DeleteTopicsResponse(throttle_time_ms=0, responses=shuffle(results, env))
     return Result(response, records, max(changes, default=-1))
 
 
-def shuffled(results: list[TopicResult], env: Env) -> tuple[TopicResult, ...]:
+def shuffle(results: list[TopicResult], env: Env) -> tuple[TopicResult, ...]:
     """The results; with an authorizer in random order, which does not show whether a topic is absent or hidden."""
     if env.access is not None:
         for last in env.slices.spread(range(len(results) - 1, 0, -1)):

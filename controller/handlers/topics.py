@@ -49,11 +49,11 @@ DEFAULT = -1
 
 def idle(state: State, context: RequestContext, request: CreateTopicsRequest, env: Env) -> CreateTopicsResponse | None:
     """The response if the request names no valid topic that may be created; None for other requests."""
-    wanted, refused = sifted(state, context, request, env)
+    wanted, refused = filter_topics(state, context, request, env)
     return None if wanted else CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused))
 
 
-def sifted(
+def filter_topics(
     state: State, context: RequestContext, request: CreateTopicsRequest, env: Env
 ) -> tuple[list[Any], list[TopicResult]]:
     """The topics that may be created and that the request alone does not show to be wrong; results for the others.
@@ -93,13 +93,13 @@ def rights(state: State, context: RequestContext, env: Env, names: Collection[st
     return permission_on(state, context, env, AclOperation.CREATE, topic_type, names)
 
 
-def failed(name: str, error: ApiError) -> TopicResult:
+def failed_result(name: str, error: ApiError) -> TopicResult:
     return TopicResult(name=name, error_code=error.code, error_message=raised_text(error))
 
 
 def create_topics(state: State, context: RequestContext, request: CreateTopicsRequest, env: Env) -> Result:
     """CreateTopics: each topic is created or refused on its own; all created topics are one batch."""
-    wanted, refused = sifted(state, context, request, env)
+    wanted, refused = filter_topics(state, context, request, env)
     if not wanted:
         return at_once(CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused)))
     check_partition_count(wanted, env.settings.num_partitions)
@@ -109,10 +109,10 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
     for topic in wanted:
         env.slices.pause()
         try:
-            new, result = created(state, context, topic, env)
+            new, result = create_topic_records(state, context, topic, env)
             records += new
         except ApiError as error:
-            result = failed(topic.name, error)
+            result = failed_result(topic.name, error)
         results.append(result)
         check_record_count(len(records))
     response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
@@ -135,8 +135,8 @@ def rests_on(state: State, wanted: Sequence[Any], env: Env) -> int:
     """The offset that refusals, and the results of a dry run, depend on."""
     changes = [state.brokers.last_change(), state.configs.last_change(), state.features.last_change()]
     for topic in env.slices.spread(wanted):
-        changes.append(state.topic_ids.changed_at(topic.name))
-        changes.append(state.similar_names.changed_at(similar_name(topic.name)))
+        changes.append(state.topic_ids.change_offset(topic.name))
+        changes.append(state.similar_names.change_offset(similar_name(topic.name)))
     return max(changes)
 
 
@@ -154,12 +154,12 @@ def check_partition_count(wanted: Sequence[Any], default_count: int) -> None:
         raise ApiError(Error.POLICY_VIOLATION, "Excessively large number of partitions per request.")
 
 
-def created(state: State, context: RequestContext, topic: Any, env: Env) -> tuple[Records, TopicResult]:
+def create_topic_records(state: State, context: RequestContext, topic: Any, env: Env) -> tuple[Records, TopicResult]:
     """The records of one topic, in Kafka's order, and its result."""
     check_new_name(state, topic.name)
     values = given_configs(topic)
     configs = new_topic_configs(state, env, topic.name, values, forwarded=context.forwarded)
-    assignments = assigned(state, topic, env) if topic.assignments else placed(state, topic, env)
+    assignments = assigned_replicas(state, topic, env) if topic.assignments else place_replicas(state, topic, env)
     check_policy(env, topic, values, assignments)
     charge(state, context, env, len(assignments))
     topic_id = random_topic_id(env)
@@ -186,7 +186,7 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
         error_message=None,
         num_partitions=len(assignments),
         replication_factor=len(assignments[0]),
-        configs=described(state, env, values),
+        configs=described_configs(state, env, values),
     )
     return records, result
 
@@ -220,7 +220,7 @@ def given_configs(topic: Any) -> dict[str, str]:
     return {config.name: config.value for config in topic.configs}
 
 
-def assigned(state: State, topic: Any, env: Env) -> list[Sequence[int]]:
+def assigned_replicas(state: State, topic: Any, env: Env) -> list[Sequence[int]]:
     """The replicas of each partition by the manual assignment; raises ApiError for the first invalid one."""
     if topic.replication_factor != DEFAULT:
         raise ApiError(
@@ -250,7 +250,7 @@ def assigned(state: State, topic: Any, env: Env) -> list[Sequence[int]]:
     return [found[index] for index in range(len(found))]
 
 
-def placed(state: State, topic: Any, env: Env) -> list[list[int]]:
+def place_replicas(state: State, topic: Any, env: Env) -> list[list[int]]:
     """The replicas of each partition, chosen by the controller; raises ApiError if there are too few brokers."""
     replication_factor, partition_count = topic.replication_factor, topic.num_partitions
     if replication_factor < DEFAULT or replication_factor == 0:
@@ -286,13 +286,13 @@ def random_topic_id(env: Env) -> bytes:
             return value
 
 
-def described(state: State, env: Env, values: Mapping[str, str]) -> tuple[ConfigResult, ...]:
+def described_configs(state: State, env: Env, values: Mapping[str, str]) -> tuple[ConfigResult, ...]:
     """All effective configs of the new topic, by name (KIP-525)."""
     common = described_defaults(state, env)
     if not values:
         return tuple(common.values())
     own = layers(state, env, values)
-    found = {**common, **{name: config_result(own.named(name)) for name in values}}
+    found = {**common, **{name: config_result(own.find(name)) for name in values}}
     return tuple(found[name] for name in sorted(found))
 
 

@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     from controller.state.state import State
 
 
-def unserved(_state: State, _context: RequestContext, _request: Any, _env: Env) -> NoReturn:
+def refuse_unserved(_state: State, _context: RequestContext, _request: Any, _env: Env) -> NoReturn:
     """Raises ApiError(UNKNOWN_SERVER_ERROR), as stock does: brokers serve these APIs."""
     raise ApiError(Error.UNKNOWN_SERVER_ERROR)

@@ -41,12 +41,12 @@ def api_versions(
     """
     if not _is_valid(context, request):
         return at_once(ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=()))
-    levels = _finalized(state, env)
+    levels = _finalized_features(state, env)
     response = ApiVersionsResponse(
         error_code=Error.NONE,
         api_keys=tuple(_api_version(key, *versions) for key, versions in sorted(served.items())),
         throttle_time_ms=0,
-        supported_features=_supported(context, env),
+        supported_features=_supported_features(context, env),
         finalized_features_epoch=-1 if levels is None else state.stable_end_offset - 1,
         finalized_features=levels or (),
     )
@@ -67,7 +67,7 @@ def _api_version(key: int, least: int, greatest: int) -> ApiVersionsResponse.Api
     return ApiVersionsResponse.ApiVersion(api_key=key, min_version=least, max_version=greatest)
 
 
-def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.SupportedFeatureKey, ...]:
+def _supported_features(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.SupportedFeatureKey, ...]:
     # Stock has this rest on the property for versions of APIs, not on that for levels of features.
     unstable = env.config is not None and env.config.flag("unstable.api.versions.enable")
     return tuple(
@@ -78,7 +78,7 @@ def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.S
     )
 
 
-def _finalized(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFeatureKey, ...] | None:
+def _finalized_features(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFeatureKey, ...] | None:
     """None before the first levels are known (KAFKA-19964)."""
     stable = stable_levels(state)
     if env.release.hides_levels and METADATA_VERSION not in stable:

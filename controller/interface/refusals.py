@@ -25,7 +25,7 @@ FETCH, CREATE_DELEGATION_TOKEN, ELECT_LEADERS = 1, 38, 43
 FETCH_WITHOUT_PARTITIONS, TOKEN_WITH_REQUESTER = 13, 3
 
 
-def refused(request: Any, error: ApiError, version: int, spread: Spread = lambda entries: entries) -> Any:
+def error_response(request: Any, error: ApiError, version: int, spread: Spread = lambda entries: entries) -> Any:
     """The response to a request, decoded at `version`, that failed as a whole. spread: `Slices.spread` of the node."""
     api_key = schema_of(type(request)).api_key
     assert api_key is not None
@@ -47,7 +47,7 @@ def alternatives(response: Any, context: RequestContext | None) -> Iterator[Any]
     """
     yield response
     if context is not None:
-        yield refused(context.request, ApiError(Error.UNKNOWN_SERVER_ERROR), context.version)
+        yield error_response(context.request, ApiError(Error.UNKNOWN_SERVER_ERROR), context.version)
 
 
 def _code(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
@@ -175,7 +175,7 @@ def _described_configs(request: Any, response: Any, error: ApiError, spread: Spr
     return replace(default_of(response), results=results)
 
 
-def _fetched(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
+def _fetch_refusal(request: Any, response: Any, error: ApiError, spread: Spread) -> Any:
     topic_item = response.FetchableTopicResponse
     topics = tuple(
         topic_item(
@@ -254,7 +254,7 @@ def _altered_credentials(request: Any, response: Any, error: ApiError, spread: S
 
 
 _FORMS: dict[int, Refuse] = {
-    1: _fetched,
+    1: _fetch_refusal,
     17: _code,  # SaslHandshake
     18: _code,  # ApiVersions
     19: _created_topics,

@@ -34,8 +34,8 @@ class Result:
     committed, or none. atomic: False where they may be split, if they are too many for one batch and metadata.version
     knows no transactions.
     rests_on: if there are no records, the offset of the last uncommitted record that the response shows:
-    `State.changed_at` gives it. NOTHING_PENDING: it shows nothing uncommitted. ALL_PENDING, which is always correct: it
-    may show anything that is uncommitted now.
+    `State.change_offset` gives it. NOTHING_PENDING: it shows nothing uncommitted. ALL_PENDING, which is always correct:
+    it may show anything that is uncommitted now.
     confirm: whether a response without records needs proof that this node still leads. False for a response on which
     nobody but the sender relies.
     applied: called when the records are part of the state, with the offset of the last one, or without records of the

@@ -92,7 +92,7 @@ class Sessions:
         contact_ms = self._contacts.get((broker_id, broker_epoch))
         return contact_ms is not None and not self._is_expired(contact_ms, now_ms)
 
-    def expired(self, now_ms: int) -> tuple[int, int] | None:
+    def find_expired(self, now_ms: int) -> tuple[int, int] | None:
         """The (broker id, broker epoch) with the oldest contact, if its session has expired; else None."""
         for oldest, contact_ms in self._contacts.items():
             return oldest if self._is_expired(contact_ms, now_ms) else None

@@ -73,7 +73,7 @@ class Admission:
     def drop(self, connection: int) -> None:
         """Drop the waiting requests of a closed connection."""
         if self.audit is not None:
-            self.audit.disconnected(connection)
+            self.audit.on_disconnected(connection)
         self.waiting = [each for each in self.waiting if each.source.connection != connection]
 
     def wants_context(self, api: Api) -> bool:
@@ -85,14 +85,14 @@ class Admission:
         if self.is_denied(api, context, request):
             return False
         if self.audit is not None:
-            self.audit.asked(api, context, request)
+            self.audit.on_request(api, context, request)
         return True
 
     def refuse(self, source: Source, context: RequestContext | None, request: Any, response: Any) -> None:
         """Answer a request that is not served. context: None for a request of the quorum."""
         if self.audit is not None and context is not None:
             context.request = request
-            self.audit.answered(context, response)
+            self.audit.on_answer(context, response)
         self._reply(source, response)
 
     def is_denied(self, api: Api, context: RequestContext, request: Any) -> bool:

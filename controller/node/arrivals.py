@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import APIS, Kind
 from controller.interface import inputs
-from controller.node.envelope import forwarded, request_in
+from controller.node.envelope import request_in, unwrap
 from controller.node.long_requests import asks_much, is_long
 from controller.node.request_bounds import TooLarge, refusal_of_size
 from raft.interface import inputs as raft_inputs
@@ -95,7 +95,7 @@ class Arrivals:
             if admission.is_denied(api, context, request):
                 return
             try:
-                found = forwarded(request, context, self._controller.env.release)
+                found = unwrap(request, context, self._controller.env.release)
                 context, api, version = found.context, found.api, found.context.version
                 is_left = is_long(context.api_key, len(found.data))
                 request = None if is_left else request_in(found)
@@ -120,7 +120,7 @@ class Arrivals:
             else:
                 self._to_controller(inputs.Requested(context, request))
         elif context is None or admission.admits(api, context, request):
-            self._shared_ids.requested(incoming, self._replica, self._now_ms())
+            self._shared_ids.on_request(incoming, self._replica, self._now_ms())
             self._compare_cluster_ids(incoming)
             self._to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
 

@@ -15,7 +15,7 @@ from controller.config.authorizer import (
 from controller.config.plugins import plugin_of
 from controller.features.record_versions import CIDR_ACLS
 from controller.interface.access import Access, Decision
-from controller.node.plugins import LastError, loaded
+from controller.node.plugins import LastError, load_plugin
 from controller.rules.authorizer import StandardAuthorizer
 from records.errors import ApiError, Error
 
@@ -42,7 +42,7 @@ def access_of(config: NodeConfig, log: Callable[..., None] | None = None) -> Acc
     else:
         plugin = plugin_of(KEY, name)
         assert plugin is not None
-        authorizer = OwnAuthorizer(name, loaded(plugin, config, "decide(action, acls)"), log)
+        authorizer = OwnAuthorizer(name, load_plugin(plugin, config, "decide(action, acls)"), log)
     return Access(authorizer, early_start_listeners(config))
 
 

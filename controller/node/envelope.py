@@ -51,13 +51,13 @@ class Forwarded(NamedTuple):
     body_at: int
 
 
-def opened(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Opened:
-    """The client's request: `forwarded` and `request_in`."""
-    found = forwarded(envelope, context, release)
+def open_envelope(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Opened:
+    """The client's request: `unwrap` and `request_in`."""
+    found = unwrap(envelope, context, release)
     return Opened(found.context, found.header, request_in(found), found.api)
 
 
-def forwarded(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Forwarded:
+def unwrap(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Forwarded:
     """The client's request before it is decoded, with a context that has the client's principal and address.
 
     context: of the envelope, whose listener, connection and time of arrival stay; its sender becomes the forwarder.
@@ -103,7 +103,7 @@ def request_in(found: Forwarded) -> Any:
     return request
 
 
-def sealed(header: RequestHeader, response: Any) -> EnvelopeResponse:
+def seal(header: RequestHeader, response: Any) -> EnvelopeResponse:
     """The response to the envelope around a request with this header.
 
     A response that contains NOT_CONTROLLER anywhere is not passed on: the envelope itself gets that error, and the

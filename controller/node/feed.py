@@ -82,7 +82,7 @@ class StateFeed:
         self._batches = self._large = None
         self._go()
 
-    def leader_changed(self, effect: LeaderChanged) -> None:
+    def on_leader_changed(self, effect: LeaderChanged) -> None:
         """Pass on a new leader: at once for another node, else when the state has all records up to its epoch."""
         event = inputs.LeaderChanged(effect.epoch, effect.leader_id, effect.end_offset)
         self._claim = None

@@ -162,7 +162,7 @@ class LongRequests:
             for request in [each for each in requests if each.connection == connection]:
                 self._take(principal, request)
 
-    def done(self, principal: str, taken_s: float) -> None:
+    def on_done(self, principal: str, taken_s: float) -> None:
         """The present job has ended; it took this time, which its principal waits before its next request."""
         self._is_busy = False
         self.seconds += taken_s

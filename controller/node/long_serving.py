@@ -11,7 +11,7 @@ from controller.core.apis import APIS
 from controller.core.steps import step as controller_step
 from controller.interface import inputs
 from controller.interface.refusals import alternatives
-from controller.node.envelope import request_in, sealed
+from controller.node.envelope import request_in, seal
 from controller.node.long_requests import LongRequests, Waiting
 from controller.node.request_bounds import TooLarge, refusal_of_size
 from raft.network.requests import BadRequest, decode_request
@@ -68,7 +68,7 @@ class LongServing:
 
     def take(self, incoming: Incoming, context: RequestContext) -> None:
         """A request that the server did not decode."""
-        self._add(context, len(incoming.frame), lambda: decoded(incoming))
+        self._add(context, len(incoming.frame), lambda: decode_readable(incoming))
 
     def take_forwarded(self, found: Forwarded) -> None:
         """A request in an envelope."""
@@ -112,7 +112,7 @@ class LongServing:
                 fault = error
                 self._executor.call(lambda: self._fail(fault))
             taken_s = self._executor.clock() - begin_s
-            self._executor.call(lambda: self.queue.done(principal, taken_s))
+            self._executor.call(lambda: self.queue.on_done(principal, taken_s))
 
         self._executor.submit(run)
 
@@ -156,7 +156,7 @@ class LongServing:
         server, reason = self._server, ""
         for each in responses:
             try:
-                answer = encode(each if header is None else sealed(header, each))
+                answer = encode(each if header is None else seal(header, each))
             except EncodeError as error:
                 reason = f"the answer cannot be written: {error}"
             else:
@@ -164,7 +164,7 @@ class LongServing:
         return lambda: server.disconnect(source, reason)
 
 
-def decoded(incoming: Incoming) -> Any:
+def decode_readable(incoming: Incoming) -> Any:
     """The message of a request. Raises BadRequest where Kafka cannot read it either."""
     request = decode_request(incoming)
     unreadable = APIS[incoming.api_key].unreadable

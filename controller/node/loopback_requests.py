@@ -51,7 +51,7 @@ class LoopbackRequests:
             return
         self._channels.send(raft_effects.Send(leader_id, effect.number, endpoint, effect.request))
 
-    def answered(self, source: Source, response: Any) -> None:
+    def on_answer(self, source: Source, response: Any) -> None:
         """Pass on the answer of this node to its own request."""
         self._to_controller(inputs.SendAnswered(source.correlation, response))
 

@@ -131,14 +131,14 @@ class Node:
             raft_effects.HighWatermark: self._on_high_watermark,
             # In the queue, behind earlier inputs of the controller, which its answer to these rests on.
             raft_effects.LoadSnapshot: lambda effect: self._queue_for_feed(self._load_snapshot, effect.id),
-            raft_effects.LeaderChanged: lambda effect: self._queue_for_feed(self.feed.leader_changed, effect),
+            raft_effects.LeaderChanged: lambda effect: self._queue_for_feed(self.feed.on_leader_changed, effect),
             **{kind: self._passing(self.to_controller, make) for kind, make in TO_CONTROLLER.items()},
             raft_effects.ProposalRefused: self._on_refused,
             # Close the connections to nodes that are no longer voters; bootstrap servers have negative ids.
             raft_effects.VotersChanged: lambda effect: channels.retain({voter.key.id for voter in effect.voters}),
             raft_effects.ShutdownComplete: lambda _effect: self._end(),
             raft_effects.Denied: lambda effect: self.fail(NotAllowed(effect.peer)),
-            raft_effects.Noted: self._noted,
+            raft_effects.Noted: self._on_noted,
         }
 
     def _controller_actions(self, replica: Replica) -> dict[type, Callable[[Any], None]]:
@@ -183,7 +183,7 @@ class Node:
 
     def on_disconnected(self, connection: int) -> None:
         self.admission.drop(connection)
-        self._shared_ids.dropped(connection)
+        self._shared_ids.on_disconnected(connection)
         self._inputs.append((self._drop_long, connection))
         self.replies.drop(connection)
         self.to_raft(raft_inputs.Disconnected(connection))
@@ -209,7 +209,7 @@ class Node:
         """The storage reports an event for the log; called on any thread."""
         self.loop.call_soon_threadsafe(lambda: self.log(name, **fields))
 
-    def _noted(self, effect: raft_effects.Noted) -> None:
+    def _on_noted(self, effect: raft_effects.Noted) -> None:
         """The core reports an event for the log; of addresses it knows nothing."""
         peer = effect.fields.get("peer")
         if effect.name == OTHER_CLUSTER:
@@ -335,7 +335,7 @@ class Node:
         self.to_raft(event)
         if isinstance(event, raft_inputs.SnapshotTaken):
             self.to_controller(inputs.SnapshotWritten(event.id, event.size))
-            self.snapshot.stored(event.id)
+            self.snapshot.on_stored(event.id)
 
     def _later(self, action: Callable[[], None], wait_s: float = 0) -> None:
         """Continue long work in a later iteration of the loop, so that other inputs are handled in between."""

@@ -28,11 +28,13 @@ def policies_of(config: NodeConfig, log: Callable[..., None]) -> Policies:
     made = []
     for key in (CREATE_TOPIC_POLICY, ALTER_CONFIG_POLICY):
         plugin = policy(config, key)
-        made.append(None if plugin is None else OwnPolicy(plugin, loaded(plugin, config, "validate(request)"), log))
+        made.append(
+            None if plugin is None else OwnPolicy(plugin, load_plugin(plugin, config, "validate(request)"), log)
+        )
     return Policies(*made)
 
 
-def loaded(plugin: Plugin, config: NodeConfig, function: str) -> Any:
+def load_plugin(plugin: Plugin, config: NodeConfig, function: str) -> Any:
     """What the operator's code makes of the configuration; it must have the function. Raises ConfigError."""
     try:
         made = getattr(import_module(plugin.module), plugin.attribute)(config.originals)

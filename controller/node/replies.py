@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.interface.refusals import alternatives
-from controller.node.envelope import sealed
+from controller.node.envelope import seal
 from controller.node.loopback_requests import LOOPBACK_CONNECTION
 from records.messages.envelope import EnvelopeResponse
 from records.wire import EncodeError
@@ -41,7 +41,7 @@ class Replies:
     def send(self, source: Source, response: Any, context: RequestContext | None = None) -> None:
         """Answer a request. context: None for a request of the quorum."""
         if source.connection == LOOPBACK_CONNECTION:
-            self._loopback.answered(source, response)
+            self._loopback.on_answer(source, response)
             return
         header = self.envelopes.pop(source, None)
         if context is not None and context.is_long:
@@ -49,7 +49,7 @@ class Replies:
             return
         for each in alternatives(response, context):
             try:
-                self._server.reply(source, each if header is None else sealed(header, each))
+                self._server.reply(source, each if header is None else seal(header, each))
                 return
             except EncodeError as error:
                 reason = f"the answer cannot be written: {error}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import CLUSTER_ACTION
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from records.errors import ApiError, Error
 from records.schema import is_struct, schema_of
 
@@ -47,7 +47,7 @@ def refusal_of_size(api: Api, request: Any, version: int, size: int) -> Any:
     if not is_of_user or count <= USER_ENTRIES_MAX:
         return None
     text = f"The request has {count} entries; at most {USER_ENTRIES_MAX} are taken in one."
-    return refused(request, ApiError(Error.POLICY_VIOLATION, text), version)
+    return error_response(request, ApiError(Error.POLICY_VIOLATION, text), version)
 
 
 def entries(message: Any, limit: int) -> int:

@@ -59,7 +59,7 @@ class SharedIds:
         # A connection counts for the last id that it sent, so peers choose ids, but not how many are kept.
         self._ids: dict[int, int] = {}
 
-    def requested(self, incoming: Incoming, replica: Replica, now_ms: int) -> None:
+    def on_request(self, incoming: Incoming, replica: Replica, now_ms: int) -> None:
         """A request of the quorum came in. replica: of this node, which may fetch from itself as a bootstrap server.
 
         Only a Fetch counts, and not for another cluster, nor from a consumer (replica id -1).
@@ -76,7 +76,7 @@ class SharedIds:
         if replica_id == replica.key.id and (key := _key(replica_id, request)) != replica.key:
             self._note("fetch_from_own_id", {"key": str(key)})
         if self._ids.get(connection, replica_id) != replica_id:
-            self.dropped(connection)
+            self.on_disconnected(connection)
             found = self._by_id.get(replica_id)
         if found is None:
             found = self._by_id[replica_id] = _Fetchers(now_ms)
@@ -94,7 +94,7 @@ class SharedIds:
             first, second = sorted((before, found.by_connection[connection]))
             self._note("node_id_shared", {"peer": replica_id, "first": str(first), "second": str(second)})
 
-    def dropped(self, connection: int) -> None:
+    def on_disconnected(self, connection: int) -> None:
         """The connection is closed."""
         replica_id = self._ids.pop(connection, None)
         if replica_id is None:

@@ -79,7 +79,7 @@ class SnapshotTask:
         """Call `act` once, when the snapshot that is under way is on disk, given up or dropped."""
         self._on_over = act
 
-    def stored(self, id_: SnapshotId) -> None:
+    def on_stored(self, id_: SnapshotId) -> None:
         """A snapshot is on disk."""
         if id_ == self._id:
             self._over()

@@ -16,7 +16,7 @@ from controller.rules.bulk_rules import BulkRules, regular
 from controller.rules.partition_change import Election, PartitionTarget
 from controller.rules.partition_elections import PartitionElections
 from controller.rules.topic_rules import topic_rules
-from controller.state.partitions.bulk_changes import FIELDS, NO_CHANGE, PartitionChanges, grouped
+from controller.state.partitions.bulk_changes import FIELDS, NO_CHANGE, PartitionChanges, group_changes
 from controller.state.partitions.columns import LOST, NOBODY, UNASSIGNED
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def leader_and_isr_changes(
     chosen = np.flatnonzero(is_regular)
     groups = []
     if len(chosen):
-        rules = BulkRules(columns, rows[chosen], state.metadata_version, state.elr_enabled)
+        rules = BulkRules(columns, rows[chosen], state.metadata_version, state.is_elr_enabled)
         rules.shrink(gone, NOBODY if lost_data is None else lost_data, min_isr[chosen])
         acceptable = _acceptable(state, rules, added, gone)
         rules.elect(acceptable, unclean[chosen], preferred=election == Election.PREFERRED)
@@ -73,7 +73,7 @@ def leader_and_isr_changes(
     if len(others):
         elections = PartitionElections(state, env, also=added, without=gone)
         target = PartitionTarget(unclean_shutdown=() if lost_data is None else (lost_data,))
-        groups += grouped(_one_by_one(elections, rows[others], min_isr[others], target, election))
+        groups += group_changes(_one_by_one(elections, rows[others], min_isr[others], target, election))
     return PartitionChanges(groups)
 
 

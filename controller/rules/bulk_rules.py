@@ -33,7 +33,7 @@ _MEMBERS_MAX = 12
 
 def regular(columns: Columns, rows: Rows, metadata_version: int) -> Bools:
     """Which of the rows these rules cover."""
-    replicas, isr = _used(columns.replicas, rows), _used(columns.isr, rows)
+    replicas, isr = _used_columns(columns.replicas, rows), _used_columns(columns.isr, rows)
     leader = columns.leader[rows]
     # Replicas must be distinct and contain the ISR and the leader, which any log written by Kafka guarantees.
     found: Bools = (leader == NO_LEADER) | _contains(replicas, leader)
@@ -69,8 +69,8 @@ class BulkRules:
         self.rows = rows
         self.metadata_version = metadata_version
         self.elr_enabled = elr_enabled
-        self.replicas = _used(columns.replicas, rows)
-        self.isr = _used(columns.isr, rows)
+        self.replicas = _used_columns(columns.replicas, rows)
+        self.isr = _used_columns(columns.isr, rows)
         self.directories = [column[rows] for column in columns.directories[: len(self.replicas)]]
         self.leader = columns.leader[rows]
         self._take_rare(columns, columns.uncommon[rows])
@@ -222,7 +222,7 @@ class BulkRules:
         return Group(self.rows[chosen], fields)
 
 
-def _used(columns: Lists, rows: Rows) -> Lists:
+def _used_columns(columns: Lists, rows: Rows) -> Lists:
     """The columns that any of these rows uses, at least one."""
     found = [column[rows] for column in columns]
     while len(found) > 1 and (found[-1] == NOBODY).all():

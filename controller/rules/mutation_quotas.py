@@ -56,7 +56,7 @@ def charge(state: State, context: RequestContext, env: Env, partitions: int) -> 
     rates = state.quotas.mutation_rates
     if not rates or context.is_own:
         return
-    user, client_id = distinguished(rates, context.principal.name, context.client_id)
+    user, client_id = bucket_key(rates, context.principal.name, context.client_id)
     rate = rate_of(rates, user, client_id)
     buckets = env.mutation_buckets
     key = user, _short(client_id)
@@ -101,7 +101,7 @@ def with_throttle(context: RequestContext, response: Any, now_ms: int) -> Any:
     return replace(response, throttle_time_ms=max(left_ms, 0))
 
 
-def distinguished(rates: Mapping[Entity, float], user: str, client_id: str | None) -> tuple[str, str | None]:
+def bucket_key(rates: Mapping[Entity, float], user: str, client_id: str | None) -> tuple[str, str | None]:
     """The key of a sender's bucket: user and client id, or one of them, the other being empty."""
     kinds = {tuple(kind for kind, _ in entity) for entity in rates}
     if len(kinds) == 1:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT, NO_EPOCH_BUMP_ON_ISR_SHRINK, partition_version
-from controller.rules.reassignment import completed
+from controller.rules.reassignment import complete
 from controller.state.partitions.partition import NO_LEADER, NO_LEADER_CHANGE, RECOVERING
 from records.java.java_order import union_order
 from records.metadata.topics import PartitionChangeRecord
@@ -118,7 +118,7 @@ class _Change:
         return leader
 
     def complete_reassignment(self) -> None:
-        done = completed(self.replicas, self.isr, self.adding, self.removing)
+        done = complete(self.replicas, self.isr, self.adding, self.removing)
         if done is not None:
             self.replicas, self.isr = done
             self.removing = self.adding = ()
@@ -135,7 +135,7 @@ class _Change:
         self.elr = tuple(r for r in eligible if r not in self.isr and r not in self.target.unclean_shutdown)
 
     def elect(self) -> None:
-        leader, unclean = self.elected()
+        leader, unclean = self.elect_leader()
         if leader == self.partition.leader:
             return
         # An election from the ELR is clean; the new leader is then the only member of the ISR.
@@ -148,7 +148,7 @@ class _Change:
             if self.partition.recovery_state != RECOVERING:
                 self.fields["leader_recovery_state"] = RECOVERING
 
-    def elected(self) -> tuple[int, bool]:
+    def elect_leader(self) -> tuple[int, bool]:
         """The elected leader, NO_LEADER for none, and whether the election is unclean."""
         partition = self.partition
         if self.target.election == Election.PREFERRED and self.is_valid(self.replicas[0]):

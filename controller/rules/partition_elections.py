@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT
 from controller.rules.partition_change import Election, Rules, partition_change
-from controller.state.partitions.partition import merged
+from controller.state.partitions.partition import apply_change
 from controller.state.tables.configs import BROKER, TOPIC
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
@@ -64,7 +64,7 @@ class PartitionElections:
         self.also = also
         self.without = without
         self.metadata_version = state.metadata_version
-        self.elr = state.elr_enabled
+        self.elr = state.is_elr_enabled
         self.changed: dict[tuple[bytes, int], Partition] = {} if before is None else before.changed
         self._min_isr: dict[bytes, int] = {}
         self._unclean: dict[bytes, bool] = {}
@@ -82,7 +82,7 @@ class PartitionElections:
         assert partition is not None, (topic, partition_id)
         change = partition_change(partition, topic.topic_id, partition_id, self.rules(topic, partition), target)
         if change is not None:
-            self.changed[topic.topic_id, partition_id] = merged(partition, change[0])
+            self.changed[topic.topic_id, partition_id] = apply_change(partition, change[0])
         return change
 
     def rules(self, topic: Topic, partition: Partition) -> Rules:

@@ -37,7 +37,7 @@ class Reverted(NamedTuple):
     unclean: bool
 
 
-def reassigned(current: Sequence[int], target: Sequence[int]) -> Reassignment:
+def plan_reassignment(current: Sequence[int], target: Sequence[int]) -> Reassignment:
     """The reassignment from the current replicas to the target. During another reassignment `current` includes the
     replicas that it was adding; those that are not in the new target are removed.
     """
@@ -46,7 +46,7 @@ def reassigned(current: Sequence[int], target: Sequence[int]) -> Reassignment:
     return Reassignment((*target, *removing), adding, removing)
 
 
-def completed(
+def complete(
     replicas: Sequence[int], isr: Sequence[int], adding: Collection[int], removing: Collection[int]
 ) -> Completed | None:
     """Replicas and ISR of the partition if the reassignment is complete, else None.
@@ -67,7 +67,7 @@ def completed(
     return Completed(left_replicas, left_isr)
 
 
-def reverted(partition: Partition) -> Reverted:
+def revert(partition: Partition) -> Reverted:
     """Replicas and ISR after cancelling the running reassignment.
 
     Raises ApiError(INVALID_REPLICA_ASSIGNMENT) if every replica is being added.

@@ -37,13 +37,13 @@ def topic_rules(state: State, env: Env, rows: Rows) -> tuple[Int32s, NDArray[np.
     count = len(state.partitions.topics)
     min_isrs = np.full(count, min(min_isr(state, env, _ANY_TOPIC), _REPLICAS_MAX), np.int32)
     unclean = np.full(count, allows_unclean_election(state, env, _ANY_TOPIC), np.bool_)
-    for configured in _configured(state, topic):
+    for configured in _configured_topics(state, topic):
         min_isrs[configured.index] = min(min_isr(state, env, configured.name), _REPLICAS_MAX)
         unclean[configured.index] = allows_unclean_election(state, env, configured.name)
     return np.minimum(min_isrs, _replication_factors(columns, count))[topic], unclean[topic]
 
 
-def _configured(state: State, topic: Int32s) -> Iterator[Topic]:
+def _configured_topics(state: State, topic: Int32s) -> Iterator[Topic]:
     """The topics among these with configs of their own; it may include some without election configs."""
     topics = state.partitions.topics
     used = np.zeros(len(topics), np.bool_)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from controller.security.jwks import ALGORITHMS
 from raft.network.bearer import TokenRefused, Verified
-from raft.network.mechanisms import shown
+from raft.network.mechanisms import quote_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ class SignedTokens:
         """What the token says. Raises TokenRefused."""
         header, _ = parts_of(token)
         claims = read_json(self._payload(token, header), "its claims")
-        return self._checked(claims)
+        return self._check_claims(claims)
 
     def _payload(self, token: str, header: dict[str, Any]) -> bytes:
         """The claims, when the signature is right."""
@@ -59,7 +59,7 @@ class SignedTokens:
 
         algorithm = header.get("alg")
         if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-            raise TokenRefused(f"it is signed by algorithm {shown(str(algorithm))}, which is not accepted")
+            raise TokenRefused(f"it is signed by algorithm {quote_user(str(algorithm))}, which is not accepted")
         if "crit" in header:
             raise TokenRefused("its header has critical parameters that are not known here")
         key_id = header.get("kid")
@@ -71,7 +71,9 @@ class SignedTokens:
         if key_id is not None and not keys.has(key_id):
             if len(key_id) <= KEY_ID_CHARS_MAX:
                 self._on_missing(key_id)
-            raise TokenRefused(f"it is signed by key {shown(key_id)}, which sasl.oauthbearer.jwks.endpoint.url lacks")
+            raise TokenRefused(
+                f"it is signed by key {quote_user(key_id)}, which sasl.oauthbearer.jwks.endpoint.url lacks"
+            )
         verifier = jwt.PyJWS()
         candidates = keys.candidates(header)
         reason = "its signature is wrong"
@@ -91,7 +93,7 @@ class SignedTokens:
             return payload
         raise TokenRefused(reason)
 
-    def _checked(self, claims: dict[str, Any]) -> Verified:
+    def _check_claims(self, claims: dict[str, Any]) -> Verified:
         rules = self._rules
         now_s = self._wall_ms() // 1000
         expires_s = _time(claims, "exp", is_required=True)
@@ -194,10 +196,10 @@ def parts_of(token: str) -> tuple[dict[str, Any], bytes]:
     parts = token.split(".")
     if len(parts) != 3 or len(token) > TOKEN_CHARS_MAX or not parts[0] or not parts[1]:
         raise TokenRefused("it is no JSON Web Token: three parts with dots between them")
-    return read_json(_decoded(parts[0]), "its header"), _decoded(parts[1])
+    return read_json(_decode_part(parts[0]), "its header"), _decode_part(parts[1])
 
 
-def _decoded(part: str) -> bytes:
+def _decode_part(part: str) -> bytes:
     try:
         if _PART.fullmatch(part) is None:
             raise ValueError

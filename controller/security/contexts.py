@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from controller.config.security.security_checks import store_type
 from controller.security.ciphers import open_ssl_name
 from controller.security.files import FileError, read_bounded
-from controller.security.keystores import key_pair, pem, trusted
+from controller.security.keystores import key_pair, pem, trusted_certificates
 from controller.security.names import chain_expires_s
 from controller.security.renewal import CHECK_S, Renewal
 from controller.security.sessions import Sessions
@@ -120,14 +120,14 @@ class Contexts:
         if path is None:
             where = "ssl.keystore.key"
             data = "\n".join(
-                unfolded(values.text(key) or "") for key in ("ssl.keystore.certificate.chain", "ssl.keystore.key")
+                unfold_pem(values.text(key) or "") for key in ("ssl.keystore.certificate.chain", "ssl.keystore.key")
             ).encode()
             kind, password = "PEM", ""
         else:
             where, data = path, read_bounded(path)
             kind, password = store_type(values, "keystore"), values.text("ssl.keystore.password") or ""
         pair = key_pair(data, where, kind, password, key_password)
-        with held(pair.pem) as name:
+        with hold_in_file(pair.pem) as name:
             try:
                 for context in (server, client):
                     # An encrypted key without a password is refused; the default would ask for it on a terminal.
@@ -148,11 +148,11 @@ class Contexts:
         where = path or "ssl.truststore.certificates"
         kind = store_type(values, "truststore")
         if path is None:
-            text = unfolded(inline or "")
+            text = unfold_pem(inline or "")
         elif kind == "PEM":
             text = read_bounded(path).decode("latin-1")
         else:
-            found = trusted(read_bounded(path), path, values.text("ssl.truststore.password"))
+            found = trusted_certificates(read_bounded(path), path, values.text("ssl.truststore.password"))
             text = b"".join(pem("CERTIFICATE", each) for each in found).decode()
         for context in (server, client):
             try:
@@ -162,7 +162,7 @@ class Contexts:
                 raise FileError(f"{where} holds no certificates: {reason}") from None
 
 
-def unfolded(text: str) -> str:
+def unfold_pem(text: str) -> str:
     """PEM that was written on one line, with spaces where lines ended, as properties files often have it."""
     if "\n" in text.strip():
         return text
@@ -178,7 +178,7 @@ def unfolded(text: str) -> str:
 
 
 @contextmanager
-def held(data: bytes) -> Iterator[str]:
+def hold_in_file(data: bytes) -> Iterator[str]:
     """The name of a file with the data, in memory where the system can: OpenSSL loads keys from files only."""
     if hasattr(os, "memfd_create"):
         number = os.memfd_create("key")

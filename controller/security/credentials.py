@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from controller.handlers.security.delegation_tokens import Secrets
 from controller.security.watched_file import WatchedFile
 from controller.state.tables.scram import MECHANISMS
-from raft.network.mechanisms import ITERATIONS_MIN, Credential, credential_of_password, encoded
+from raft.network.mechanisms import ITERATIONS_MIN, Credential, credential_of_password, encode_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ class Credentials:
         if key not in self._of_tokens:
             if len(self._of_tokens) > len(MECHANISMS) * len(state.tokens) + _SPARE:
                 self._of_tokens.clear()
-            password = encoded(self._secrets.hmac(token_id))
+            password = encode_base64(self._secrets.hmac(token_id))
             salt = secrets.token_bytes(_SALT_BYTES)
             self._of_tokens[key] = credential_of_password(mechanism, password, salt, ITERATIONS_MIN)
         owner = token.owner.partition(":")[2]

@@ -11,7 +11,7 @@ import ssl
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.config.edges import ANYONE
-from controller.security.contexts import held
+from controller.security.contexts import hold_in_file
 from controller.security.files import FileError, read_bounded
 from controller.security.names import chain_expires_s
 from controller.security.renewal import Renewal
@@ -158,7 +158,7 @@ def context_of(pems: Pems) -> ssl.SSLContext:
 
 
 def _load_key(context: ssl.SSLContext, pems: Pems) -> None:
-    with held(pems.chain) as chain, held(pems.key) as key:
+    with hold_in_file(pems.chain) as chain, hold_in_file(pems.key) as key:
         # An encrypted key is refused; the default would prompt for the passphrase on a terminal.
         context.load_cert_chain(chain, key, password=b"")
 

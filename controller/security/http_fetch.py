@@ -11,7 +11,7 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Requ
 
 from controller.config.values.text import hide_url_secrets
 from controller.security.files import FileError, read_bounded
-from controller.security.keystores import pem, trusted
+from controller.security.keystores import pem, trusted_certificates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ def context_of(options: Mapping[str, str]) -> ssl.SSLContext:
     elif kind == "PEM":
         text = read_bounded(path).decode("latin-1")
     else:
-        found = trusted(read_bounded(path), path, options.get("ssl.truststore.password"))
+        found = trusted_certificates(read_bounded(path), path, options.get("ssl.truststore.password"))
         text = b"".join(pem("CERTIFICATE", each) for each in found).decode()
     try:
         context.load_verify_locations(cadata=text.encode("ascii", "replace").decode())

@@ -41,7 +41,7 @@ def key_pair(data: bytes, path: str, kind: str, password: str, key_password: str
     return KeyPair(pem("PRIVATE KEY", found) + b"".join(pem("CERTIFICATE", each) for each in certificates), None)
 
 
-def trusted(data: bytes, path: str, password: str | None) -> list[bytes]:
+def trusted_certificates(data: bytes, path: str, password: str | None) -> list[bytes]:
     """The certificates of a JKS or PKCS12 truststore, in DER. Raises FileError."""
     if data.startswith(_JKS):
         keys, certificates = read_jks(data, path, password, None)
@@ -103,7 +103,7 @@ def read_jks(
         if tag == 1:
             protected = reader.blob()
             chain = [reader.certificate(version) for _ in range(reader.number())]
-            keys.append((b"" if key_password is None else unprotected(protected, key_password, path), chain))
+            keys.append((b"" if key_password is None else decrypt_key(protected, key_password, path), chain))
         elif tag == 2:
             certificates.append(reader.certificate(version))
         else:
@@ -140,7 +140,7 @@ class _Reader:
         return self.blob()
 
 
-def unprotected(protected: bytes, password: str, path: str) -> bytes:
+def decrypt_key(protected: bytes, password: str, path: str) -> bytes:
     """A key as PKCS8, from the form in which JKS protects it. Raises FileError."""
     at = protected.find(_SUN_PROTECTION)
     if not 0 <= at < 16:

@@ -65,7 +65,7 @@ def _record(mechanism: str, given: dict[str, str], draw: Callable[[int], int]) -
     name = given.pop("name", None)
     if name is None:
         raise ScramArgumentError("You must supply 'name' to add-scram")
-    salt = _decoded(given.pop("salt", None), "salt")
+    salt = _decode(given.pop("salt", None), "salt")
     iterations = _iterations(given.pop("iterations", None))
     password = given.pop("password", None)
     salted = None
@@ -74,7 +74,7 @@ def _record(mechanism: str, given: dict[str, str], draw: Callable[[int], int]) -
             raise ScramArgumentError("You must supply one of 'password' or 'saltedpassword' to add-scram")
         if salt is None:
             raise ScramArgumentError("You must supply 'salt' with 'saltedpassword' to add-scram")
-        salted = _decoded(given.pop("saltedpassword"), "saltedPassword")
+        salted = _decode(given.pop("saltedpassword"), "saltedPassword")
     else:
         given.pop("saltedpassword", None)
     if given:
@@ -100,7 +100,7 @@ def _record(mechanism: str, given: dict[str, str], draw: Callable[[int], int]) -
     )
 
 
-def _decoded(text: str | None, what: str) -> bytes | None:
+def _decode(text: str | None, what: str) -> bytes | None:
     from base64 import b64decode
 
     if text is None:

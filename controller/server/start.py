@@ -120,8 +120,8 @@ def voters_warning(config: NodeConfig, recovered: Recovered) -> str:
         in_log = recovered.voter_sets[-1][1].ids if recovered.voter_sets else ()
         addresses = "" if config.bootstrap_servers else ", and set controller.quorum.bootstrap.servers"
         return (
-            f"controller.quorum.voters (nodes {_listed(config.voters)}) is ignored: kraft.version is 1, and the "
-            f"voters in the log are {_listed(in_log)}; remove it{addresses}"
+            f"controller.quorum.voters (nodes {_list_ids(config.voters)}) is ignored: kraft.version is 1, and the "
+            f"voters in the log are {_list_ids(in_log)}; remove it{addresses}"
         )
     if not is_dynamic and recovered.log_end > 0 and not config.voters:
         return (
@@ -131,7 +131,7 @@ def voters_warning(config: NodeConfig, recovered: Recovered) -> str:
     return ""
 
 
-def _listed(ids: Iterable[int]) -> str:
+def _list_ids(ids: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(ids)))
 
 
@@ -219,7 +219,7 @@ def build(
     return node
 
 
-def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...]:
+def advertised_endpoints(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...]:
     """The advertised endpoints of the controller's listeners. bound: listener -> bound port."""
     return tuple(
         Endpoint(endpoint.name, endpoint.host or socket.getfqdn(), endpoint.port or bound[endpoint.name])
@@ -313,7 +313,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
             )
         node = build(
             config, identity, loop=loop, log=log, on_end=ended.set, wall_ms=lambda: wall_of_loop_ms(loop), files=files,
-            executor=executor, rng=rng, endpoints=advertised(config, bound), server=server, security=own,
+            executor=executor, rng=rng, endpoints=advertised_endpoints(config, bound), server=server, security=own,
         )  # fmt: skip
         door.lead_to(node)
     except (StorageError, ConfigError, OSError) as error:

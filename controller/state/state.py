@@ -127,7 +127,7 @@ class State:
         return self.features.get(METADATA_VERSION, 0)
 
     @property
-    def elr_enabled(self) -> bool:
+    def is_elr_enabled(self) -> bool:
         """Whether eligible leader replicas are kept (KIP-966)."""
         return self.features.get(ELR_VERSION, 0) >= 1
 
@@ -157,7 +157,7 @@ class State:
 
     def digest(self) -> str:
         """A hash of `contents`, equal on every node and in every run."""
-        return blake2b(repr(_ordered(self.contents())).encode(), digest_size=16).hexdigest()
+        return blake2b(repr(_sort_entries(self.contents())).encode(), digest_size=16).hexdigest()
 
     def replay(self, record: Any, offset: int) -> None:
         """Replay one record. Raises ReplayError if it contradicts the state, which must not be used afterwards."""
@@ -230,18 +230,18 @@ class State:
         self.undo.forget(self.stable_end_offset)
 
 
-def _ordered(value: Any) -> Any:
+def _sort_entries(value: Any) -> Any:
     """The value with the entries of its dicts sorted, and with plain numbers: a record made here may have an IntEnum
     where a decoded one has its number.
     """
     if type(value) in _PLAIN:
         return value
     if isinstance(value, dict):
-        return sorted((repr(_ordered(key)), _ordered(entry)) for key, entry in value.items())
+        return sorted((repr(_sort_entries(key)), _sort_entries(entry)) for key, entry in value.items())
     if isinstance(value, int):
         return int(value)
     if isinstance(value, tuple):
-        return tuple([_ordered(part) for part in value])
+        return tuple([_sort_entries(part) for part in value])
     return value
 
 

@@ -52,7 +52,7 @@ def ghosts(
         known = registered.get(cluster, frozenset())
         for voter in sorted(history[-1].voters):
             since = _since(voter, history)
-            seen = _unregistered(voter, since, end_ms, history[-1].voters, known) or _silent(voter, since)
+            seen = _explain_unregistered(voter, since, end_ms, history[-1].voters, known) or _silent(voter, since)
             if seen:
                 found.append(Anomaly(cluster, KIND, f"voter {voter}", since[0].time_ms, end_ms, seen))
     return found
@@ -68,7 +68,7 @@ def _since(voter: int, history: list[VoterSet]) -> list[VoterSet]:
     return since[::-1]
 
 
-def _unregistered(
+def _explain_unregistered(
     voter: int, since: list[VoterSet], end_ms: int, voters: AbstractSet[int], known: AbstractSet[int]
 ) -> str | None:
     if voter in known or not known & voters or end_ms - since[0].time_ms < UNREGISTERED_MS:

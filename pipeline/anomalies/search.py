@@ -64,7 +64,7 @@ def search(session: Any, clusters: Mapping[str, ClusterFacts]) -> list[Anomaly]:
         ),
         *ghosts(
             [*_elections(session), *_voter_sets(session)],
-            _registered(session),
+            _registered_controllers(session),
             {name: one.last_ms for name, one in clusters.items()},
         ),
     ]
@@ -90,7 +90,7 @@ def _voter_sets(session: Any) -> list[VoterSet]:
     ]
 
 
-def _registered(session: Any) -> dict[str, set[int]]:
+def _registered_controllers(session: Any) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
     for row in session.sql(_CONTROLLERS).collect():
         found.setdefault(row.cluster, set()).add(row.controller)

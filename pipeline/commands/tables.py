@@ -48,10 +48,10 @@ def run(arguments: Namespace) -> int:
     if arguments.schema:
         print(schema_text())
         return 0
-    return exit_code(lambda: _report(*advanced(arguments), arguments))
+    return exit_code(lambda: _report(*advance_warehouse(arguments), arguments))
 
 
-def advanced(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
+def advance_warehouse(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
     """A session, and the warehouse, updated if a source is named. Raises OptionError, WarehouseError."""
     warehouse = Warehouse(arguments.warehouse)
     options = source_options(arguments) if wants_source(arguments) else None

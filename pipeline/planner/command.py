@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pipeline.planner.cluster import BadCluster
 from pipeline.planner.image import image_of
 from pipeline.planner.plan import plan
-from pipeline.planner.reassignment_json import current, proposed
+from pipeline.planner.reassignment_json import current, propose
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -107,7 +107,7 @@ def summary(image: Image, found: Plan) -> list[str]:
 def _write(found: Plan, arguments: Namespace) -> None:
     if arguments.rollback:
         Path(arguments.rollback).write_text(current(found) + "\n")
-    for number, text in enumerate(proposed(found, arguments.partitions_per_file), start=1):
+    for number, text in enumerate(propose(found, arguments.partitions_per_file), start=1):
         if not arguments.out:
             print(text)
         else:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.planner.plan import Plan
 
 
-def proposed(plan: Plan, partitions_max: int = 0) -> Iterator[str]:
+def propose(plan: Plan, partitions_max: int = 0) -> Iterator[str]:
     """The input of --execute: one file, or several with at most this many partitions each, to be executed in order."""
     order = _order(plan)
     return _files(plan, order, plan.replicas[order], partitions_max)

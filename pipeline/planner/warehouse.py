@@ -32,7 +32,7 @@ def image_of_tables(directory: str, cluster_id: str | None = None) -> Image:
         manifest = warehouse.manifest()
     except WarehouseError as error:
         raise BadCluster(str(error)) from error
-    chosen = _chosen(manifest, directory, cluster_id)
+    chosen = _choose(manifest, directory, cluster_id)
 
     def read(part: str, columns: list[str]) -> Any:
         paths = [warehouse.absolute(path) for path in manifest.parts.get(part, ())]
@@ -51,7 +51,7 @@ def image_of_tables(directory: str, cluster_id: str | None = None) -> Image:
     return Image(chosen, directory, manifest.folded[chosen], cluster, reassigning)
 
 
-def _chosen(manifest: Manifest, directory: str, wanted: str | None) -> str:
+def _choose(manifest: Manifest, directory: str, wanted: str | None) -> str:
     there = sorted(manifest.folded)
     if not there:
         raise BadCluster(f"{directory} holds no tables")

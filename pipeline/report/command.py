@@ -31,10 +31,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _report(arguments: Namespace) -> None:
-    from pipeline.commands.tables import advanced
+    from pipeline.commands.tables import advance_warehouse
     from pipeline.report.page import page
 
-    text = page(_figures(*advanced(arguments)))
+    text = page(_figures(*advance_warehouse(arguments)))
     Path(arguments.out).write_text(text, encoding="utf-8")
     print(arguments.out)
 

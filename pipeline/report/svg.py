@@ -43,7 +43,7 @@ def bars(rows: Sequence[Bar], title: str) -> str:
             f"<g><title>{escape(hint)}</title>",
             f'<rect class="hit" x="0" y="{y - 2}" width="{_WIDTH}" height="{_ROW}"/>',
             f'<text class="label" x="{_LABEL - 10}" y="{y + 14}" text-anchor="end">{escape(_cut(row.label))}</text>',
-            f'<path class="mark" d="{_rounded(_LABEL, y + 3, width, _ROW - 12)}"/>',
+            f'<path class="mark" d="{_rounded_bar(_LABEL, y + 3, width, _ROW - 12)}"/>',
             f'<text class="value" x="{_LABEL + width + 7:.1f}" y="{y + 14}">{escape(row.shown)}</text></g>',
         ]
     parts.append(f'<path class="axis" d="M{_LABEL} 2V{height - 2}"/></svg>')
@@ -116,7 +116,7 @@ def _open(width: int, height: int, title: str) -> str:
     return f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">'
 
 
-def _rounded(x: float, y: float, width: float, height: float) -> str:
+def _rounded_bar(x: float, y: float, width: float, height: float) -> str:
     """A bar with square corners at its start and round ones at its end."""
     r = min(4.0, width, height / 2)
     return f"M{x} {y}h{width - r:.1f}q{r:.1f} 0 {r:.1f} {r:.1f}v{height - 2 * r:.1f}q0 {r:.1f} -{r:.1f} {r:.1f}H{x}z"

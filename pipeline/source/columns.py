@@ -92,10 +92,10 @@ def _array(name: str, rows: Rows, selected: NDArray[np.int64], source: Range) ->
         return _uuid_texts(rows.buffer, rows.fields.topic_at[selected], of_partition)
     if name == "partition":
         return pa.array(rows.fields.partition[selected], mask=~rows.of_partition[selected])
-    return _said(name, rows, selected)
+    return _row_values(name, rows, selected)
 
 
-def _said(name: str, rows: Rows, selected: NDArray[np.int64]) -> Any:
+def _row_values(name: str, rows: Rows, selected: NDArray[np.int64]) -> Any:
     """The columns of single rows: json, value, problem, name."""
     values: list[Any] = [None] * len(rows)
     for row, said in rows.said.items():
@@ -112,11 +112,11 @@ def _names(rows: Rows, selected: NDArray[np.int64]) -> Any:
     table = pa.array([NAMES.get(number) for number in range(size)] + [None])
     index = np.where((kinds < 0) | (kinds >= size) | (rows.kind[selected] == CONTROL), size, kinds)
     names = pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32)), table).cast(pa.string())
-    given = _said("name", rows, selected)
+    given = _row_values("name", rows, selected)
     return names if given.null_count == len(given) else pa.compute.coalesce(given, names)
 
 
-def _counted(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
+def _count_offsets(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
     """Counts without the -1 of missing lists, the offsets of an Arrow list, and which are null."""
     present = np.maximum(count, 0)
     offsets = np.zeros(len(count) + 1, np.int32)
@@ -126,13 +126,13 @@ def _counted(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def _list_of(rows: Rows, name: str, selected: NDArray[np.int64]) -> Any:
-    present, offsets, absent = _counted(rows.fields.count[name][selected])
+    present, offsets, absent = _count_offsets(rows.fields.count[name][selected])
     values = big_endian(rows.buffer, spread(rows.fields.at[name][selected], present, 4), 4)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=TYPES["array<int>"], mask=absent)
 
 
 def _strings_of(rows: Rows, selected: NDArray[np.int64]) -> Any:
-    present, offsets, absent = _counted(rows.fields.count["directories"][selected])
+    present, offsets, absent = _count_offsets(rows.fields.count["directories"][selected])
     at = spread(rows.fields.at["directories"][selected], present, 16)
     values = _uuid_texts(rows.buffer, at, np.ones(len(at), bool))
     return pa.ListArray.from_arrays(pa.array(offsets), values, type=TYPES["array<string>"], mask=absent)

@@ -85,9 +85,9 @@ def _marks(path: str) -> tuple[list[Mark], list[Skipped]]:
     except OSError as error:
         return [], [Skipped(path, f"{path}: {error.strerror or error}")]
     if PARTITION_DIRECTORY in names:
-        return _marked(path, f"{path}/{PARTITION_DIRECTORY}", path)
+        return _read_mark(path, f"{path}/{PARTITION_DIRECTORY}", path)
     if any(segment_offset(name, LOG) is not None or snapshot_id(name) for name in names):
-        return _marked(path, path, str(Path(path).parent))
+        return _read_mark(path, path, str(Path(path).parent))
     inner = [f"{path}/{name}" for name in names if Path(path, name, PARTITION_DIRECTORY).is_dir()]
     if not inner:
         return [], [
@@ -96,13 +96,13 @@ def _marks(path: str) -> tuple[list[Mark], list[Skipped]]:
     marks: list[Mark] = []
     refused: list[Skipped] = []
     for directory in inner:
-        found, wrong = _marked(directory, f"{directory}/{PARTITION_DIRECTORY}", directory)
+        found, wrong = _read_mark(directory, f"{directory}/{PARTITION_DIRECTORY}", directory)
         marks += found
         refused += wrong
     return marks, refused
 
 
-def _marked(directory: str, partition: str, beside: str) -> tuple[list[Mark], list[Skipped]]:
+def _read_mark(directory: str, partition: str, beside: str) -> tuple[list[Mark], list[Skipped]]:
     """The mark of one directory. beside: where its meta.properties should be."""
     file = Path(beside, META_PROPERTIES)
     try:

@@ -132,14 +132,14 @@ def _tags(
                 mine = of_kind & (tag == number) & (version[selected] >= _TAG_SINCE.get((kind, number), 0))
                 if mine.any():
                     known |= mine
-                    _tagged(buffer, rows, name, selected[mine], here[mine] + 2, after[mine])
+                    _read_tagged(buffer, rows, name, selected[mine], here[mine] + 2, after[mine])
         rows.plain[selected[~known]] = False
         at[selected] = after
         left[selected] -= 1
         selected = selected[(left[selected] > 0) & rows.plain[selected]]
 
 
-def _tagged(
+def _read_tagged(
     buffer: NDArray[np.uint8],
     rows: PartitionRows,
     name: str,

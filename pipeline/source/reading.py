@@ -71,7 +71,7 @@ def read_range(source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
             raise ChangedFile(f"{held} is where the batch of offset {source.base_offset} was")
         yield from decode(data, source, schema, wanted)
     except (OSError, CorruptBatch, ChangedFile) as error:
-        yield batch_of_findings([_changed(source, str(error))], schema)
+        yield batch_of_findings([_change_finding(source, str(error))], schema)
 
 
 class ChangedFile(Exception):
@@ -110,7 +110,7 @@ def _bytes_of(source: Range) -> bytes:
         os.close(descriptor)
 
 
-def _changed(source: Range, problem: str) -> Finding:
+def _change_finding(source: Range, problem: str) -> Finding:
     line = f"{source.path}, byte {source.start}: it changed while it was read: {problem}"
     return Finding(
         source.cluster_id, source.node_id, source.path, source.start, source.base_offset, "changed", line,

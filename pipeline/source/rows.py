@@ -17,8 +17,8 @@ from pipeline.source.partition_records import (
     take_apart,
 )
 from pipeline.source.secrets import without_secrets
-from pipeline.source.varints import padded, signed
-from records.batch import CorruptBatch, is_intact, records_of, uncompressed
+from pipeline.source.varints import pad, read_signed
+from records.batch import CorruptBatch, is_intact, records_of, uncompress
 from records.control_batch import CONTROL_RECORDS, control_type, decode_control
 from records.frame import FRAME_VERSION, decode_record, encode_record, read_frame
 from records.printing.json_form import to_json
@@ -95,7 +95,7 @@ class _Piece:
         if not is_intact(self.data, batch):
             return "the CRC does not fit the bytes"
         try:
-            body, position, end = uncompressed(self.data, batch)
+            body, position, end = uncompress(self.data, batch)
         except CorruptBatch as error:
             return error.reason
         if body is not self.data:
@@ -117,15 +117,15 @@ class _Piece:
         number = np.repeat(np.arange(len(self.batches)), every)
         head = np.array([_head(batch, self.file_position) for batch in self.batches], np.int64).reshape(-1, 7)
         rows.position, rows.epoch = head[number, 1], head[number, 2].astype(np.int32)
-        buffer = rows.buffer = padded(b"".join(self.bodies) if len(self.bodies) > 1 else self.data)
+        buffer = rows.buffer = pad(b"".join(self.bodies) if len(self.bodies) > 1 else self.data)
         start = np.array(self.starts, np.int64)
-        length, at = signed(buffer, start)
+        length, at = read_signed(buffer, start)
         end = at + length
-        time_delta, at = signed(buffer, at + 1)
-        delta, at = signed(buffer, at)
-        key_size, at = signed(buffer, at)
+        time_delta, at = read_signed(buffer, at + 1)
+        delta, at = read_signed(buffer, at)
+        key_size, at = read_signed(buffer, at)
         at += np.maximum(key_size, 0)
-        value_size, at = signed(buffer, at)
+        value_size, at = read_signed(buffer, at)
         value_end = at + np.maximum(value_size, 0)
         rows.offset = head[number, 0] + delta
         rows.time_ms = head[number, 3] + np.where(head[number, 4] != 0, 0, time_delta)
@@ -148,7 +148,7 @@ class _Piece:
         )
         self._partitions(rows, partition, at, value_end)
         self._others(rows, np.flatnonzero(~rows.of_partition & ~apart[number]).tolist(), at, value_size, start, number)
-        return self._filled(rows, number, apart)
+        return self._fill(rows, number, apart)
 
     def _partitions(
         self, rows: Rows, partition: NDArray[np.bool_], at: NDArray[np.int64], value_end: NDArray[np.int64]
@@ -218,9 +218,9 @@ class _Piece:
                 value = encode_record(plain, version)
             rows.said[row] = {"json": json_text(to_json(plain, version)), "value": value}
         if extra:
-            rows.buffer = np.concatenate((rows.buffer, padded(b"".join(extra))))
+            rows.buffer = np.concatenate((rows.buffer, pad(b"".join(extra))))
 
-    def _filled(self, rows: Rows, number: NDArray[np.int64], apart: NDArray[np.bool_]) -> Rows:
+    def _fill(self, rows: Rows, number: NDArray[np.int64], apart: NDArray[np.bool_]) -> Rows:
         """Rows of batches that cannot be read: one for each, in its place."""
         if not self.apart:
             return rows

@@ -34,7 +34,7 @@ class Selection:
         return self.clusters is None and self.types is None
 
     @property
-    def wanted(self) -> Wanted:
+    def row_filter(self) -> Wanted:
         """The filter on rows."""
         return Wanted((self.low, self.high), None if self.types is None else frozenset(self.types))
 
@@ -54,14 +54,14 @@ class Selection:
             self.types = _both(self.types, {_TYPES[value] for value in values})
             return False
         if name == "offset":
-            self._bound(sign, [int(value) for value in values])
+            self._narrow(sign, [int(value) for value in values])
             # Findings have offsets too, which a range does not know.
             return False
         if name == "time":
             self._time(sign, [int(value) for value in values])
         return False
 
-    def _bound(self, sign: str, values: list[int]) -> None:
+    def _narrow(self, sign: str, values: list[int]) -> None:
         low, high = {
             "=": (min(values), max(values) + 1),
             ">": (max(values) + 1, _END),

@@ -103,7 +103,7 @@ class Reader(DataSourceReader):
         for plan in plans:
             ranges, more = self.selection.of(plan)
             findings += more
-            found += [RangePartition(range_, self.selection.wanted) for range_ in ranges]
+            found += [RangePartition(range_, self.selection.row_filter) for range_ in ranges]
         return [*_finding_partitions(findings), *found]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -172,7 +172,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             begin = start.get(plan.cluster_id, {}).get("offset", 0)
             end = min(plan.end_offset, last.get(plan.cluster_id, 0))
             if left is not None:
-                end, left = _limited(plan, end, left)
+                end, left = _limit(plan, end, left)
             if end > begin:
                 found[plan.cluster_id] = {"offset": end, "epoch": plan.epoch_at(end)}
         return found
@@ -194,7 +194,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _read(partition, self.names)
 
 
-def _limited(plan: Plan, end: int, left: int) -> tuple[int, int]:
+def _limit(plan: Plan, end: int, left: int) -> tuple[int, int]:
     """How far this many bytes reach, and what is left of them; always at least one range."""
     for number, part in enumerate(plan.ranges):
         if part.end_offset > end or part.checkpoint_end_offset >= 0:

@@ -17,14 +17,14 @@ PADDING = 64
 _VARINT_BYTES_MAX = 10
 
 
-def padded(data: bytes) -> NDArray[np.uint8]:
+def pad(data: bytes) -> NDArray[np.uint8]:
     """A buffer that holds the data."""
     out = np.zeros(len(data) + PADDING, np.uint8)
     out[: len(data)] = np.frombuffer(data, np.uint8)
     return out
 
 
-def unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def read_unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The unsigned varints at these positions, and the positions after them."""
     limit = len(buffer) - 1
     byte = buffer[np.minimum(at, limit)].astype(np.int64)
@@ -43,9 +43,9 @@ def unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[
     return value, after
 
 
-def signed(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def read_signed(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The zigzag varints at these positions, and the positions after them."""
-    raw, after = unsigned(buffer, at)
+    raw, after = read_unsigned(buffer, at)
     return (raw >> 1) & 0x7FFFFFFFFFFFFFFF ^ -(raw & 1), after
 
 

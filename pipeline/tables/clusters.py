@@ -112,7 +112,7 @@ class Cluster:
                 self.events.resets.append(loaded)
             if row.is_control:
                 if row.type == LEADER_CHANGE and row.json and not row.is_checkpoint:
-                    self._elected(row, times_before)
+                    self._on_elected(row, times_before)
             elif row.value is not None and row.type not in (BEGIN, END, ABORT, NO_OP):
                 self._record(row, is_quiet=held is not None)
         if held is not None:
@@ -135,12 +135,12 @@ class Cluster:
         elif kind == REMOVE_TOPIC:
             self.events.removed[uuid_text(record.topic_id)] = row.moment
         elif kind == CLEAR_ELR:
-            self._cleared(record.topic_name, row.moment)
+            self._on_cleared(record.topic_name, row.moment)
         self.image.take(record, row.offset)
         if not is_quiet:
-            self._changed(kind, record, row.moment, before)
+            self._on_changed(kind, record, row.moment, before)
 
-    def _cleared(self, name: str, moment: Moment) -> None:
+    def _on_cleared(self, name: str, moment: Moment) -> None:
         topic_id = self.image.topic_ids.get(name)
         if not name:
             self.events.cleared.append((moment, None))
@@ -165,7 +165,7 @@ class Cluster:
             return None if topic is None else (topic.name, dict(image.configs.get((2, topic.name), {})))
         return None
 
-    def _changed(self, kind: int, record: Any, moment: Moment, before: Any) -> None:
+    def _on_changed(self, kind: int, record: Any, moment: Moment, before: Any) -> None:
         if kind in BROKER_TYPES:
             # Fencing records have another field for the broker id.
             self._sessions(moment, (record.id if kind in FENCES else record.broker_id,))
@@ -217,7 +217,7 @@ class Cluster:
             permission=PERMISSIONS.get(acl.permission_type, str(acl.permission_type)),
         )  # fmt: skip
 
-    def _elected(self, row: Row, times_before: Mapping[int, int]) -> None:
+    def _on_elected(self, row: Row, times_before: Mapping[int, int]) -> None:
         found = json.loads(row.json or "{}")
         last = self.election
         silence = None

@@ -21,7 +21,7 @@ PARTS_MAX = 48
 LARGE_BYTES = 64 << 20
 
 
-def compacted(session: Any, warehouse: Warehouse, manifest: Manifest, directory: Path) -> Manifest:
+def compact(session: Any, warehouse: Warehouse, manifest: Manifest, directory: Path) -> Manifest:
     """The manifest in which the small parts of each table with too many are one, in the run's directory."""
     parts = dict(manifest.parts)
     for name in BY_NAME:

@@ -89,8 +89,8 @@ def history_of(table: Any, events: Events) -> History:
 
     Its columns: topic_id, partition, offset, place, time, type, and those of PARTITION_FIELDS.
     """
-    given = _sorted(table, events)
-    return _filled(table, given, events)
+    given = _sort(table, events)
+    return _fill(table, given, events)
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class _Sorted:
         )  # fmt: skip
 
 
-def _sorted(table: Any, events: Events) -> _Sorted:
+def _sort(table: Any, events: Events) -> _Sorted:
     offset = _numbers(table, "offset")
     time_us = _times(table, "time")
     kind = _numbers(table, "type").astype(np.int32)
@@ -174,7 +174,7 @@ def _first(key: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
-def _filled(table: Any, given: _Sorted, events: Events) -> History:
+def _fill(table: Any, given: _Sorted, events: Events) -> History:
     """The state after each row: of each field the last value."""
     out = History()
     out.row, out.offset, out.time_us, out.kind = given.row, given.offset, given.time_us, given.kind
@@ -201,7 +201,7 @@ def _filled(table: Any, given: _Sorted, events: Events) -> History:
     out.recovery = recovery[_last(whole | (recovery != _ABSENT), index)]
     out.sets_recovering = ~out.is_state & (recovery == 1)
     elections = np.cumsum(sets_leader)
-    out.leader_epoch = _wrapped(number("leader_epoch")[at_whole] + elections - elections[at_whole])
+    out.leader_epoch = _wrap_epoch(number("leader_epoch")[at_whole] + elections - elections[at_whole])
     lists: dict[str, Lists] = {}
     for name in LISTS:
         column = Lists.of(table[name]).take(source)
@@ -215,7 +215,7 @@ def _filled(table: Any, given: _Sorted, events: Events) -> History:
             held[1:] |= lists[name].sizes[:-1] > 0
         changes |= cleared & held
     rises = np.cumsum(changes)
-    out.partition_epoch = _wrapped(number("partition_epoch")[at_whole] + rises - rises[at_whole])
+    out.partition_epoch = _wrap_epoch(number("partition_epoch")[at_whole] + rises - rises[at_whole])
     has_directories = ~pc.is_null(table["directories"].combine_chunks()).to_numpy(zero_copy_only=False)[source]
     out.directories_row = source[_last(whole | (has_directories & ~cleared), index)]
     _ends(out, given, events)
@@ -250,7 +250,7 @@ def _last(marked: NDArray[np.bool_], index: NDArray[np.int64], otherwise: int = 
     return found
 
 
-def _wrapped(epoch: NDArray[np.int64]) -> NDArray[np.int64]:
+def _wrap_epoch(epoch: NDArray[np.int64]) -> NDArray[np.int64]:
     """An int32 that wraps, as in Java."""
     return epoch.astype(np.int32).astype(np.int64)
 

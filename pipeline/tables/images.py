@@ -54,7 +54,7 @@ def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str)
     else:
         ends = _offsets_at(frame, _time_of(at))
     clusters, changes = running.until(frame, ends)
-    folded = running.folded(session, changes, None, clusters)
+    folded = running.fold_records(session, changes, None, clusters)
     partitions = folded.where(f"part = '{STATE}'")
     rows = [row for cluster in clusters.values() for row in image_rows(cluster, ends[cluster.cluster_id])]
     others = session.createDataFrame(_arrow(rows))

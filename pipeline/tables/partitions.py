@@ -134,7 +134,7 @@ class _Fold:
 
     # The values in the rows of states, by row of the history.
 
-    def _carried(self, name: str, otherwise: int = -1) -> NDArray[np.int64]:
+    def _carry(self, name: str, otherwise: int = -1) -> NDArray[np.int64]:
         history = self.history
         found = np.full(len(history), otherwise, np.int64)
         if name in self.table.column_names and history.is_state.any():
@@ -159,7 +159,7 @@ class _Fold:
     def _some_leader(self) -> NDArray[np.int64]:
         """After each row the last leader other than none; -1 if there was none."""
         history = self.history
-        carried = self._carried("some_leader")
+        carried = self._carry("some_leader")
         value = np.where(history.leader >= 0, history.leader, carried)
         known = history.first | (history.leader >= 0)
         index = np.arange(len(history))
@@ -190,10 +190,10 @@ class _Fold:
         before[1:] = np.where(history.first[1:], -2, history.leader[:-1])
         preferred = (self.replicas.first() == history.leader) & (history.leader >= 0)
         return {
-            "previous": runs.at_start(before, self._carried("tenure_previous", -2)),
-            "preferred": runs.at_start(preferred.astype(np.int64), self._carried("tenure_preferred")),
+            "previous": runs.at_start(before, self._carry("tenure_previous", -2)),
+            "preferred": runs.at_start(preferred.astype(np.int64), self._carry("tenure_preferred")),
             "unclean": runs.at_start(
-                (history.sets_recovering & (history.leader >= 0)).astype(np.int64), self._carried("tenure_unclean")
+                (history.sets_recovering & (history.leader >= 0)).astype(np.int64), self._carry("tenure_unclean")
             ),
         }
 
@@ -207,7 +207,7 @@ class _Fold:
             "previous_leader": numbers(tenure["previous"], tenure["previous"] == -2),
             "preferred": pa.array(tenure["preferred"] == 1),
             "unclean": pa.array(tenure["unclean"] == 1),
-            **runs.interval(self._carried("tenure_offset"), self._carried("tenure_time", 0)),
+            **runs.interval(self._carry("tenure_offset"), self._carry("tenure_time", 0)),
             "end_reason": runs.reasons("elected"),
         }
 
@@ -237,7 +237,7 @@ class _Fold:
         following = runs.at_end(history.leader)
         return {
             **self._key(runs.group),
-            **runs.interval(self._carried("offline_offset"), self._carried("offline_time", 0)),
+            **runs.interval(self._carry("offline_offset"), self._carry("offline_time", 0)),
             "last_leader": numbers(last, last < 0),
             "next_leader": numbers(following, following < 0),
             "unclean": pa.array(runs.at_end(history.sets_recovering, False), mask=~runs.closed),
@@ -251,15 +251,15 @@ class _Fold:
         sizes = np.append(self.isr.sizes, 1 << 30)
         edges = np.stack((runs.start, runs.last + 1), axis=1).ravel()
         smallest = np.minimum.reduceat(sizes, edges)[::2]
-        carried = self._carried("short_min", 1 << 30)[runs.start]
+        carried = self._carry("short_min", 1 << 30)[runs.start]
         return np.where(runs.carried, np.minimum(smallest, carried), smallest)
 
     def _under_replication(self) -> dict[str, Any]:
         runs = self.short
         return {
             **self._key(runs.group),
-            **runs.interval(self._carried("short_offset"), self._carried("short_time", 0)),
-            "replica_count": numbers(runs.at_start(self.due, self._carried("short_due", 0))),
+            **runs.interval(self._carry("short_offset"), self._carry("short_time", 0)),
+            "replica_count": numbers(runs.at_start(self.due, self._carry("short_due", 0))),
             "isr_min": numbers(self._isr_min()),
             "end_reason": runs.reasons("replicated"),
         }
@@ -272,10 +272,10 @@ class _Fold:
         fresh = history.first[runs.start]
         if fresh.any():
             without = found.without(history.lists["adding"].take(runs.start))
-            found = _chosen(fresh, without, found)
+            found = _choose(fresh, without, found)
         if "moving_before" in self.table.column_names and runs.carried.any():
             carried = Lists.of(self.table["moving_before"]).take(np.maximum(history.row[runs.start], 0))
-            found = _chosen(runs.carried, carried, found)
+            found = _choose(runs.carried, carried, found)
         return found
 
     def _reassignments(self) -> dict[str, Any]:
@@ -287,7 +287,7 @@ class _Fold:
         words = pa.array(["completed", "cancelled", "deleted"])
         return {
             **self._key(runs.group),
-            **runs.interval(self._carried("moving_offset"), self._carried("moving_time", 0)),
+            **runs.interval(self._carry("moving_offset"), self._carry("moving_time", 0)),
             "replicas_before": self._moving_before().arrow(),
             "target": target.arrow(),
             "replicas_after": after.arrow(),
@@ -305,7 +305,7 @@ class _Fold:
         group = history.group[rows]
         directories = self.table["directories"].combine_chunks().take(pa.array(history.directories_row[rows]))
         tenure = self._tenure()
-        begun = self.leadership.interval(self._carried("tenure_offset"), self._carried("tenure_time", 0))
+        begun = self.leadership.interval(self._carry("tenure_offset"), self._carry("tenure_time", 0))
         place = _place(self.leadership, group, len(history.end_offset))
         previous = tenure["previous"][place]
         return {
@@ -324,23 +324,23 @@ class _Fold:
             "tenure_preferred": pa.array(tenure["preferred"][place] == 1),
             "tenure_unclean": pa.array(tenure["unclean"][place] == 1),
             "some_leader": numbers(self.some_leader[rows]),
-            **self._begun(self.offline, group, "offline"),
-            **self._begun(self.short, group, "short"),
+            **self._interval_begins(self.offline, group, "offline"),
+            **self._interval_begins(self.short, group, "short"),
             **self._of_open(
                 self.short,
                 group,
                 {
-                    "short_due": numbers(self.short.at_start(self.due, self._carried("short_due", 0))),
+                    "short_due": numbers(self.short.at_start(self.due, self._carry("short_due", 0))),
                     "short_min": numbers(self._isr_min()),
                 },
             ),
-            **self._begun(self.moving, group, "moving"),
+            **self._interval_begins(self.moving, group, "moving"),
             **self._of_open(self.moving, group, {"moving_before": self._moving_before().arrow()}),
         }
 
-    def _begun(self, runs: Runs, group: NDArray[np.int64], name: str) -> dict[str, Any]:
+    def _interval_begins(self, runs: Runs, group: NDArray[np.int64], name: str) -> dict[str, Any]:
         """When open intervals began, by partition."""
-        found = runs.interval(self._carried(f"{name}_offset"), self._carried(f"{name}_time", 0))
+        found = runs.interval(self._carry(f"{name}_offset"), self._carry(f"{name}_time", 0))
         columns = {f"{name}_offset": found["start_offset"], f"{name}_time": found["start_time"]}
         return self._of_open(runs, group, columns)
 
@@ -363,7 +363,7 @@ def _place(runs: Runs, group: NDArray[np.int64], count: int) -> NDArray[np.int64
     return found[group]
 
 
-def _chosen(which: NDArray[np.bool_], these: Lists, those: Lists) -> Lists:
+def _choose(which: NDArray[np.bool_], these: Lists, those: Lists) -> Lists:
     """The list of each row: one of two."""
     shift = len(those.values)
     return Lists(

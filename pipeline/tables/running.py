@@ -15,7 +15,7 @@ from pipeline.arrow import arrow_schema
 from pipeline.schemas import BY_NAME, INTERVALS, PARTITION_FIELDS, RECORDS
 from pipeline.tables import memory
 from pipeline.tables.clusters import Cluster, Row
-from pipeline.tables.compaction import compacted
+from pipeline.tables.compaction import compact
 from pipeline.tables.history import Events
 from pipeline.tables.partitions import CARRIED, PARTITION_TABLES, STATE, STATE_COLUMNS, WIDE, fold
 from pipeline.tables.warehouse import OPEN
@@ -113,7 +113,7 @@ def derive(session: Any, warehouse: Warehouse, manifest: Manifest, *, say: Say) 
         return manifest
     frame = session.read.schema(RECORDS.ddl).parquet(*(warehouse.absolute(part["path"]) for part in new))
     frame = behind(frame, manifest.folded).where("kind in ('record', 'control')")
-    clusters = _remembered(warehouse, manifest)
+    clusters = _load_memory(warehouse, manifest)
     every = session.read.schema(RECORDS.ddl).parquet(*(warehouse.absolute(part["path"]) for part in manifest.records))
     _take_others(frame, every, clusters)
     directory = warehouse.next(manifest)
@@ -131,7 +131,7 @@ def derive(session: Any, warehouse: Warehouse, manifest: Manifest, *, say: Say) 
         if cluster_id in clusters:
             folded[cluster_id] = min(entry["offset"], clusters[cluster_id].events.end_offset)
     after = replace(manifest, parts=parts, folded=folded, memory=warehouse.relative(path))
-    return compacted(session, warehouse, after, directory)
+    return compact(session, warehouse, after, directory)
 
 
 def _is_new(part: Mapping[str, Any], folded: Mapping[str, int]) -> bool:
@@ -145,7 +145,7 @@ def behind(frame: Any, folded: Mapping[str, int]) -> Any:
     return frame
 
 
-def _remembered(warehouse: Warehouse, manifest: Manifest) -> dict[str, Cluster]:
+def _load_memory(warehouse: Warehouse, manifest: Manifest) -> dict[str, Cluster]:
     if manifest.memory is None:
         return {}
     with open(warehouse.absolute(manifest.memory)) as file:  # noqa: PTH123 - one line at a time
@@ -243,7 +243,7 @@ def _fold_partitions(
         return 0
     states = [warehouse.absolute(path) for path in parts.get(STATE, ())]
     held = session.read.schema(_ddl(STATE_COLUMNS)).parquet(*states) if states else None
-    found = folded(session, changes, held, clusters)
+    found = fold_records(session, changes, held, clusters)
     target = directory / "tables"
     found.write.mode("overwrite").partitionBy("part").parquet(str(target))
     for table in PARTITION_TABLES:
@@ -255,7 +255,7 @@ def _fold_partitions(
     return count
 
 
-def folded(session: Any, changes: Any, states: Any | None, clusters: Mapping[str, Cluster]) -> Any:
+def fold_records(session: Any, changes: Any, states: Any | None, clusters: Mapping[str, Cluster]) -> Any:
     """The partition records folded into rows of all tables, as a DataFrame of WIDE; states: of the run before."""
     nothing = [f"cast(null as {column.type}) as `{column.name}`" for column in CARRIED]
     fields = [f"`{column.name}`" for column in PARTITION_FIELDS]
@@ -292,10 +292,10 @@ def _ddl(columns: Iterable[Column]) -> str:
 def _folder(events: Mapping[str, Events]) -> Callable[[Any, Any], Any]:
     """The function that the workers run on each bucket."""
 
-    def folded(key: Any, table: Any) -> Any:
+    def fold_group(key: Any, table: Any) -> Any:
         return fold(table, events.get(key[0].as_py(), Events()))
 
-    return folded
+    return fold_group
 
 
 def frame_of(session: Any, warehouse: Warehouse, manifest: Manifest, name: str) -> Any:

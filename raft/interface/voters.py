@@ -89,7 +89,7 @@ class VoterSet:
             return None
         return VoterSet(other for other in self if other is not voter)
 
-    def updated(self, voter: Voter) -> VoterSet:
+    def replace(self, voter: Voter) -> VoterSet:
         """The set with this entry in place of the one with the same id."""
         assert voter.key.id in self._by_id, f"{voter.key} is not among {self}"
         return VoterSet([*(other for other in self if other.key.id != voter.key.id), voter])

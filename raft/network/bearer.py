@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.network.mechanisms import TOKEN_BYTES_MAX, SaslRefused, shown
+from raft.network.mechanisms import TOKEN_BYTES_MAX, SaslRefused, quote_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -107,5 +107,5 @@ def read_first(token: bytes) -> tuple[str, str]:
     if auth is None:
         raise SaslRefused("its first message has no token in 'auth'")
     if auth["scheme"].lower() != "bearer":
-        raise SaslRefused(f"its first message has scheme {shown(auth['scheme'])}, not Bearer")
+        raise SaslRefused(f"its first message has scheme {quote_user(auth['scheme'])}, not Bearer")
     return match["authzid"] or "", auth["token"]

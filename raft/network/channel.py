@@ -321,7 +321,7 @@ class Channel:
             return
         assert asked.api_key is not None
         assert self._login is not None
-        self._login.answered(asked.request, read_answer(response_class(asked.api_key), asked.version, frame))
+        self._login.on_answer(asked.request, read_answer(response_class(asked.api_key), asked.version, frame))
 
     def _take_versions(self, asked: Outgoing, frame: bytes) -> None:
         code = int.from_bytes(frame[4:6], "big", signed=True)

@@ -52,7 +52,7 @@ class Gate(Protocol):
     def passes(self, connection: Connection, frame: bytes) -> bool:
         """Whether a frame is a request to serve; if not, the gate has handled it."""
 
-    def announced(self, response: Any) -> Any:
+    def add_apis(self, response: Any) -> Any:
         """An ApiVersions answer with the APIs of the gate added; other answers unchanged."""
 
 
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
             return
         self.last_active = self._loop.time()
         frames = self._framer.feed(data)
-        held = self._framer.held
+        held = self._framer.held_bytes
         if held != self.held:
             change, self.held = held - self.held, held
             self._on_held(self, change)

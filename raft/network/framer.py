@@ -27,7 +27,7 @@ class Framer:
         self._rest = bytearray()
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         return len(self._rest)
 
     def feed(self, data: bytes) -> list[bytes]:

@@ -56,7 +56,7 @@ class Handshakes:
 
         assert security.context is not None
 
-        def done(tls: TlsConnection, reason: str | None) -> None:
+        def on_done(tls: TlsConnection, reason: str | None) -> None:
             timer = self._open.pop(tls, None)
             if timer is not None:
                 timer.cancel()
@@ -71,7 +71,7 @@ class Handshakes:
         made = TlsConnection(
             self._loop, security.context(), inner,
             hostname=None, server_side=True, schedule=lambda step: self._schedule(made, step),
-            on_started=self._started, on_done=done, check=security.check_session, note=note, on_held=self._hold,
+            on_started=self._on_started, on_done=on_done, check=security.check_session, note=note, on_held=self._hold,
         )  # fmt: skip
         return made
 
@@ -80,7 +80,7 @@ class Handshakes:
         for tls in list(self._open):
             tls.abort()
 
-    def _started(self, tls: TlsConnection) -> None:
+    def _on_started(self, tls: TlsConnection) -> None:
         late = f"the handshake is not done within {self._seconds_max:g} s"
         self._open[tls] = self._loop.call_later(self._seconds_max, tls.fail, late)
         if len(self._open) > self._handshakes_max:

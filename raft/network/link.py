@@ -72,7 +72,7 @@ async def open_tls_link(
         links.append(Link(owner))
         return links[0]
 
-    def done(_tls: TlsConnection, reason: str | None) -> None:
+    def on_done(_tls: TlsConnection, reason: str | None) -> None:
         if not ended.done():
             ended.set_result(reason)
 
@@ -80,7 +80,7 @@ async def open_tls_link(
         lambda: TlsConnection(
             loop, context, inner,
             hostname=endpoint.host, server_side=False, schedule=lambda step: step(), on_started=lambda _tls: None,
-            on_done=done, check=security.check_session, note=lambda _tls, reason: note(reason),
+            on_done=on_done, check=security.check_session, note=lambda _tls, reason: note(reason),
         ),
         endpoint.host, endpoint.port,
     )  # fmt: skip

@@ -112,7 +112,7 @@ class PlainServer:
         # An unknown user takes as long as a wrong password.
         if not hmac.compare_digest((expected or "").encode(), password.encode()) or expected is None:
             text = "Authentication failed: Invalid username or password"
-            raise SaslRefused(f"the user or the password is wrong (user {shown(user)})", text)
+            raise SaslRefused(f"the user or the password is wrong (user {quote_user(user)})", text)
         if authorization and authorization != user:
             text = "Authentication failed: Client requested an authorization id that is different from username"
             raise SaslRefused(text, text)
@@ -160,7 +160,7 @@ class ScramServer:
     def answer(self, token: bytes) -> bytes:
         if self._is_ended:
             raise SaslRefused("it sends a token after the end of the exchange")
-        text = decoded(token)
+        text = decode_token(token)
         try:
             return self._first(text) if self._credential is None else self._final(text)
         except SaslRefused:
@@ -176,7 +176,7 @@ class ScramServer:
         self.is_token = extensions.get("tokenauth", "").lower() == "true"
         credential = self._credential_of(user, self.is_token)
         if credential is None:
-            raise SaslRefused(f"the user or the password is wrong (user {shown(user)})")
+            raise SaslRefused(f"the user or the password is wrong (user {quote_user(user)})")
         authorization = (match["authzid"] or "").replace("=2C", ",").replace("=3D", "=")
         if authorization and authorization != user:
             text = "Authentication failed: Client requested an authorization id that is different from username"
@@ -186,7 +186,7 @@ class ScramServer:
         self._user = user
         self._credential = credential
         self._nonce = match["nonce"] + self._nonce
-        first = f"r={self._nonce},s={encoded(credential.salt)},i={credential.iterations}"
+        first = f"r={self._nonce},s={encode_base64(credential.salt)},i={credential.iterations}"
         self._signed = f"{match['bare']},{first}"
         return first.encode()
 
@@ -204,10 +204,10 @@ class ScramServer:
         proof = base64_bytes(match["proof"])
         key = xor(signature, proof) if len(proof) == len(signature) else b""
         if not hmac.compare_digest(hashlib.new(self._hash, key).digest(), credential.stored_key):
-            raise SaslRefused(f"the user or the password is wrong (user {shown(self._user)})")
+            raise SaslRefused(f"the user or the password is wrong (user {quote_user(self._user)})")
         self.name = credential.owner if credential.owner is not None else self._user
         self.expires_ms = credential.expires_ms
-        return f"v={encoded(hmac.digest(credential.server_key, signed, self._hash))}".encode()
+        return f"v={encode_base64(hmac.digest(credential.server_key, signed, self._hash))}".encode()
 
 
 class ScramClient:
@@ -242,7 +242,7 @@ class ScramClient:
         return f"n,,n={self._user},r={self._nonce}{self._extensions}".encode()
 
     def answer(self, token: bytes) -> bytes | None:
-        text = decoded(token)
+        text = decode_token(token)
         if self._expected:
             match = _SERVER_FINAL.fullmatch(text)
             if match is None or match["signature"] is None:
@@ -264,11 +264,11 @@ class ScramClient:
             self._salted.clear()
             self._salted[salt, iterations] = salted
         client_key = hmac.digest(salted, b"Client Key", self._hash)
-        bare = f"c={encoded(b'n,,')},r={match['nonce']}"
+        bare = f"c={encode_base64(b'n,,')},r={match['nonce']}"
         signed = f"n={self._user},r={self._nonce}{self._extensions},{text},{bare}".encode()
         signature = hmac.digest(hashlib.new(self._hash, client_key).digest(), signed, self._hash)
         self._expected = hmac.digest(hmac.digest(salted, b"Server Key", self._hash), signed, self._hash)
-        return f"{bare},p={encoded(xor(client_key, signature))}".encode()
+        return f"{bare},p={encode_base64(xor(client_key, signature))}".encode()
 
 
 def credential_of_password(mechanism: str, password: str, salt: bytes, iterations: int) -> Credential:
@@ -284,7 +284,7 @@ def new_nonce() -> str:
     return secrets.token_hex(16)
 
 
-def encoded(data: bytes) -> str:
+def encode_base64(data: bytes) -> str:
     return b64encode(data).decode()
 
 
@@ -296,7 +296,7 @@ def base64_bytes(text: str) -> bytes:
         raise SaslRefused("a value in its message is not base64") from None
 
 
-def decoded(token: bytes) -> str:
+def decode_token(token: bytes) -> str:
     """The text of a token. Raises SaslRefused where it is too long, or not UTF-8."""
     if len(token) > TOKEN_BYTES_MAX:
         raise SaslRefused(f"its token has more than {TOKEN_BYTES_MAX} bytes")
@@ -310,6 +310,6 @@ def xor(left: bytes, right: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(left, right, strict=True))
 
 
-def shown(user: str) -> str:
+def quote_user(user: str) -> str:
     """A name from a peer, as it may stand in a line of the log."""
     return repr(user[:64])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from raft.network.mechanisms import SaslRefused, shown
+from raft.network.mechanisms import SaslRefused, quote_user
 from raft.network.requests import API_VERSIONS, BadRequest, Parsed, parse_request, response_frame
 from records.errors import Error
 from records.messages.sasl import SaslAuthenticateResponse, SaslHandshakeResponse
@@ -132,7 +132,7 @@ class SaslGate:
             return False
         return self._renewed_at is None or self._loop.time() - self._renewed_at >= REAUTH_S_MIN
 
-    def announced(self, response: Any) -> Any:
+    def add_apis(self, response: Any) -> Any:
         """An answer to ApiVersions with what the gate serves; other answers as they are."""
         if not isinstance(response, ApiVersionsResponse) or response.error_code:
             return response
@@ -147,7 +147,9 @@ class SaslGate:
         names = tuple(self._sasl.mechanisms)
         if name not in self._sasl.mechanisms:
             answer = SaslHandshakeResponse(error_code=int(Error.UNSUPPORTED_SASL_MECHANISM), mechanisms=names)
-            reason = f"SASL mechanism {shown(name)} is not enabled, only {', '.join(names)}: sasl.enabled.mechanisms"
+            reason = (
+                f"SASL mechanism {quote_user(name)} is not enabled, only {', '.join(names)}: sasl.enabled.mechanisms"
+            )
             self._fail(connection, slot, request, answer, reason)
             return
         self._state = State.TOKENS

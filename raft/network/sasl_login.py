@@ -22,8 +22,8 @@ _WITH_PASSWORD = ("PLAIN", *HASHES)
 class SaslLogin:
     """One authentication, the first of a connection or a later one.
 
-    ask: sends a request in a version; each answer goes to `answered`. on_done: takes the lifetime of the session in ms,
-    0 when it has no end. on_refused: takes the reason; it is called last. After `cancel` nothing is called.
+    ask: sends a request in a version; each answer goes to `on_answer`. on_done: takes the lifetime of the session in
+    ms, 0 when it has no end. on_refused: takes the reason; it is called last. After `cancel` nothing is called.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SaslLogin:
         version = common_version(SaslHandshakeRequest, self._versions)
         self._ask(SaslHandshakeRequest(mechanism=self._name), version)
 
-    def answered(self, request: Any, answer: Any) -> None:
+    def on_answer(self, request: Any, answer: Any) -> None:
         """The answer to the last request."""
         if answer.error_code:
             self._on_refused(self._refusal(request, answer))
@@ -91,11 +91,11 @@ class SaslLogin:
             self._send(step)
             return
 
-        def done(future: asyncio.Future[bytes | None]) -> None:
+        def on_done(future: asyncio.Future[bytes | None]) -> None:
             if not self._is_cancelled and not future.cancelled():
                 self._send(future.result)
 
-        self._loop.run_in_executor(None, step).add_done_callback(done)
+        self._loop.run_in_executor(None, step).add_done_callback(on_done)
 
     def _send(self, step: Callable[[], bytes | None]) -> None:
         try:

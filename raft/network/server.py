@@ -145,18 +145,18 @@ class Server:
 
         Raises EncodeError where the version cannot carry the answer.
         """
-        asked = self._asked(source)
+        asked = self._find_request(source)
         if asked is not None:
             connection, slot = asked
             if connection.gate is not None:
-                response = connection.gate.announced(response)
+                response = connection.gate.add_apis(response)
             self.send(source, response_frame(response, slot.version, slot.correlation_id))
 
     def encoder(self, source: Source) -> Callable[[Any], Sequence[Piece]] | None:
         """The function that encodes the answer to a request, for `send`; another thread may call it. None where the
         connection is closed. Not for ApiVersions.
         """
-        asked = self._asked(source)
+        asked = self._find_request(source)
         if asked is None:
             return None
         version, correlation_id = asked[1].version, asked[1].correlation_id
@@ -164,7 +164,7 @@ class Server:
 
     def send(self, source: Source, pieces: Sequence[Piece]) -> None:
         """Answer a request with the bytes of its answer; does nothing if its connection is closed."""
-        asked = self._asked(source)
+        asked = self._find_request(source)
         if asked is not None:
             if len(pieces) > 1:
                 self._spend(sum(map(len, pieces)))
@@ -190,7 +190,7 @@ class Server:
             return True
         return self._iteration_bytes >= ITERATION_BYTES_MAX and not is_light
 
-    def _asked(self, source: Source) -> tuple[Connection, Slot] | None:
+    def _find_request(self, source: Source) -> tuple[Connection, Slot] | None:
         """A request that is not answered, with its connection; None where that is closed."""
         connection = self.connections.get(source.connection)
         slot = None if connection is None else connection.slot(source.correlation)
@@ -287,9 +287,9 @@ class Server:
             listener,
             self._loop,
             bytes_max=self._request_bytes_max,
-            on_made=self._made,
+            on_made=self._on_made,
             on_frame=self._take,
-            on_lost=self._lost,
+            on_lost=self._on_lost,
             on_held=self._hold,
             on_stuck=self._note_stuck,
             must_wait=self._must_wait,
@@ -298,7 +298,7 @@ class Server:
             connection.buffer = self._buffer
         return connection
 
-    def _made(self, connection: Connection) -> None:
+    def _on_made(self, connection: Connection) -> None:
         self.connections[connection.number] = connection
         if connection.gate is not None:
             self._await_authentication(connection)
@@ -311,7 +311,7 @@ class Server:
             silent.error = f"{len(self.connections)} connections are open, and this one was silent for longest"
             silent.abort()
 
-    def _lost(self, connection: Connection) -> None:
+    def _on_lost(self, connection: Connection) -> None:
         if connection.error is not None:
             fields = {"peer": connection.peer, "listener": connection.listener, "reason": connection.error}
             self._note("connection_refused", fields)

@@ -175,7 +175,7 @@ class TlsConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_closing = True
-        self._done("it closed the connection during the handshake")
+        self._end_handshake("it closed the connection during the handshake")
         if self._inner is not None:
             self._inner.connection_lost(exc)
 
@@ -200,18 +200,18 @@ class TlsConnection(asyncio.Protocol):
         if self._server_side:
             acknowledge(self._raw)
         self.is_open = True
-        self._done(None)
+        self._end_handshake(None)
         self._inner = self._inner_of(self)
         self._inner.connection_made(self)
         self._read()
 
     def fail(self, reason: str) -> None:
         """End a connection whose handshake is not complete."""
-        self._done(reason)
+        self._end_handshake(reason)
         self._is_closing = True
         self._raw.close()
 
-    def _done(self, reason: str | None) -> None:
+    def _end_handshake(self, reason: str | None) -> None:
         if not self._is_done:
             self._is_done = True
             self._on_done(self, reason)

@@ -48,7 +48,7 @@ class FollowerState:
         self.leader_high_watermark = -1
         self.download: Download | None = None
 
-    def fetched(self, now_ms: int, timeout_ms: int) -> None:
+    def on_fetched(self, now_ms: int, timeout_ms: int) -> None:
         """The leader answered successfully: the fetch timeout starts again, unless it has resigned since.
 
         An answer may arrive after EndQuorumEpoch, which comes on another connection.
@@ -59,7 +59,7 @@ class FollowerState:
         self.has_fetched = True
         self.has_asked = False
 
-    def resigned(self, deadline_ms: int) -> None:
+    def on_resigned(self, deadline_ms: int) -> None:
         """The leader has resigned: there is no leader to protect from pre-votes. deadline_ms: of our own election.
 
         It says so again where our answer was lost. That does not put the election off.

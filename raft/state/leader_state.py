@@ -37,7 +37,7 @@ class Progress:
         self.end_offset = self.fetched_ms = self.caught_up_ms = self.leader_end = self.since_ms = UNKNOWN
         self.connection: int | None = None
 
-    def fetched(self, offset: int, leader_end: int, connection: int, now_ms: int) -> None:
+    def on_fetched(self, offset: int, leader_end: int, connection: int, now_ms: int) -> None:
         """It fetches from `offset` on: all records below are durable there."""
         if connection != self.connection:
             self.connection, self.since_ms = connection, now_ms
@@ -171,7 +171,7 @@ class LeaderState:
         others.sort(key=lambda other: (-other.end_offset, other.connection is None, other.since_ms, other.key))
         return tuple(other.key for other in others)
 
-    def disconnected(self, connection: int) -> None:
+    def on_disconnected(self, connection: int) -> None:
         """The connection is closed."""
         self.parked.pop(connection, None)
         self.rounds.forget(connection)

@@ -74,7 +74,7 @@ class LogView:
         return self.snapshots[-1].id.epoch if self.snapshots else 0
 
     @property
-    def ever_committed(self) -> int:
+    def committed_end(self) -> int:
         """The records below it are known to be committed, by this process or by an earlier one."""
         return max(self.committed, self.committed_before)
 
@@ -133,7 +133,7 @@ class LogView:
             return min(own.end_offset, diverging.end_offset)
         return own.end_offset
 
-    # Changing. Each change is an operation with a number; it is on disk once `flushed` was called with the number.
+    # Changing. Each change is an operation with a number; it is on disk once `on_flushed` was called with the number.
 
     def append(self, end_offset: int, epoch: int) -> tuple[int, bool]:
         """Append batches of one epoch, up to `end_offset`; returns the number, and whether the epochs changed."""
@@ -181,7 +181,7 @@ class LogView:
         self.epochs = kept
         return self._issue(self.end), is_changed
 
-    def flushed(self, number: int, end_offset: int, size: int) -> bool:
+    def on_flushed(self, number: int, end_offset: int, size: int) -> bool:
         """All operations up to `number` are on disk. end_offset, size: -1 for as expected, or unchanged.
 
         Returns whether the epochs changed: they do where the disk ends before the offset that was asked for.

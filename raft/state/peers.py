@@ -44,7 +44,7 @@ class Peers:
         """Forget all requests and backoffs: the role changed, and earlier requests no longer matter."""
         self._entries.clear()
 
-    def sent(self, peer: int, request: Any, now_ms: int) -> int:
+    def record_sent(self, peer: int, request: Any, now_ms: int) -> int:
         """Record a request that is sent now; returns its number."""
         self._number += 1
         entry = self._entry(peer)

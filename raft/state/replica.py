@@ -183,9 +183,9 @@ class Replica:
         self.emit(Noted(name, fields))
 
     def send(self, peer: int, endpoint: Endpoint, request: Any, now_ms: int) -> None:
-        self.emit(Send(peer, self.peers.sent(peer, request, now_ms), endpoint, request))
+        self.emit(Send(peer, self.peers.record_sent(peer, request, now_ms), endpoint, request))
 
-    def saved(self, number: int) -> None:
+    def on_saved(self, number: int) -> None:
         """A `SaveElection` is on disk: release the effects that waited for it."""
         assert number <= self._saves, f"save {number} was not ordered yet, the last was {self._saves}"
         self._saved = max(self._saved, number)
@@ -256,10 +256,10 @@ class Replica:
         self._truncate_control()
         assert self.notified_offset <= end_offset, f"truncation to {end_offset}, {self.notified_offset} was notified"
 
-    def flushed(self, number: int, end_offset: int, size: int) -> None:
+    def on_flushed(self, number: int, end_offset: int, size: int) -> None:
         """The operations of the log up to `number` are on disk, which may end before the log does."""
         end = self.log.end
-        if self.log.flushed(number, end_offset, size):
+        if self.log.on_flushed(number, end_offset, size):
             self._save_epochs(changed=True)
         if self.log.end < end:
             self._truncate_control()

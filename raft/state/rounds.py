@@ -30,7 +30,7 @@ class Rounds:
         self.asked += 1
         self._open.append((self.asked, number))
 
-    def answered(self, connection: int) -> None:
+    def on_answered(self, connection: int) -> None:
         """A Fetch of a voter is answered now."""
         self._answered[connection] = self.asked
 

@@ -48,7 +48,7 @@ class Tally:
         return tuple(voter_id for voter_id in self.ids if self._votes.get(voter_id))
 
     @property
-    def unanswered(self) -> tuple[int, ...]:
+    def silent_voters(self) -> tuple[int, ...]:
         """Ids of the voters that have not answered, ascending."""
         return tuple(voter_id for voter_id in self.ids if voter_id not in self._votes)
 
@@ -59,4 +59,4 @@ class Tally:
     @property
     def is_lost(self) -> bool:
         """Whether no majority is possible, even if all voters that have not answered grant."""
-        return len(self.granting) + len(self.unanswered) < self.majority
+        return len(self.granting) + len(self.silent_voters) < self.majority

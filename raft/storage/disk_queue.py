@@ -32,7 +32,7 @@ class DiskQueue:
     def submit(self, operation: str, job: Callable[[], None]) -> None:
         """Run `job` after all jobs that were submitted before. operation: its name, for the text of an error."""
 
-        def guarded() -> None:
+        def run_guarded() -> None:
             if self.failure is None:
                 try:
                     job()
@@ -41,7 +41,7 @@ class DiskQueue:
             self.done += 1
 
         self.asked += 1
-        self._executor.submit(guarded)
+        self._executor.submit(run_guarded)
 
     def fail(self, operation: str, error: Exception) -> DiskFailed:
         """Stop all work; returns the first failure, which may be an earlier one."""

@@ -138,7 +138,7 @@ class SnapshotStore:
         self.sizes[snapshot] = size
         return size
 
-    def taken(self, snapshot: SnapshotId, path: str, handle: int, timestamp_ms: int) -> None:
+    def on_taken(self, snapshot: SnapshotId, path: str, handle: int, timestamp_ms: int) -> None:
         """A snapshot of this node is complete; `SnapshotTaken` follows."""
 
         def job() -> None:
@@ -206,7 +206,7 @@ class SnapshotWriter:
         """All records are written: `SnapshotTaken` follows."""
         self._put(self._bytes.footer())
         self._write()
-        self._store.taken(self._snapshot, self._path, self._handle, self._timestamp_ms)
+        self._store.on_taken(self._snapshot, self._path, self._handle, self._timestamp_ms)
 
     def drop(self) -> None:
         """Abandon the snapshot: delete its file."""

@@ -83,7 +83,7 @@ class Storage:
         self.notes = opened.notes
         self._on_input = on_input
         self._queue = DiskQueue(executor, on_failure)
-        self._commit = GroupCommit(files, directory, self._queue, self._flushed)
+        self._commit = GroupCommit(files, directory, self._queue, self._on_flushed)
         self._prefix = PrefixKeeper(files, directory, self._queue, self.log, opened.committed)
         self._snapshots = SnapshotStore(files, directory, self._queue, on_input, on_note)
         self._snapshots.sizes = {found.id: found.size for found in opened.recovered.snapshots}
@@ -201,17 +201,17 @@ class Storage:
             self.log.close()
 
     def _append(self, effect: Append) -> None:
-        self._logged(self.log.append(effect.number, effect.base_offset, effect.end_offset, effect.data))
+        self._on_logged(self.log.append(effect.number, effect.base_offset, effect.end_offset, effect.data))
 
     def _truncate(self, effect: Truncate) -> None:
-        self._logged(self.log.truncate(effect.number, effect.end_offset, self._prefix.high_watermark))
+        self._on_logged(self.log.truncate(effect.number, effect.end_offset, self._prefix.high_watermark))
 
     def _reset(self, effect: ResetLog) -> None:
-        self._logged(self.log.reset(effect.number, effect.id.end_offset))
-        self._committed(effect.id.end_offset)
+        self._on_logged(self.log.reset(effect.number, effect.id.end_offset))
+        self._on_committed(effect.id.end_offset)
 
     def _advance(self, effect: AdvanceLogStart) -> None:
-        self._logged(self.log.advance_start(effect.number, effect.start_offset))
+        self._on_logged(self.log.advance_start(effect.number, effect.start_offset))
 
     def _save_election(self, effect: SaveElection) -> None:
         text = quorum_state_text(effect.epoch, effect.leader_id, effect.voted, effect.kraft_version, effect.voter_ids)
@@ -239,21 +239,21 @@ class Storage:
         self._snapshots.delete(effect.id)
 
     def _high_watermark(self, effect: HighWatermark) -> None:
-        self._committed(effect.offset)
+        self._on_committed(effect.offset)
 
-    def _committed(self, offset: int) -> None:
+    def _on_committed(self, offset: int) -> None:
         self._prefix.high_watermark = max(self._prefix.high_watermark, offset)
         if self._prefix.is_due():
             self._prefix.schedule()
 
-    def _logged(self, point: LogPoint) -> None:
+    def _on_logged(self, point: LogPoint) -> None:
         self._commit.add(point)
         if self.log.retired:
             handles, self.log.retired = self.log.retired, []
             # Behind the flushes that may use them.
             self._queue.submit("closing files", lambda: self._close_all(handles))
 
-    def _flushed(self, point: LogPoint) -> None:
+    def _on_flushed(self, point: LogPoint) -> None:
         self.log.flushed = point.number
         self._on_input(Flushed(point.number, point.end_offset, point.log_bytes))
 

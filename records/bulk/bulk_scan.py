@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from records.batch import RECORD_BYTES_MIN, CorruptBatch, read_records, some_records, uncompressed
+from records.batch import RECORD_BYTES_MIN, CorruptBatch, read_records, some_records, uncompress
 from records.bulk.bulk_segments import Group, Single, segments
 from records.bulk.bulk_shapes import FRAME_BYTES, Columns, Shape, TopicShape, rows_equal, shape_of, topic_shape_of
 from records.wire import read_uvarint, zigzag
@@ -41,11 +41,11 @@ def scan(data: bytes, batch: Batch, *, rows_min: int = ROWS_MIN, is_lazy: bool =
     without shapes as it is asked for, so that the first record does not wait for the last. Raises CorruptBatch as
     `batch.records_of` does, before anything is yielded unless it is lazy, and for a record without a value.
     """
-    body, position, end = uncompressed(data, batch)
+    body, position, end = uncompress(data, batch)
     if batch.record_count < rows_min or (heads := _heads(body, position, end, batch.record_count)) is None:
         yield from _one_by_one(body, position, end, batch)
         return
-    groups = _grouped(body, heads, batch, rows_min)
+    groups = _group_by_layout(body, heads, batch, rows_min)
     if is_lazy and not groups:
         yield from _in_turn(body, position, end, batch)
         return
@@ -124,7 +124,7 @@ def _heads(body: bytes, position: int, end: int, count: int) -> NDArray[np.int64
     return out if position == end else None
 
 
-def _grouped(body: bytes, heads: NDArray[np.int64], batch: Batch, rows_min: int) -> list[Group]:
+def _group_by_layout(body: bytes, heads: NDArray[np.int64], batch: Batch, rows_min: int) -> list[Group]:
     """The records with the same layout, each once, in groups of at least `rows_min`."""
     view = np.frombuffer(body, np.uint8)
     count = batch.record_count
@@ -160,11 +160,11 @@ def _grouped(body: bytes, heads: NDArray[np.int64], batch: Batch, rows_min: int)
             entry[1].append(indices)
             entry[2].append(mine)
             values, members = _only(~alike, values, members)
-    groups = [Group(shape, _joined(indices), _joined(values)) for shape, indices, values in found.values()]
+    groups = [Group(shape, _join(indices), _join(values)) for shape, indices, values in found.values()]
     return [group for group in groups if len(group.indices) >= rows_min]
 
 
-def _joined(pieces: list[NDArray[Any]]) -> NDArray[Any]:
+def _join(pieces: list[NDArray[Any]]) -> NDArray[Any]:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 

@@ -140,10 +140,10 @@ def batch_body(parts: Sequence[Rows | bytes], first_delta: int = 0) -> tuple[byt
     delta = first_delta
     for part in parts:
         if isinstance(part, Rows):
-            out.extend(_framed(part, delta))
+            out.extend(_frame_rows(part, delta))
             delta += len(part)
         else:
-            out.append(_framed_value(part, delta))
+            out.append(_frame_value(part, delta))
             delta += 1
     return b"".join(out), delta - first_delta
 
@@ -267,7 +267,7 @@ def _record_length(value_size: int, delta_width: int) -> int:
     return 4 + delta_width + len(zigzag(value_size)) + value_size
 
 
-def _framed(rows: Rows, delta: int) -> list[bytes]:
+def _frame_rows(rows: Rows, delta: int) -> list[bytes]:
     """The records of some rows; one piece for each width of the offset delta."""
     pieces = []
     value_size = rows.value_size
@@ -287,7 +287,7 @@ def _framed(rows: Rows, delta: int) -> list[bytes]:
     return pieces
 
 
-def _framed_value(value: bytes, delta: int) -> bytes:
+def _frame_value(value: bytes, delta: int) -> bytes:
     # One record behind many rows is not worth a table of all the deltas before it.
     known = zigzags(1)
     offset = known[delta] if delta < len(known) else zigzag(delta)

@@ -64,14 +64,14 @@ class DecoderSource(Source):
         if codes == "B":
             self.put(depth, f"{targets} = b[p]; p += 1")
         elif codes:
-            unpack = self.bound("U", layout(codes).unpack_from)
+            unpack = self.bind("U", layout(codes).unpack_from)
             self.put(depth, f"{targets}, = {unpack}(b, p); p += {layout(codes).size}")
         self.put(depth, text)
 
     def free(self, depth: int, text: str) -> None:
         self.put(depth, text)
 
-    def fixed(self, target: str, code: str) -> None:
+    def add_fixed(self, target: str, code: str) -> None:
         self.pending.append((target, code))
 
     def mark(self, depth: int, path: str) -> None:
@@ -82,10 +82,10 @@ class DecoderSource(Source):
     def struct(self, schema: Schema, depth: int, prefix: str) -> str:
         """Read a struct; returns the name of its value, which is complete once the pending values are read."""
         value = self.name("x")
-        self.free(depth, f"{value} = new({self.bound('C', schema.cls)})")
+        self.free(depth, f"{value} = new({self.bind('C', schema.cls)})")
         for field in schema.fields:
             if field.tag is not None or not field.at(self.version):
-                self.free(depth, f"{value}.{field.name} = {self.bound('d', field.default_of())}")
+                self.free(depth, f"{value}.{field.name} = {self.bind('d', field.default_of())}")
         self.free(depth, f"{value}.unknown_tags = ()")
         for field in self.ordinary(schema):
             self.mark(depth, f"{prefix}{field.json_name}")
@@ -101,7 +101,7 @@ class DecoderSource(Source):
         """
         compact = self.flexible and field.compact
         if compact:
-            self.fixed(name, "B")
+            self.add_fixed(name, "B")
             if limit:
                 self.line(depth, f"if {name} > 127:")
                 self.put(depth + 1, f"{name}, p = uv(b, p, {name})")
@@ -110,7 +110,7 @@ class DecoderSource(Source):
                 self.line(depth, f"if {name} > 127: {name}, p = uv(b, p, {name})")
             self.put(depth, f"{name} -= 1")
         else:
-            self.fixed(name, "h" if limit else "i")
+            self.add_fixed(name, "h" if limit else "i")
         if not field.nullable_at(self.version):
             self.line(depth, f'if {name} < 0: short("null or a negative length where a value is required", {name})')
         elif not compact and not self.lenient:
@@ -124,14 +124,14 @@ class DecoderSource(Source):
         elif is_struct(field.type):
             if nullable:
                 flag = self.name("f")
-                self.fixed(flag, "b")
+                self.add_fixed(flag, "b")
                 self.line(depth, f"{target} = None")
                 self.put(depth, f"if {flag} >= 0:")
                 depth += 1
             value = self.struct(schema_of(field.type), depth, f"{path}.")
             self.line(depth, f"{target} = {value}")
         elif field.type.code:
-            self.fixed(target, field.type.code)
+            self.add_fixed(target, field.type.code)
         else:
             size = self.name("n")
             self.length(size, field, depth, STRING_MAX if field.type is string else 0)
@@ -148,7 +148,7 @@ class DecoderSource(Source):
 
     def array(self, field: Field, target: str, depth: int, path: str, nullable: bool) -> None:
         if self.flexible and isinstance(field.element, Primitive) and field.element.code and not self.lenient:
-            self.fixed_array(field, target, depth, nullable)
+            self.add_fixed_array(field, target, depth, nullable)
             return
         count = self.name("n")
         self.length(count, field, depth)
@@ -160,7 +160,7 @@ class DecoderSource(Source):
         least = least_size(element, self.version, self.flexible)
         self.line(depth, f'if {count} * {least} > e - p: short("element count", {count}, e - p)')
         if isinstance(element, Primitive) and element.code:
-            large = self.bound("L", large_array(element.code))
+            large = self.bind("L", large_array(element.code))
             self.put(depth, f"{target} = {large}({count}).unpack_from(b, p); p += {least} * {count}")
             return
         items, index = self.name("l"), self.name("i")
@@ -178,12 +178,12 @@ class DecoderSource(Source):
             self.line(depth + 1, f"{items}.append({item})")
         self.put(depth, f"{target} = tuple({items})")
 
-    def fixed_array(self, field: Field, target: str, depth: int, nullable: bool) -> None:
+    def add_fixed_array(self, field: Field, target: str, depth: int, nullable: bool) -> None:
         """Read an array of fixed-size elements; for a short one a table has the function for its count."""
         count, size = self.name("n"), field.element.size
         table = (_null_array, *small_arrays("", field.element.code, "unpack_from"))
-        small, large = self.bound("A", table), self.bound("L", large_array(field.element.code))
-        self.fixed(count, "B")
+        small, large = self.bind("A", table), self.bind("L", large_array(field.element.code))
+        self.add_fixed(count, "B")
         keyword = "if"
         if nullable:
             self.line(depth, f"if not {count}: {target} = None")
@@ -207,7 +207,7 @@ class DecoderSource(Source):
         count, unknown, last = self.name("t"), self.name("u"), self.name("g")
         place = prefix.rstrip(".")
         self.mark(depth, place)
-        self.fixed(count, "B")
+        self.add_fixed(count, "B")
         self.line(depth, f"if {count}:")
         depth += 1
         self.put(depth, f"if {count} > 127: {count}, p = uv(b, p, {count})")
@@ -227,7 +227,7 @@ class DecoderSource(Source):
             self.put(depth, f"{last} = {tag}; {end} = p + {size}")
             self.put(depth, f'if {end} > e: short("size of tag", {size}, e - p)')
         keyword = "if"
-        for field in self.tagged(schema):
+        for field in self.tagged_fields(schema):
             self.put(depth, f"{keyword} {tag} == {field.tag}:")
             self.mark(depth + 1, f"{prefix}{field.json_name}")
             self.value(field, f"{value}.{field.name}", depth + 1, f"{prefix}{field.json_name}")
@@ -289,4 +289,4 @@ def _signed_tag(data: bytes, position: int) -> tuple[int, int, int]:
 
 def make_decoder(schema: Schema, version: int, *, careful: bool = False, lenient: bool = False) -> Any:
     """`decode(data, position) -> (message, end)`, `end` never beyond the data; see `DecoderSource` for the variants."""
-    return DecoderSource(schema, version, careful=careful, lenient=lenient).compiled()
+    return DecoderSource(schema, version, careful=careful, lenient=lenient).compile()

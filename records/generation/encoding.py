@@ -34,16 +34,16 @@ class EncoderSource(Source):
     def flush(self, depth: int, out: str) -> None:
         """Write the pending values to `out`."""
         if self.pending:
-            self.put(depth, f"{out} += {self.packed()}")
+            self.put(depth, f"{out} += {self.pack_pending()}")
             self.pending = []
 
     def line(self, depth: int, out: str, text: str) -> None:
         self.flush(depth, out)
         self.put(depth, text)
 
-    def packed(self, tail: str = "") -> str:
+    def pack_pending(self, tail: str = "") -> str:
         """The expression of the pending values' bytes, and `tail` in letters that take no value."""
-        pack = self.bound("P", layout("".join(code for _, code in self.pending) + tail).pack)
+        pack = self.bind("P", layout("".join(code for _, code in self.pending) + tail).pack)
         return f"{pack}({', '.join(expression for expression, _ in self.pending)})"
 
     def struct(self, schema: Schema, value: str, depth: int, out: str, prefix: str) -> None:
@@ -69,7 +69,7 @@ class EncoderSource(Source):
             return f"{name} is not None"
         if field.is_array and default == ():
             return f"({name} is None or len({name}) > 0)" if field.null_since <= LATEST else f"len({name}) > 0"
-        known = repr(default) if isinstance(default, (int, str)) else self.bound("d", default)
+        known = repr(default) if isinstance(default, (int, str)) else self.bind("d", default)
         if is_struct(field.type):
             return f"({name} is not {known} and {name} != {known})"
         return f"{name} != {known}"
@@ -148,11 +148,11 @@ class EncoderSource(Source):
         if isinstance(element, Primitive) and element.code and element.code != "16s":
             count = self.name("n")
             prefix = "B" if self.flexible else "i"
-            small = self.bound("A", small_arrays(prefix, element.code, "pack"))
-            large = self.bound("L", large_array(element.code))
+            small = self.bind("A", small_arrays(prefix, element.code, "pack"))
+            large = self.bind("L", large_array(element.code))
             self.line(depth, out, f"{count} = len({name})")
             wire = f"{count} + 1" if self.flexible else count
-            head = f"uvarint({wire})" if self.flexible else f"{self.bound('P', layout('i').pack)}({wire})"
+            head = f"uvarint({wire})" if self.flexible else f"{self.bind('P', layout('i').pack)}({wire})"
             self.put(depth, f"if {count} < {SMALL}: {out} += {small}[{count}]({wire}, *{name})")
             self.put(depth, f"else: {out} += {head}; {out} += {large}({count}).pack(*{name})")
             return
@@ -176,7 +176,7 @@ class EncoderSource(Source):
 
     def tags(self, schema: Schema, value: str, depth: int, out: str, prefix: str) -> None:
         """Write the tag section: fields that differ from their defaults, and unknown ones, in the order of tags."""
-        fields = self.tagged(schema)
+        fields = self.tagged_fields(schema)
         unknown, present = self.name("u"), self.name("t")
         self.put(depth, f"{unknown} = {value}.unknown_tags")
         names = {field.name: self.name("v") for field in fields}
@@ -190,7 +190,7 @@ class EncoderSource(Source):
             self.put(depth, f"{present} = 0")
             empty = f"not {unknown}"
         if self.pending:
-            with_end, without = self.packed("x"), self.packed()
+            with_end, without = self.pack_pending("x"), self.pack_pending()
             self.pending = []
             self.put(depth, f"if {empty}: {out} += {with_end}")
             self.put(depth, "else:")
@@ -211,15 +211,15 @@ class EncoderSource(Source):
         """Write tag, size and value of one field."""
         element = field.element
         if isinstance(field.type, Primitive) and field.type.code and field.type.code != "16s":
-            pack = self.bound("P", layout("BB" + field.type.code).pack)
+            pack = self.bind("P", layout("BB" + field.type.code).pack)
             self.put(depth, f"{out} += {pack}({field.tag}, {field.type.size}, {name})")
             return
         numbers = field.is_array and isinstance(element, Primitive) and element.code not in ("", "16s")
         if numbers and (field.default_of() is None or not field.nullable_at(self.version)):
             # The size of a short array needs no buffer to be known: it stays below 128 up to this count.
             limit = min(SMALL, 126 // element.size + 1)
-            small, count = self.bound("A", small_arrays("BBB", element.code, "pack")), self.name("n")
-            large = self.bound("L", large_array(element.code))
+            small, count = self.bind("A", small_arrays("BBB", element.code, "pack")), self.name("n")
+            large = self.bind("L", large_array(element.code))
             self.put(depth, f"{count} = len({name})")
             head = f"{field.tag}, {element.size} * {count} + 1, {count} + 1"
             self.put(depth, f"if {count} < {limit}: {out} += {small}[{count}]({head}, *{name})")
@@ -262,4 +262,4 @@ def _refuse(path: str, version: int, what: str = "a value") -> NoReturn:
 
 def make_encoder(schema: Schema, version: int, *, parts: bool = False) -> Any:
     """`encode(message, out)`, which appends to a bytearray; see `EncoderSource` for `parts`."""
-    return EncoderSource(schema, version, parts=parts).compiled()
+    return EncoderSource(schema, version, parts=parts).compile()

@@ -39,7 +39,7 @@ class Source:
         self.count += 1
         return f"{stem}{self.count}"
 
-    def bound(self, stem: str, value: object) -> str:
+    def bind(self, stem: str, value: object) -> str:
         """A name by which the generated code can use `value`."""
         name = self.name(stem)
         self.names[name] = value
@@ -48,7 +48,7 @@ class Source:
     def ordinary(self, schema: Schema) -> list[Field]:
         return [field for field in schema.at(self.version) if field.tag is None]
 
-    def tagged(self, schema: Schema) -> list[Field]:
+    def tagged_fields(self, schema: Schema) -> list[Field]:
         fields = [field for field in schema.at(self.version) if field.tag is not None]
         return sorted(fields, key=lambda field: field.tag or 0)
 
@@ -60,7 +60,7 @@ class Source:
         """The source as it is compiled, to be read when a codec is in doubt."""
         return "\n".join(self.lines)
 
-    def compiled(self) -> Any:
+    def compile(self) -> Any:
         kind = type(self).__name__.removesuffix("Source").lower()
         code = compile(self.text(), f"<{kind} {self.schema.name} v{self.version}>", "exec")
         names = dict(self.names)

@@ -18,11 +18,11 @@ _STORED_ESCAPES = {
 def properties_text(values: dict[str, str], comments: tuple[str, ...] = ()) -> str:
     """The lines that Java stores: the comments, then the values, in their order."""
     lines = [f"#{comment}" for comment in comments]
-    lines += [f"{_stored(key, is_key=True)}={_stored(value, is_key=False)}" for key, value in values.items()]
+    lines += [f"{_escape(key, is_key=True)}={_escape(value, is_key=False)}" for key, value in values.items()]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _stored(text: str, *, is_key: bool) -> str:
+def _escape(text: str, *, is_key: bool) -> str:
     """A blank is escaped where it would be lost: anywhere in a key, at the start of a value."""
     parts = [_STORED_ESCAPES.get(character, character) for character in text]
     blanks = len(text) if is_key else 1

@@ -1,6 +1,6 @@
 """Registration and heartbeats of brokers (KIP-631)."""
 
-from records.schema import message, since, struct, tagged
+from records.schema import message, since, struct, tagged_field
 from records.wire import array, boolean, int16, int32, int64, nullable, string, uint16, uuid
 
 
@@ -70,8 +70,8 @@ class BrokerHeartbeatRequest:
     current_metadata_offset: int64
     want_fence: boolean
     want_shut_down: boolean
-    offline_log_dirs: array[uuid] = tagged(0, default=(), since=1)
-    cordoned_log_dirs: nullable[array[uuid]] = tagged(1, default=None, since=2)
+    offline_log_dirs: array[uuid] = tagged_field(0, default=(), since=1)
+    cordoned_log_dirs: nullable[array[uuid]] = tagged_field(1, default=None, since=2)
 
 
 @message(api_key=63, kind="response", versions=(0, 2), flexible=0)

@@ -1,6 +1,6 @@
 """Elections of the quorum: Vote, BeginQuorumEpoch, EndQuorumEpoch (KIP-595, KIP-853, KIP-996)."""
 
-from records.schema import message, since, struct, tagged, until
+from records.schema import message, since, struct, tagged_field, until
 from records.wire import array, boolean, int16, int32, int64, nullable, string, uint16, uuid
 
 
@@ -67,7 +67,7 @@ class VoteResponse:
 
     error_code: int16
     topics: array[TopicData]
-    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)
+    node_endpoints: array[NodeEndpoint] = tagged_field(0, default=(), since=1)
 
 
 @message(api_key=53, kind="request", versions=(0, 1), flexible=1)
@@ -126,7 +126,7 @@ class BeginQuorumEpochResponse:
 
     error_code: int16
     topics: array[TopicData]
-    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)
+    node_endpoints: array[NodeEndpoint] = tagged_field(0, default=(), since=1)
 
 
 @message(api_key=54, kind="request", versions=(0, 1), flexible=1)
@@ -194,4 +194,4 @@ class EndQuorumEpochResponse:
 
     error_code: int16
     topics: array[TopicData]
-    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)
+    node_endpoints: array[NodeEndpoint] = tagged_field(0, default=(), since=1)

@@ -1,6 +1,6 @@
 """Fetch, of clients, of replicas and of the quorum (KIP-227, KIP-320, KIP-595)."""
 
-from records.schema import message, since, struct, tagged, until
+from records.schema import message, since, struct, tagged_field, until
 from records.wire import array, int8, int16, int32, int64, nullable, record_bytes, string, uuid
 
 
@@ -45,8 +45,8 @@ class FetchRequest:
             last_fetched_epoch: int32 = since(12, default=-1)
             log_start_offset: int64 = since(5, default=-1, ignorable=True)
             partition_max_bytes: int32
-            replica_directory_id: uuid = tagged(0, default=bytes(16), since=17, ignorable=True)
-            high_watermark: int64 = tagged(1, default=9223372036854775807, since=18, ignorable=True)
+            replica_directory_id: uuid = tagged_field(0, default=bytes(16), since=17, ignorable=True)
+            high_watermark: int64 = tagged_field(1, default=9223372036854775807, since=18, ignorable=True)
 
         topic: string = until(12, default="", ignorable=True)
         topic_id: uuid = since(13, default=bytes(16), ignorable=True)
@@ -58,9 +58,9 @@ class FetchRequest:
         topic_id: uuid = since(13, default=bytes(16), ignorable=True)
         partitions: array[int32] = since(7, default=())
 
-    cluster_id: nullable[string] = tagged(0, default=None, since=12, ignorable=True)
+    cluster_id: nullable[string] = tagged_field(0, default=None, since=12, ignorable=True)
     replica_id: int32 = until(14, default=-1)
-    replica_state: ReplicaState = tagged(1, default=None, since=15)
+    replica_state: ReplicaState = tagged_field(1, default=None, since=15)
     max_wait_ms: int32
     min_bytes: int32
     max_bytes: int32 = since(3, default=2147483647, ignorable=True)
@@ -120,9 +120,9 @@ class FetchResponse:
             high_watermark: int64
             last_stable_offset: int64 = since(4, default=-1, ignorable=True)
             log_start_offset: int64 = since(5, default=-1, ignorable=True)
-            diverging_epoch: EpochEndOffset = tagged(0, default=None, since=12)
-            current_leader: LeaderIdAndEpoch = tagged(1, default=None, since=12)
-            snapshot_id: SnapshotId = tagged(2, default=None, since=12)
+            diverging_epoch: EpochEndOffset = tagged_field(0, default=None, since=12)
+            current_leader: LeaderIdAndEpoch = tagged_field(1, default=None, since=12)
+            snapshot_id: SnapshotId = tagged_field(2, default=None, since=12)
             aborted_transactions: nullable[array[AbortedTransaction]] = since(4, default=(), ignorable=True)
             preferred_read_replica: int32 = since(11, default=-1)
             records: nullable[record_bytes]
@@ -142,4 +142,4 @@ class FetchResponse:
     error_code: int16 = since(7, default=0, ignorable=True)
     session_id: int32 = since(7, default=0)
     responses: array[FetchableTopicResponse]
-    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=16)
+    node_endpoints: array[NodeEndpoint] = tagged_field(0, default=(), since=16)

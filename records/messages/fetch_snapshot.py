@@ -1,6 +1,6 @@
 """FetchSnapshot (KIP-630)."""
 
-from records.schema import field, message, since, struct, tagged
+from records.schema import field, message, since, struct, tagged_field
 from records.wire import array, int16, int32, int64, nullable, record_bytes, string, uint16, uuid
 
 
@@ -29,12 +29,12 @@ class FetchSnapshotRequest:
             current_leader_epoch: int32
             snapshot_id: SnapshotId
             position: int64
-            replica_directory_id: uuid = tagged(0, default=bytes(16), since=1, ignorable=True)
+            replica_directory_id: uuid = tagged_field(0, default=bytes(16), since=1, ignorable=True)
 
         name: string
         partitions: array[PartitionSnapshot]
 
-    cluster_id: nullable[string] = tagged(0, default=None)
+    cluster_id: nullable[string] = tagged_field(0, default=None)
     replica_id: int32 = -1
     max_bytes: int32 = 2147483647
     topics: array[TopicSnapshot]
@@ -69,7 +69,7 @@ class FetchSnapshotResponse:
             index: int32
             error_code: int16
             snapshot_id: SnapshotId
-            current_leader: LeaderIdAndEpoch = tagged(0, default=None)
+            current_leader: LeaderIdAndEpoch = tagged_field(0, default=None)
             size: int64
             position: int64
             unaligned_records: record_bytes
@@ -86,4 +86,4 @@ class FetchSnapshotResponse:
     throttle_time_ms: int32 = field(ignorable=True)
     error_code: int16
     topics: array[TopicSnapshot]
-    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)
+    node_endpoints: array[NodeEndpoint] = tagged_field(0, default=(), since=1)

@@ -1,6 +1,6 @@
 """Creating and deleting topics, and adding partitions (KIP-4, KIP-195, KIP-516)."""
 
-from records.schema import field, message, since, struct, tagged, until
+from records.schema import field, message, since, struct, tagged_field, until
 from records.wire import array, boolean, int8, int16, int32, nullable, string, uuid
 
 
@@ -64,7 +64,7 @@ class CreateTopicsResponse:
         topic_id: uuid = since(7, default=bytes(16), ignorable=True)
         error_code: int16
         error_message: nullable[string] = since(1, default="", ignorable=True)
-        topic_config_error_code: int16 = tagged(0, default=0, since=5, ignorable=True)
+        topic_config_error_code: int16 = tagged_field(0, default=0, since=5, ignorable=True)
         num_partitions: int32 = since(5, default=-1, ignorable=True)
         replication_factor: int16 = since(5, default=-1, ignorable=True)
         configs: nullable[array[CreatableTopicConfigs]] = since(5, default=(), ignorable=True)

@@ -1,6 +1,6 @@
 """The versions that a node serves: ApiVersions (KIP-35, KIP-584)."""
 
-from records.schema import message, since, struct, tagged
+from records.schema import message, since, struct, tagged_field
 from records.wire import array, boolean, int16, int32, int64, nullable, string
 
 
@@ -59,7 +59,7 @@ class ApiVersionsResponse:
     error_code: int16
     api_keys: array[ApiVersion]
     throttle_time_ms: int32 = since(1, default=0, ignorable=True)
-    supported_features: array[SupportedFeatureKey] = tagged(0, default=(), since=3, ignorable=True)
-    finalized_features_epoch: int64 = tagged(1, default=-1, since=3, ignorable=True)
-    finalized_features: array[FinalizedFeatureKey] = tagged(2, default=(), since=3, ignorable=True)
-    zk_migration_ready: boolean = tagged(3, default=False, since=3, ignorable=True)
+    supported_features: array[SupportedFeatureKey] = tagged_field(0, default=(), since=3, ignorable=True)
+    finalized_features_epoch: int64 = tagged_field(1, default=-1, since=3, ignorable=True)
+    finalized_features: array[FinalizedFeatureKey] = tagged_field(2, default=(), since=3, ignorable=True)
+    zk_migration_ready: boolean = tagged_field(3, default=False, since=3, ignorable=True)

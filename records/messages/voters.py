@@ -1,6 +1,6 @@
 """Changing the voters of the quorum (KIP-853)."""
 
-from records.schema import field, message, since, struct, tagged
+from records.schema import field, message, since, struct, tagged_field
 from records.wire import array, boolean, int16, int32, nullable, string, uint16, uuid
 
 
@@ -107,4 +107,4 @@ class UpdateRaftVoterResponse:
 
     throttle_time_ms: int32
     error_code: int16
-    current_leader: CurrentLeader = tagged(0, default=None)
+    current_leader: CurrentLeader = tagged_field(0, default=None)

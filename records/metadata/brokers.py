@@ -1,6 +1,6 @@
 """Records of registered brokers and controllers (KIP-631, KIP-919)."""
 
-from records.schema import message, since, struct, tagged
+from records.schema import message, since, struct, tagged_field
 from records.wire import array, boolean, int8, int16, int32, int64, nullable, string, uint16, uuid
 
 
@@ -39,8 +39,8 @@ class RegisterBrokerRecord:
     rack: nullable[string]
     fenced: boolean = True
     in_controlled_shutdown: boolean = since(1, default=False)
-    log_dirs: array[uuid] = tagged(0, default=(), since=3)
-    cordoned_log_dirs: nullable[array[uuid]] = tagged(1, default=None, since=4)
+    log_dirs: array[uuid] = tagged_field(0, default=(), since=3)
+    cordoned_log_dirs: nullable[array[uuid]] = tagged_field(1, default=None, since=4)
 
 
 @message(api_key=1, kind="metadata", versions=(0, 0), flexible=0)
@@ -88,10 +88,10 @@ class BrokerRegistrationChangeRecord:
 
     broker_id: int32
     broker_epoch: int64
-    fenced: int8 = tagged(0, default=0)
-    in_controlled_shutdown: int8 = tagged(1, default=0, since=1)
-    log_dirs: array[uuid] = tagged(2, default=(), since=2)
-    cordoned_log_dirs: nullable[array[uuid]] = tagged(3, default=None, since=3)
+    fenced: int8 = tagged_field(0, default=0)
+    in_controlled_shutdown: int8 = tagged_field(1, default=0, since=1)
+    log_dirs: array[uuid] = tagged_field(2, default=(), since=2)
+    cordoned_log_dirs: nullable[array[uuid]] = tagged_field(3, default=None, since=3)
 
 
 @message(api_key=27, kind="metadata", versions=(0, 0), flexible=0)

@@ -1,6 +1,6 @@
 """Records of topics and partitions (KIP-631, KIP-858, KIP-966)."""
 
-from records.schema import message, since, tagged
+from records.schema import message, since, tagged_field
 from records.wire import array, int8, int32, nullable, string, uuid
 
 
@@ -29,12 +29,12 @@ class PartitionRecord:
     removing_replicas: array[int32]
     adding_replicas: array[int32]
     leader: int32 = -1
-    leader_recovery_state: int8 = tagged(0, default=0)
+    leader_recovery_state: int8 = tagged_field(0, default=0)
     leader_epoch: int32 = -1
     partition_epoch: int32 = -1
     directories: array[uuid] = since(1, default=())
-    eligible_leader_replicas: nullable[array[int32]] = tagged(1, default=None, since=2)
-    last_known_elr: nullable[array[int32]] = tagged(2, default=None, since=2)
+    eligible_leader_replicas: nullable[array[int32]] = tagged_field(1, default=None, since=2)
+    last_known_elr: nullable[array[int32]] = tagged_field(2, default=None, since=2)
 
 
 @message(api_key=5, kind="metadata", versions=(0, 2), flexible=0)
@@ -55,15 +55,15 @@ class PartitionChangeRecord:
 
     partition_id: int32 = -1
     topic_id: uuid
-    isr: nullable[array[int32]] = tagged(0, default=None)
-    leader: int32 = tagged(1, default=-2)
-    replicas: nullable[array[int32]] = tagged(2, default=None)
-    removing_replicas: nullable[array[int32]] = tagged(3, default=None)
-    adding_replicas: nullable[array[int32]] = tagged(4, default=None)
-    leader_recovery_state: int8 = tagged(5, default=-1)
-    directories: nullable[array[uuid]] = tagged(8, default=None, since=1)
-    eligible_leader_replicas: nullable[array[int32]] = tagged(6, default=None, since=2)
-    last_known_elr: nullable[array[int32]] = tagged(7, default=None, since=2)
+    isr: nullable[array[int32]] = tagged_field(0, default=None)
+    leader: int32 = tagged_field(1, default=-2)
+    replicas: nullable[array[int32]] = tagged_field(2, default=None)
+    removing_replicas: nullable[array[int32]] = tagged_field(3, default=None)
+    adding_replicas: nullable[array[int32]] = tagged_field(4, default=None)
+    leader_recovery_state: int8 = tagged_field(5, default=-1)
+    directories: nullable[array[uuid]] = tagged_field(8, default=None, since=1)
+    eligible_leader_replicas: nullable[array[int32]] = tagged_field(6, default=None, since=2)
+    last_known_elr: nullable[array[int32]] = tagged_field(7, default=None, since=2)
 
 
 @message(api_key=9, kind="metadata", versions=(0, 0), flexible=0)

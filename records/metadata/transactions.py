@@ -1,6 +1,6 @@
 """Metadata transactions and records without content (KIP-835, KIP-868)."""
 
-from records.schema import message, tagged
+from records.schema import message, tagged_field
 from records.wire import int8, nullable, string
 
 
@@ -26,7 +26,7 @@ class BeginTransactionRecord:
     name: what the transaction is for, for people.
     """
 
-    name: nullable[string] = tagged(0, default=None)
+    name: nullable[string] = tagged_field(0, default=None)
 
 
 @message(api_key=24, kind="metadata", versions=(0, 0), flexible=0)
@@ -41,4 +41,4 @@ class AbortTransactionRecord:
     reason: for people.
     """
 
-    reason: nullable[string] = tagged(0, default=None)
+    reason: nullable[string] = tagged_field(0, default=None)

@@ -10,7 +10,7 @@ import re
 
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
 from records.printing.glossary import FIELDS
-from records.registry import APIS, METADATA_RECORDS, OTHERS, PROPOSALS, class_named, request_class, response_class
+from records.registry import APIS, METADATA_RECORDS, OTHERS, PROPOSALS, find_class, request_class, response_class
 from records.schema import LATEST, is_struct, schema_of
 from records.wire import TYPE_CHECKING
 
@@ -74,7 +74,7 @@ def _ordinary(schema: Schema, version: int) -> list[Field]:
     return [field for field in schema.at(version) if field.tag is None]
 
 
-def _tagged(schema: Schema, version: int) -> list[Field]:
+def _tagged_fields(schema: Schema, version: int) -> list[Field]:
     return sorted((field for field in schema.at(version) if field.tag is not None), key=lambda field: field.tag or 0)
 
 
@@ -87,13 +87,13 @@ def _fields(schema: Schema, flexible: bool, version: int, nullable: bool = False
             names.append(f"{mark}{left}{field.name}{right}")
         else:
             names.append(field.name)
-    names += [f"{field.name}<tag: {field.tag}>" for field in _tagged(schema, version)]
+    names += [f"{field.name}<tag: {field.tag}>" for field in _tagged_fields(schema, version)]
     return " ".join(["?{" if nullable else "{", *names, "}"])
 
 
 def _sub_types(schema: Schema, flexible: bool, version: int, indent: int) -> Iterator[str]:
     named = [(field.name, field) for field in _ordinary(schema, version)]
-    named += [(f"{field.name}<tag: {field.tag}>", field) for field in _tagged(schema, version)]
+    named += [(f"{field.name}<tag: {field.tag}>", field) for field in _tagged_fields(schema, version)]
     for name, field in named:
         if is_struct(field.element):
             inner = schema_of(field.element)
@@ -151,7 +151,7 @@ def fields_of(cls: type, version: int) -> Iterator[tuple[str, Field]]:
 
 
 def _fields_of(schema: Schema, version: int, path: str) -> Iterator[tuple[str, Field]]:
-    for field in [*_ordinary(schema, version), *_tagged(schema, version)]:
+    for field in [*_ordinary(schema, version), *_tagged_fields(schema, version)]:
         here = f"{path}{field.name}"
         yield here, field
         if is_struct(field.element):
@@ -227,7 +227,7 @@ def guide_of(name: str, version: int | None = None) -> str:
             return api_guide(api_key, version)
     for known in (*(record for record, _ in METADATA_RECORDS.values()), *OTHERS, *PROPOSALS):
         if name.lower() == known.lower():
-            return message_guide(class_named(known), version)
+            return message_guide(find_class(known), version)
     raise ValueError(f"there is no API or message {name!r}; `guide` without a name lists all")
 
 
@@ -275,12 +275,12 @@ def whole_guide() -> Iterator[str]:
         "version, all three as UNSIGNED_VARINT."
     )
     for record, _ in METADATA_RECORDS.values():
-        yield message_guide(class_named(record))
+        yield message_guide(find_class(record))
     yield "## Control records and others"
     for name in OTHERS:
         if name not in ("RequestHeader", "ResponseHeader"):
-            yield message_guide(class_named(name))
+            yield message_guide(find_class(name))
     yield "## Proposals"
     yield "KIP-4 and a proposal for groups wrote these messages. Kafka has others for the same; no node speaks these."
     for name in PROPOSALS:
-        yield message_guide(class_named(name))
+        yield message_guide(find_class(name))

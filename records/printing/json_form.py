@@ -166,9 +166,9 @@ class _Reader:
                 return parse_uuid(given)
             return a2b_base64(given.encode("ascii"), strict_mode=True)
         except Base64Error as error:
-            raise self.fault(path, f"{_shown(given)} is not base64: {error}") from None
+            raise self.fault(path, f"{_quote(given)} is not base64: {error}") from None
         except UnicodeEncodeError:
-            raise self.fault(path, f"{_shown(given)} is not base64") from None
+            raise self.fault(path, f"{_quote(given)} is not base64") from None
         except ValueError as error:
             raise self.fault(path, str(error)) from None
 
@@ -192,5 +192,5 @@ def _kind(given: Any) -> str:
     return "a string" if isinstance(given, str) else "an array" if isinstance(given, list) else "an object"
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")

@@ -70,7 +70,7 @@ class Reads:
         self._epoch = -1
         self.may_count = False
 
-    def connected(self, node: int) -> None:
+    def on_connected(self, node: int) -> None:
         """A connection to a node was made."""
         self._node = node
         self._epoch = self._quorum.leading_epoch(node)
@@ -165,7 +165,7 @@ class Client:
         """
         node = self._quorum.leader()
         if node:
-            self._reads.connected(node)
+            self._reads.on_connected(node)
             with suppress(OSError, DecodeError, ApiError):
                 self._connection = Connection("127.0.0.1", self._quorum.ports[node], f"client-{self._number}", ASK_S)
         return self._connection is not None

@@ -46,7 +46,7 @@ class Mix(NamedTuple):
         return {name: (self.real.get(name, 0) / real, self.simulated.get(name, 0) / simulated) for name in names}
 
 
-def simulated(injected: list[Injected], seconds: float, batches_per_s: float) -> Counter[str]:
+def simulate(injected: list[Injected], seconds: float, batches_per_s: float) -> Counter[str]:
     """The requests between nodes, by name, in a world with these faults and this length. Raises RuntimeError if a
     property is violated.
     """
@@ -54,12 +54,12 @@ def simulated(injected: list[Injected], seconds: float, batches_per_s: float) ->
     run = Run(plan_of(injected, seconds, batches_per_s))
     leaves = run.network.seen
 
-    def seen(connection: Connection, frame: Frame, is_answer: bool) -> None:
+    def on_frame(connection: Connection, frame: Frame, is_answer: bool) -> None:
         if not is_answer:
             counts[frame.name] += 1
         leaves(connection, frame, is_answer)
 
-    run.network.seen = seen
+    run.network.seen = on_frame
     run.events_max = max(run.events_max, int(seconds) * 20_000)
     outcome = run.execute()
     if not outcome.is_well:
@@ -118,10 +118,10 @@ def _pause_and_crash(each: Injected) -> list[Fault]:
 
 
 def _cut(direction: str) -> Callable[[Injected], list[Fault]]:
-    def isolated(each: Injected) -> list[Fault]:
+    def make_isolation(each: Injected) -> list[Fault]:
         return [_fault("isolate", each, whom=_node(each), direction=direction, for_ms=_span_ms(each))]
 
-    return isolated
+    return make_isolation
 
 
 def _bridge(each: Injected) -> list[Fault]:

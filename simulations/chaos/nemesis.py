@@ -104,7 +104,7 @@ Wait = Any
 def kill(quorum: Quorum, fault: Fault, wait: Wait) -> None:
     quorum.signal(fault.nodes[0], signal.SIGKILL)
     wait(fault.seconds)
-    _started(quorum, fault.nodes[0])
+    _start(quorum, fault.nodes[0])
 
 
 def kill_two(quorum: Quorum, fault: Fault, wait: Wait) -> None:
@@ -112,7 +112,7 @@ def kill_two(quorum: Quorum, fault: Fault, wait: Wait) -> None:
         quorum.signal(node, signal.SIGKILL)
     wait(fault.seconds)
     for node in fault.nodes[:2]:
-        _started(quorum, node)
+        _start(quorum, node)
 
 
 def kill_all(quorum: Quorum, fault: Fault, wait: Wait) -> None:
@@ -120,21 +120,21 @@ def kill_all(quorum: Quorum, fault: Fault, wait: Wait) -> None:
         quorum.signal(node, signal.SIGKILL)
     wait(min(fault.seconds, 1.0))
     for node in fault.nodes:
-        _started(quorum, node)
+        _start(quorum, node)
 
 
 def kill_again(quorum: Quorum, fault: Fault, wait: Wait) -> None:
     """Kill a node several times, each time soon after its start."""
     for pause in (0.15, 0.4, 0.8):
         quorum.signal(fault.nodes[0], signal.SIGKILL)
-        _started(quorum, fault.nodes[0])
+        _start(quorum, fault.nodes[0])
         wait(pause)
 
 
 def restart(quorum: Quorum, fault: Fault, wait: Wait) -> None:
     quorum.end(fault.nodes[0])
     wait(min(fault.seconds, 2.0))
-    _started(quorum, fault.nodes[0])
+    _start(quorum, fault.nodes[0])
 
 
 def pause(quorum: Quorum, fault: Fault, wait: Wait) -> None:
@@ -151,7 +151,7 @@ def pause_and_kill(quorum: Quorum, fault: Fault, wait: Wait) -> None:
     wait(0.3)
     quorum.signal(fault.nodes[0], signal.SIGCONT)
     wait(1.0)
-    _started(quorum, fault.nodes[1])
+    _start(quorum, fault.nodes[1])
 
 
 def isolate(quorum: Quorum, fault: Fault, wait: Wait) -> None:
@@ -206,7 +206,7 @@ def delay(quorum: Quorum, fault: Fault, wait: Wait) -> None:
     quorum.network.heal()
 
 
-def _started(quorum: Quorum, node: int) -> None:
+def _start(quorum: Quorum, node: int) -> None:
     if node not in quorum.processes:
         quorum.start(node)
 

@@ -110,14 +110,14 @@ class Network:
             self.ports[node] = server.sockets[0].getsockname()[1]
 
     def _acceptor(self, node: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
-        def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = self._loop.create_task(self._carry(node, reader, writer))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
             # A task that is cancelled before its first step does not come to its own end.
             task.add_done_callback(lambda _: writer.transport.abort())
 
-        return accepted
+        return accept
 
     async def _end(self) -> None:
         # A server that is closed while a task of asyncio accepts a connection leaves its socket open (in Python 3.11,

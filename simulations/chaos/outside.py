@@ -63,7 +63,7 @@ class LogChecks:
             self._follow(node, before, batch)
             before = batch
 
-    def saw_committed(self, node: int, batches: list[Batch], below: int) -> None:
+    def on_committed(self, node: int, batches: list[Batch], below: int) -> None:
         """The batches of a leader's log that end below this offset are committed: the node said so when it led."""
         for batch in reversed(batches):
             if batch.last_offset >= below:
@@ -162,7 +162,7 @@ class Observer:
                 self._saw(Observation(node, life, found.leader_epoch, leader=node, watermark=watermark, source=SOURCE))
                 # Said first, and then looked at: what it said to be committed was there by then.
                 self._look_at_log(node)
-                self.checks.saw_committed(node, self._tails[node].batches, found.high_watermark)
+                self.checks.on_committed(node, self._tails[node].batches, found.high_watermark)
 
     def _look(self) -> None:
         self.looks += 1

@@ -55,7 +55,7 @@ class StockBrokers:
             self._run("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(path))
             self._processes.append(self._launch(f"broker-{broker_id}.log", "kafka.Kafka", str(path)))
         assignment = ":".join(str(broker_id) for broker_id in self._ports)
-        self._until_done(
+        self._retry_until_done(
             "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", self.bootstrap, "--create", "--if-not-exists",
             "--topic", TOPIC, "--replica-assignment", assignment, "--config", "min.insync.replicas=2",
         )  # fmt: skip
@@ -86,7 +86,7 @@ class StockBrokers:
             process.kill()
             process.wait()
 
-    def _until_done(self, *command: str) -> None:
+    def _retry_until_done(self, *command: str) -> None:
         until = time.monotonic() + START_S
         while True:
             try:

@@ -56,11 +56,11 @@ class Answering:
         self._registrations: dict[tuple[int, int, int, int], object] = {}  # as they were at the last heartbeat
         self._leaving: dict[tuple[int, int, int, int], int] = {}
 
-    def asked(self, process: ControllerProcess, source: Source) -> None:
+    def on_asked(self, process: ControllerProcess, source: Source) -> None:
         """A request came over the network."""
         self._committed[(process.node.id, process.life), source] = self._history.end
 
-    def stepped(self, process: ControllerProcess, event: inputs.Input, done: list[Any]) -> None:
+    def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: list[Any]) -> None:
         """A controller took a step. If it is no longer active, it answers all waiting requests but reads, which may
         wait for its state as a standby.
         """
@@ -74,7 +74,7 @@ class Answering:
             if (life, source) in self._committed and source.connection in process.connections:
                 waits[source] = type(event.request)
             if is_active and not any(type(each) is effects.Append for each in done):
-                self._shown[life, source] = self._seen(process, event.request)
+                self._shown[life, source] = self._seen_end(process, event.request)
         elif type(event) is inputs.Disconnected:
             for source in [each for each in waits if each.connection == event.connection]:
                 del waits[source]
@@ -118,7 +118,7 @@ class Answering:
         elif type(event) is inputs.SnapshotClosed:
             self._loading.discard(life)
 
-    def _seen(self, process: ControllerProcess, request: Any) -> int:
+    def _seen_end(self, process: ControllerProcess, request: Any) -> int:
         """The end of the uncommitted records that a response shows; 0 if there are none."""
         looks = self._looks.get(type(request))
         return 0 if looks is None else max(looks(process.controller.state, request), default=-1) + 1
@@ -137,8 +137,8 @@ class Answering:
         committed = self._committed.pop((life, source), 0)
         is_active = process.controller.is_active
         if not is_active:
-            seen = self._seen(process, request) if type(request) in READS else 0
-        settled = self._settled(process) if seen else 0
+            seen = self._seen_end(process, request) if type(request) in READS else 0
+        settled = self._settled_end(process) if seen else 0
         if seen > settled:
             text = f"node {life[0]} answers {type(response).__name__} from its state at {seen - 1}"
             raise Violation("C03", f"{text}; the log is committed up to {settled}")
@@ -150,9 +150,9 @@ class Answering:
                 text = f"node {life[0]} answers {type(response).__name__} as the active controller"
                 raise Violation("C05", f"{text}, but lacks records; {committed} was committed at the request")
 
-    def _settled(self, process: ControllerProcess) -> int:
+    def _settled_end(self, process: ControllerProcess) -> int:
         """The offset up to which a controller's state is committed and outside of open transactions."""
-        return self._log_rules.settled_before(min(process.controller.state.end_offset, self._history.end))
+        return self._log_rules.last_settled_offset(min(process.controller.state.end_offset, self._history.end))
 
     def heartbeat(self, process: ControllerProcess, request: Any, response: Any) -> None:
         """A heartbeat was handled. A broker in controlled shutdown that leads nothing may stop when all active brokers
@@ -169,7 +169,11 @@ class Answering:
         if not request.want_shut_down or response.is_fenced or response.error_code != Error.NONE:
             return
         began = self._leaving.setdefault(key, state.end_offset)
-        if response.should_shut_down or state.end_offset == began or len(state.partitions.led_by(request.broker_id)):
+        if (
+            response.should_shut_down
+            or state.end_offset == began
+            or len(state.partitions.rows_led_by(request.broker_id))
+        ):
             return
         serving = [each for each in state.brokers.values() if each.is_active]
         if all(self._read.get((*node, each.broker_id, each.epoch), -1) >= began for each in serving):

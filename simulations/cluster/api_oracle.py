@@ -65,7 +65,7 @@ class ApiOracle:
         self.cases = 0
         self.refused = ""
 
-    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+    def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
         """A controller took a step: check the records that it wrote."""
         if self.refused:
             return
@@ -99,7 +99,7 @@ class ApiOracle:
                 self._take(process, mirror, event, appended, done)
         if appended:
             ahead_ms = self._wall[process.node.id, process.life]
-            mirror.dated(appended, process.controller.env.now_ms + ahead_ms)
+            mirror.check_times(appended, process.controller.env.now_ms + ahead_ms)
             mirror.wrote(appended, by_broker, _who_ended_well(mirror, event))
 
     def _questions(self, life: tuple[int, int], event: inputs.Input, done: Sequence[Any]) -> None:
@@ -138,7 +138,7 @@ class ApiOracle:
         case.shutting_down = frozenset() if sessions is None else frozenset(sessions.shutting_down())
         self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
         if type(event.request) is CreateTopicsRequest:
-            self._placing.created(case)
+            self._placing.on_created(case)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         """A controller sends a response: check it."""
@@ -177,10 +177,10 @@ class CheckedWatch(ClusterWatch):
     api_oracle: ApiOracle
     periodic_work: PeriodicWork
 
-    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
-        self.api_oracle.stepped(process, event, effects)
-        self.periodic_work.stepped(process, event, effects)
-        super().controller_stepped(process, event, effects)
+    def on_controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+        self.api_oracle.on_stepped(process, event, effects)
+        self.periodic_work.on_stepped(process, event, effects)
+        super().on_controller_stepped(process, event, effects)
 
     def compare(self, process: ControllerProcess, after: str) -> None:
         """Compare a controller's state also with the image, which shares no code with it."""
@@ -201,7 +201,7 @@ class CheckedWatch(ClusterWatch):
                 f"the state of node {process.node.id} after {after} differs from the log up to {committed.end_offset}"
             )
             raise Violation("C01", f"{text}: {image.differs_from(committed)}")
-        self.periodic_work.compared(process)
+        self.periodic_work.compare_metrics(process)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         if is_without_data(response):

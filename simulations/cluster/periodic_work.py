@@ -57,7 +57,7 @@ class Snapshots:
         self._is_loading = False
         self.loaded = 0  # where the snapshot ends from which the state was loaded last
 
-    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+    def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
         now_ms = process.controller.env.now_ms
         kind = type(event)
         self._take(event, now_ms)
@@ -127,7 +127,7 @@ class Sessions:
         self._last_heartbeat_ms: dict[tuple[int, int], int] = {}
         self._overdue: dict[tuple[int, int], int] = {}
 
-    def stepped(self, process: ControllerProcess, event: inputs.Input) -> None:
+    def on_stepped(self, process: ControllerProcess, event: inputs.Input) -> None:
         now_ms = process.controller.env.now_ms
         if type(event) is inputs.Requested and type(event.request) is BrokerHeartbeatRequest:
             self._last_heartbeat_ms[event.request.broker_id, event.request.broker_epoch] = now_ms
@@ -156,7 +156,7 @@ class Registration:
         self._from_ms = self._until_ms = 0  # between these the next is sent
         self._is_leaving = False
 
-    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+    def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
         self._is_leaving |= type(event) is inputs.ShutDown
         if self._is_leaving:
             return
@@ -207,7 +207,7 @@ class PeriodicWork:
         self._sessions: dict[int, tuple[int, int, Sessions]] = {}  # by node: its life, and its epoch
         self.refused = ""
 
-    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+    def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
         """A controller took a step."""
         if self.refused:
             return
@@ -217,8 +217,8 @@ class PeriodicWork:
             self._lives[node_id] = life, Snapshots(self._properties, now_ms), Registration()
         _, snapshots, registration = self._lives[node_id]
         try:
-            snapshots.stepped(process, event, done)
-            registration.stepped(process, event, done)
+            snapshots.on_stepped(process, event, done)
+            registration.on_stepped(process, event, done)
             self._look_at_sessions(process, event)
         except Wrong as wrong:
             self.refused = f"node {node_id} {wrong}"
@@ -232,9 +232,9 @@ class PeriodicWork:
         known = self._sessions.get(process.node.id)
         if known is None or known[:2] != (life, epoch):
             known = self._sessions[process.node.id] = life, epoch, Sessions(self._session_ms, controller.env.now_ms)
-        known[2].stepped(process, event)
+        known[2].on_stepped(process, event)
 
-    def compared(self, process: ControllerProcess) -> None:
+    def compare_metrics(self, process: ControllerProcess) -> None:
         """Compare the metrics of a node's state with the log, at a moment at which all of the state is committed."""
         image, state = self._log_rules.image, process.controller.state
         if self.refused or state.end_offset != image.end_offset or state.end_offset != state.stable_end_offset:
@@ -256,27 +256,27 @@ class PeriodicWork:
             "waiting requests": len(waiting),
             "topics": len(state.contents()["topics"]),
         }
-        sizes |= {key: len(rows) for key, rows in _found_by_nodes(state.partitions, image).items()}
-        wanted |= _found_in(image)
+        sizes |= {key: len(rows) for key, rows in _node_counts(state.partitions, image).items()}
+        wanted |= _image_counts(image)
         if sizes != wanted:
             wrong = {key: (value, wanted[key]) for key, value in sizes.items() if value != wanted[key]}
             self.refused = f"node {process.node.id} counts, and there is: {wrong}"
 
 
-def _found_by_nodes(partitions: Partitions, image: Image) -> dict[Any, Any]:
+def _node_counts(partitions: Partitions, image: Image) -> dict[Any, Any]:
     """The counts that a node finds by its queries for the partitions of a broker, and for unhealthy ones."""
     found: dict[Any, Any] = {"moving": partitions.reassigning(), "with eligible ones": partitions.with_elr()}
     for broker_id, broker in image.brokers.items():
         found["in sync", broker_id] = partitions.in_isr(broker_id)
         found["held", broker_id] = partitions.with_replica(broker_id)
         found["eligible", broker_id] = partitions.in_elr(broker_id)
-        found["led", broker_id] = partitions.led_by(broker_id)
+        found["led", broker_id] = partitions.rows_led_by(broker_id)
         found |= {("directory", each): partitions.in_directory(each) for each in broker.directories}
     return found
 
 
-def _found_in(image: Image) -> dict[Any, int]:
-    """The counts of `_found_by_nodes`, from the image."""
+def _image_counts(image: Image) -> dict[Any, int]:
+    """The counts of `_node_counts`, from the image."""
     found: Counter[Any] = Counter()
     for each in image.partitions.values():
         found["moving"] += bool(each.adding or each.removing)

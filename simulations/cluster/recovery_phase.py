@@ -128,7 +128,7 @@ class ClusterRecovery:
         """Every state equals the replay of the log, and each broker reads the same metadata as `log_rules`."""
         run = self._run
         for process in run.ledger.running():
-            run.watch.compare(process, "the calm")  # type: ignore[arg-type]
+            run.watch.compare(process, "the recovery phase")  # type: ignore[arg-type]
         committed = run.watch.log_rules.image
         for machine in run.brokers:
             assert machine.current is not None, "all have read the log"

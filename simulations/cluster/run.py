@@ -11,7 +11,7 @@ from simulations.cluster.clients.brokers import BrokerMachine
 from simulations.cluster.clients.fuzz_clients import FuzzClient
 from simulations.cluster.clients.hostile_clients import CONNECTIONS, HostileClient
 from simulations.cluster.clients.requests import ADMIN_REQUESTS, FUZZ_REQUESTS
-from simulations.cluster.metadata.image import decoded
+from simulations.cluster.metadata.image import decode_batch
 from simulations.cluster.recovery_phase import ClusterRecovery
 from simulations.cluster.world import ClusterWorld
 from simulations.faults.table import KINDS
@@ -63,7 +63,7 @@ class ClusterRun(ClusterWorld, Run):
         return outcome
 
     def _report_details(self, on_detail: OnDetail) -> None:
-        report_records(self.ledger.history, decoded, on_detail)
+        report_records(self.ledger.history, decode_batch, on_detail)
         report_operations(self.recorder, ControllerApi(), on_detail)
 
     def begin(self) -> None:
@@ -76,7 +76,7 @@ class ClusterRun(ClusterWorld, Run):
             self.brokers.append(machine)
             self.world.after(between(rng, 0, BEGIN_WITHIN_MS * MS), machine.start)
         self.admins = [Admin(self, number, ADMIN_REQUESTS) for number in range(self.plan.admins)]
-        self.fuzz_clients = [FuzzClient(self, number, FUZZ_REQUESTS) for number in range(self.plan.clerks)]
+        self.fuzz_clients = [FuzzClient(self, number, FUZZ_REQUESTS) for number in range(self.plan.fuzz_clients)]
         self.hostile_clients = [
             HostileClient(self, user, number) for user in range(self.plan.hostile) for number in range(CONNECTIONS)
         ]

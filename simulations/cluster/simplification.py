@@ -20,7 +20,7 @@ def simpler(plan: ClusterPlan) -> Iterator[Plan]:
     """The simplifications that help a reader most come first."""
     named = {fault.args["broker"] for fault in plan.faults if "broker" in fault.args}
     brokers = max(named, default=0) + 1
-    for name, least in (("clerks", 0), ("hostile", 0), ("admins", 1), ("brokers", brokers), ("topics", 1)):
+    for name, least in (("fuzz_clients", 0), ("hostile", 0), ("admins", 1), ("brokers", brokers), ("topics", 1)):
         for count in range(least, getattr(plan, name)):
             fewer: dict[str, Any] = {name: count}
             yield replace(plan, **fewer)
@@ -32,5 +32,5 @@ def simpler(plan: ClusterPlan) -> Iterator[Plan]:
 
 def _is_more(other: Plan, plan: ClusterPlan) -> bool:
     """Whether a default would restore what was left out."""
-    kept = ("clerks", "hostile", "admins", "brokers", "topics", "operations")
+    kept = ("fuzz_clients", "hostile", "admins", "brokers", "topics", "operations")
     return any(getattr(other, name) != getattr(plan, name) for name in kept)

@@ -42,7 +42,7 @@ def draw(seed: int) -> ClusterPlan:
     base = swarm.draw(seed)
     rng = stream(seed, "cluster plan")
     plan = ClusterPlan(seed)
-    plan.voters = swarm.weighted(rng, ((3, 75), (1, 15), (5, 10)))
+    plan.voters = swarm.pick_weighted(rng, ((3, 75), (1, 15), (5, 10)))
     _draw_quorum(rng, plan, base)
     _draw_cluster(rng, plan)
     cut_short, plan.faults = plan.faults, []
@@ -59,7 +59,7 @@ def draw(seed: int) -> ClusterPlan:
         plan.sliced = pick(rng, (0.1, 0.5, 1.0))
     if (rng := stream(seed, "hostile")).random() < HOSTILE_SHARE:
         plan.hostile = between(rng, 2, 3)
-    plan.calm = RecoveryPlan(list(plan.voter_ids))
+    plan.recovery = RecoveryPlan(list(plan.voter_ids))
     return plan
 
 
@@ -120,7 +120,7 @@ def _draw_fuzz_clients(rng: Random, plan: ClusterPlan) -> None:
     """Fuzz clients, drawn from a separate stream, so that plans without them stay as they are."""
     if rng.random() >= FUZZ_SHARE:
         return
-    plan.clerks = between(rng, 1, 2)
+    plan.fuzz_clients = between(rng, 1, 2)
     plan.racks = pick(rng, (0, 2, 3))
     plan.is_inherited = rng.random() < 0.4 and BATCH_BYTES not in plan.properties
     plan.properties |= {key: pick(rng, values) for key, values in BESIDE.items() if rng.random() < 0.12}

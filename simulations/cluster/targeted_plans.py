@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from simulations.cluster.metadata.member_rules import MIN_ISR
 from simulations.cluster.swarm import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S
 from simulations.cluster.upkeep import one_broker
-from simulations.faults.table import isolated, often, pick
+from simulations.faults.table import make_isolation, often, pick
 from simulations.plans.cluster_plan import ClusterPlan
 from simulations.plans.plan import Fault, Load, RecoveryPlan
 from simulations.raft.targeted_plans import turn
@@ -47,11 +47,11 @@ def of(name: str, seed: int) -> ClusterPlan:
     plan.operations = ["create"]
     plan.session_ms, plan.heartbeat_ms = 500, 100
     TARGETED_PLANS[name](rng, plan)
-    plan.calm = RecoveryPlan(list(plan.voter_ids))
+    plan.recovery = RecoveryPlan(list(plan.voter_ids))
     return plan
 
 
-def _preferred(rng: Random, plan: ClusterPlan) -> None:
+def _elect_preferred(rng: Random, plan: ClusterPlan) -> None:
     """Brokers restart, and preferred leaders are to lead again, in sync or not."""
     plan.admins, plan.topics = 3, 6
     plan.lead_every_ms, plan.lag = pick(rng, (100, 250, 400)), pick(rng, (0.3, 0.6))
@@ -103,15 +103,15 @@ def _leaving(rng: Random, plan: ClusterPlan) -> None:
     if rng.random() < 0.5:
         plan.latency = [40_000, 40_500, 0.0, 0]
         plan.properties[IDLE_MS] = "20"
-        plan.faults += [_left(rng, plan, plan.chaos_ms - between(rng, 300, 1_500)) for _ in range(2)]
+        plan.faults += [_draw_leave(rng, plan, plan.chaos_ms - between(rng, 300, 1_500)) for _ in range(2)]
         return
-    plan.faults += often(rng, plan.chaos_ms, 900, lambda: _left(rng, plan))
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: _draw_leave(rng, plan))
     plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault(
         "broker_pauses", {**one_broker(rng, plan), "for_ms": between(rng, 300, 900)},
     ))  # fmt: skip
 
 
-def _left(rng: Random, plan: ClusterPlan, at_ms: int = 0) -> Fault:
+def _draw_leave(rng: Random, plan: ClusterPlan, at_ms: int = 0) -> Fault:
     return Fault("broker_leaves", {**one_broker(rng, plan), "down_ms": 300}, at_ms=at_ms)
 
 
@@ -124,7 +124,7 @@ def _in_batches(rng: Random, plan: ClusterPlan) -> None:
     plan.properties[BETWEEN_SNAPSHOTS] = pick(rng, ("500", "500", "2000"))
 
 
-def _asked_between_batches(rng: Random, plan: ClusterPlan) -> None:
+def _ask_between_batches(rng: Random, plan: ClusterPlan) -> None:
     """Standbys get requests all the time, while they read a transaction batch by batch."""
     plan.admins, plan.topics = between(rng, 4, 6), 1
     _small_batches(plan)
@@ -193,16 +193,16 @@ def _levels(rng: Random, plan: ClusterPlan) -> None:
     if plan.voters > 1:
         plan.config |= _QUICK
         plan.latency = pick(rng, ([500, 20_000, 0.0, 0], [4_000, 4_500, 0.0, 0]))
-        plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 300, 1_500))
+        plan.faults += often(rng, plan.chaos_ms, 900, lambda: make_isolation(rng, "leader", 300, 1_500))
 
 
 TARGETED_PLANS: dict[str, Callable[[Random, ClusterPlan], None]] = {
-    "preferred": _preferred,
+    "preferred": _elect_preferred,
     "registering": _registering,
     "silent": _silent,
     "leaving": _leaving,
     "in-batches": _in_batches,
-    "asked-between-batches": _asked_between_batches,
+    "asked-between-batches": _ask_between_batches,
     "cut-between-batches": _cut_between_batches,
     "eligible": _eligible,
     "directories": _directories,

@@ -105,7 +105,7 @@ def storm(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 def _ask(run: ClusterWorld, client: Client, name: str, asked: tuple[Any, ...], tries: int) -> None:
     operation = run.recorder.ask(name, asked)
 
-    def done(response: Any) -> None:
+    def on_done(response: Any) -> None:
         answer = UNKNOWN if response is None else answer_of(asked, response)
         if answer is not UNKNOWN:
             run.recorder.answer(operation, answer)
@@ -113,7 +113,7 @@ def _ask(run: ClusterWorld, client: Client, name: str, asked: tuple[Any, ...], t
             client.look_elsewhere()
             _ask(run, client, name, asked, tries - 1)
 
-    client.ask(request_of(asked, STORM_TIMEOUT_MS), done, STORM_TIMEOUT_MS)
+    client.ask(request_of(asked, STORM_TIMEOUT_MS), on_done, STORM_TIMEOUT_MS)
 
 
 def one_broker(rng: Random, plan: ClusterPlan) -> Args:

@@ -66,7 +66,7 @@ class ClusterWatch(Watch):
         super().__init__(world, ledger, trace)
         self.log_rules = LogRules()
         self.history = ledger.history = ClusterHistory(
-            ledger.chains, self.log_rules.committed, self.log_rules.settled_before
+            ledger.chains, self.log_rules.on_committed, self.log_rules.last_settled_offset
         )
         self.session_ms = session_ms
         self._views = Views()
@@ -83,16 +83,16 @@ class ClusterWatch(Watch):
 
     # The network
 
-    def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
+    def on_asked(self, process: Process, frame: Frame, requested: Requested) -> None:
         if frame.name not in RAFT:
             request = requested.request
             self._asked[process.node.id, process.life, requested.source] = request, self.world.now
-            self.answering.asked(process, requested.source)  # type: ignore[arg-type]
-            wish = _passed_on(request) if type(request) is EnvelopeRequest else request
+            self.answering.on_asked(process, requested.source)  # type: ignore[arg-type]
+            wish = _client_request(request) if type(request) is EnvelopeRequest else request
             if type(wish) in NOTED_REQUESTS:
                 NOTED_REQUESTS[type(wish)](self.log_rules, wish)
         elif frame.stamp is not None or frame.name != "Fetch":
-            super().asked(process, frame, requested)
+            super().on_asked(process, frame, requested)
 
     def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
         if frame.name in RAFT and (frame.stamp is not None or frame.name != "Fetch"):
@@ -109,15 +109,15 @@ class ClusterWatch(Watch):
 
     # Controllers
 
-    def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
-        super().stepped(process, name, event, effects)
+    def on_stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
+        super().on_stepped(process, name, event, effects)
         self._views.look(process)  # type: ignore[arg-type]
 
     def is_from_standby(self, client: Client) -> bool:
         """Whether the last answer to a client came from a standby."""
         return self._from_standby.pop(client.id, 0) == client.number
 
-    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+    def on_controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         """A controller took a step."""
         self._views.look(process)
         if type(event) is inputs.Requested:
@@ -126,7 +126,7 @@ class ClusterWatch(Watch):
                 self._owed[process.node.id, process.life, event.context.source] = appended[-1].last_offset + 1
         elif type(event) in COMPARED:
             self._compare(process, COMPARED[type(event)], event)
-        self.answering.stepped(process, event, effects)
+        self.answering.on_stepped(process, event, effects)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         """A controller sends a response: check its contents."""
@@ -187,7 +187,7 @@ class ClusterWatch(Watch):
             return
         self.answering.heartbeat(process, request, response)
         broker = self.log_rules.image.brokers.get(request.broker_id)
-        if broker is not None and request.broker_epoch < broker.epoch and self._asked_since(process, broker.epoch):
+        if broker is not None and request.broker_epoch < broker.epoch and self._has_record(process, broker.epoch):
             text = (
                 f"node {process.node.id} takes a heartbeat of broker {request.broker_id}, epoch {request.broker_epoch}"
             )
@@ -196,7 +196,7 @@ class ClusterWatch(Watch):
         moment = self._asked_us, request.broker_epoch
         self._last_heartbeats[process.node.id, process.controller.env.epoch, request.broker_id] = moment
 
-    def _asked_since(self, process: ControllerProcess, offset: int) -> bool:
+    def _has_record(self, process: ControllerProcess, offset: int) -> bool:
         """Whether the node's own state has the record at an offset."""
         return process.controller.state.end_offset > offset
 
@@ -263,7 +263,7 @@ class ClusterWatch(Watch):
             raise Violation("C08", f"{text} of {key[0].hex()[:8]}-{key[1]}; it is {known}")
 
 
-def _passed_on(envelope: EnvelopeRequest) -> Any:
+def _client_request(envelope: EnvelopeRequest) -> Any:
     """The request that a client sent through a broker; None if it cannot be read."""
     data = envelope.request_data
     try:
@@ -277,14 +277,14 @@ def _isr_changes(log_rules: LogRules, request: Any) -> None:
     for topic in request.topics:
         for each in topic.partitions:
             members = {(member.broker_id, member.broker_epoch) for member in each.new_isr_with_epochs}
-            log_rules.isr_requested((bytes(topic.topic_id), each.partition_index), each.partition_epoch, members)
+            log_rules.on_isr_requested((bytes(topic.topic_id), each.partition_index), each.partition_epoch, members)
 
 
 def _reassigns(log_rules: LogRules, request: Any) -> None:
     for topic in request.topics:
         for each in topic.partitions:
             if each.replicas is not None:
-                log_rules.reassignment_requested(topic.name, each.partition_index, set(each.replicas))
+                log_rules.on_reassignment_requested(topic.name, each.partition_index, set(each.replicas))
 
 
 def _heartbeats(log_rules: LogRules, request: Any) -> None:
@@ -292,7 +292,7 @@ def _heartbeats(log_rules: LogRules, request: Any) -> None:
 
 
 def _registers(log_rules: LogRules, request: Any) -> None:
-    log_rules.registration_requested(bytes(request.incarnation_id), request.previous_broker_epoch)
+    log_rules.on_registration_requested(bytes(request.incarnation_id), request.previous_broker_epoch)
 
 
 def _elects(log_rules: LogRules, request: Any) -> None:
@@ -301,7 +301,7 @@ def _elects(log_rules: LogRules, request: Any) -> None:
             log_rules.unclean_election_requested_for_all()
         for topic in request.topic_partitions or ():
             for partition in topic.partitions:
-                log_rules.unclean_election_requested(topic.topic, partition)
+                log_rules.on_unclean_election_requested(topic.topic, partition)
 
 
 NOTED_REQUESTS: dict[type, Callable[[LogRules, Any], None]] = {
@@ -315,13 +315,13 @@ NOTED_REQUESTS: dict[type, Callable[[LogRules, Any], None]] = {
 
 def _looks_at_configs(state: State, request: Any) -> list[int]:
     names = [each.resource_name for each in request.resources]
-    return [*(state.configs.changed_at((TOPIC, name)) for name in names), *map(state.topic_ids.changed_at, names)]
+    return [*(state.configs.change_offset((TOPIC, name)) for name in names), *map(state.topic_ids.change_offset, names)]
 
 
 def _looks_at_topics(state: State, request: Any) -> list[int]:
     """Topics that the request names once, and not by an id too, which is refused without a look at the state."""
     names = [each.name for each in request.topics if each.name and not any(getattr(each, "topic_id", b""))]
-    return [state.topic_ids.changed_at(name) for name in names if names.count(name) == 1]
+    return [state.topic_ids.change_offset(name) for name in names if names.count(name) == 1]
 
 
 def _looks_at_new_topics(state: State, request: Any) -> list[int]:
@@ -329,7 +329,7 @@ def _looks_at_new_topics(state: State, request: Any) -> list[int]:
     names = [each.name for each in request.topics]
     like = {each.replace(".", "_") for each in names if names.count(each) == 1 and each not in state.topic_ids}
     others = [name for name in state.topic_ids if name.replace(".", "_") in like]
-    return [*_looks_at_topics(state, request), *map(state.topic_ids.changed_at, others)]
+    return [*_looks_at_topics(state, request), *map(state.topic_ids.change_offset, others)]
 
 
 def _looks_at_partitions(state: State, _request: Any) -> list[int]:
@@ -345,7 +345,7 @@ LOOKS: dict[type, Callable[[State, Any], list[int]]] = {
     ListPartitionReassignmentsRequest: _looks_at_partitions,
     ElectLeadersRequest: _looks_at_partitions,
     UpdateFeaturesRequest: lambda state, _request: [state.features.last_change()],
-    UnregisterBrokerRequest: lambda state, request: [state.brokers.changed_at(request.broker_id)],
+    UnregisterBrokerRequest: lambda state, request: [state.brokers.change_offset(request.broker_id)],
     DescribeClusterRequest: lambda state, _request: [state.controllers.last_change()],
 }
 

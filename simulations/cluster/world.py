@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.cluster.api_oracle import ApiOracle, CheckedWatch
 from simulations.cluster.clients import brokers
-from simulations.cluster.metadata.inherited import inherited
+from simulations.cluster.metadata.inherited import inherited_records
 from simulations.cluster.periodic_work import PeriodicWork
 from simulations.histories.operations import Recorder
-from simulations.nodes.driver import ControllerProcess, bootstrap, formatted
+from simulations.nodes.driver import ControllerProcess, bootstrap, formatted_level
 from simulations.nodes.wire import ClusterNetwork
 from simulations.raft.world import CLUSTER, RaftWorld
 from simulations.world.links import Latency
@@ -70,8 +70,8 @@ class ClusterWorld(RaftWorld):
 
     def begins_with(self) -> list[tuple[Any, int]]:
         """The records that an empty log begins with, and their versions."""
-        level = formatted(self.plan.metadata_version)
-        return bootstrap(level) + (inherited(level) if self.plan.is_inherited else [])
+        level = formatted_level(self.plan.metadata_version)
+        return bootstrap(level) + (inherited_records(level) if self.plan.is_inherited else [])
 
     def _properties(self, node_id: int) -> dict[str, str]:
         """The configuration of a controller; the quorum's own keys are in the plan's `config`."""

@@ -106,10 +106,10 @@ def _plan(what: Measure, seed: int) -> Plan:
     from simulations.plans.cluster_plan import ClusterPlan
     from simulations.plans.plan import Load, Plan, RecoveryPlan
 
-    calm = RecoveryPlan([1, 2, 3])
+    recovery = RecoveryPlan([1, 2, 3])
     if what.level == "raft":
-        return Plan(seed, chaos_ms=30_000, load=Load(every_ms=100 if what.name == "raft" else 0), calm=calm)
-    plan = ClusterPlan(seed, chaos_ms=30_000, brokers=5, admins=4, load=Load(every_ms=0), calm=calm)
+        return Plan(seed, chaos_ms=30_000, load=Load(every_ms=100 if what.name == "raft" else 0), recovery=recovery)
+    plan = ClusterPlan(seed, chaos_ms=30_000, brokers=5, admins=4, load=Load(every_ms=0), recovery=recovery)
     if what.name == "cluster":
         plan.ask_every_ms, plan.lead_every_ms, plan.fetch_wait_ms = 333, 500, 500
         plan.session_ms, plan.heartbeat_ms = 9000, 2000

@@ -124,10 +124,10 @@ def _check(quorum: Quorum, history: History, observer: Observer) -> list[str]:
 
 def _compare(quorum: Quorum, nemesis: Nemesis, observer: Observer, seconds: float) -> list[str]:
     """Print the kinds of requests beside those of a simulated run with the same faults."""
-    from simulations.chaos.mix import DIFFERENCE_MAX, Mix, simulated
+    from simulations.chaos.mix import DIFFERENCE_MAX, Mix, simulate
 
     rate = len(observer.checks.committed) / max(observer.busy_s, 1.0)
-    mix = Mix(dict(quorum.network.requests), simulated(nemesis.injected, seconds, rate))
+    mix = Mix(dict(quorum.network.requests), simulate(nemesis.injected, seconds, rate))
     for name, (real, other) in mix.shares().items():
         counts = f"{mix.real.get(name, 0)} real, {mix.simulated.get(name, 0)} simulated"
         sys.stdout.write(f"{name:14} {real:8.2%} of the real requests, {other:8.2%} of the simulated ({counts})\n")

@@ -67,10 +67,10 @@ def _add(row: Row, level: Level, found: Worlds, by_seeds: Worlds | None, broken:
         if not outcome.is_well:
             broken.append(f"seed {outcome.seed} of {task.level}: {outcome.property_id} {outcome.text}")
     if row.error:
-        broken.append(f"{_named(task)}: {row.error}")
+        broken.append(f"{_task_name(task)}: {row.error}")
 
 
-def _named(task: Task) -> str:
+def _task_name(task: Task) -> str:
     return f"seeds {task.seeds[0]}-{task.seeds[-1]} of {task.level}" if task.seeds else ", ".join(task.names)
 
 

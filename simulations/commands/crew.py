@@ -40,11 +40,11 @@ def crew_of(args: argparse.Namespace) -> Crew:
 
         return functools.partial(rows, master=args.spark, out=args.out)
     if args.out is not None:
-        return functools.partial(_kept, jobs=args.jobs, out=args.out)
+        return functools.partial(_keep_rows, jobs=args.jobs, out=args.out)
     return functools.partial(workers.rows, jobs=args.jobs)
 
 
-def _kept(tasks: Sequence[Task], *, jobs: int, out: Path) -> Iterator[Row]:
+def _keep_rows(tasks: Sequence[Task], *, jobs: int, out: Path) -> Iterator[Row]:
     from simulations.fleet.table import Table
 
     numbers = {task: number for number, task in enumerate(tasks)}

@@ -86,7 +86,7 @@ def _hunt(
 
     tasks = []
     for mutant in chosen:
-        seeds = kills.left_of(before.get(mutant.id, ()), ranges, min(seeds_max, mutant.seeds))
+        seeds = kills.remaining_seeds(before.get(mutant.id, ()), ranges, min(seeds_max, mutant.seeds))
         if seeds:
             tasks.append(Task(seeds, mutant.level, mutant.id, until_broken=True, needs=True, apart=kills.APART))
     progress = Progress(len(tasks), "mutants")

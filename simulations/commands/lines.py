@@ -34,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where at least TARGET of the statements ran."""
-    from simulations.running.lines import lines_run, reached
+    from simulations.running.lines import reached_lines, run_lines
 
     tasks = []
     for level, share in SHARES.items():
@@ -44,13 +44,13 @@ def execute(args: argparse.Namespace) -> int:
     ran: dict[str, set[int]] = {}
     # Spawned, because what the first import of a module runs counts too.
     with ProcessPoolExecutor(args.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        under_way = {pool.submit(lines_run, level, seeds): len(seeds) for level, seeds in tasks}
+        under_way = {pool.submit(run_lines, level, seeds): len(seeds) for level, seeds in tasks}
         for done in as_completed(under_way):
             for path, lines in done.result().items():
                 ran.setdefault(path, set()).update(lines)
             progress.add(under_way[done])
     progress.clear()
-    return _print(reached(ran), with_lines=args.missed)
+    return _print(reached_lines(ran), with_lines=args.missed)
 
 
 def _print(found: list[Reached], *, with_lines: bool) -> int:

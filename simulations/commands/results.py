@@ -46,7 +46,7 @@ def execute(args: argparse.Namespace) -> int:
 def text() -> str:
     """The whole file."""
     parts = (("Mutants", _mutants()), ("Properties", _properties()), ("Faults", _faults()), ("Corpus", _corpus()))
-    sections = [f"\n## {title}\n\n{''.join(lines)}" for title, lines in (*parts, ("Measured", _measured()))]
+    sections = [f"\n## {title}\n\n{''.join(lines)}" for title, lines in (*parts, ("Measured", _write_measured()))]
     return HEAD + "".join(sections)
 
 
@@ -131,7 +131,7 @@ def _corpus() -> Iterator[str]:
         yield _row(name, f"{median(numbers):g}", max(numbers))
 
 
-def _measured() -> Iterator[str]:
+def _write_measured() -> Iterator[str]:
     yield "On 2 cores of a shared machine, Python 3.11, CPU time, all properties checked, real storage.\n\n"
     yield _row("goal", "what", "command", "target", "measured")
     yield _row(*["---"] * 5)

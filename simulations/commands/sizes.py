@@ -38,10 +38,10 @@ def report() -> int:
         f" {max(seconds):.0f}; runs {median(entry.runs for entry in found):.0f}\n"
     )
     reached = median(faults) <= FAULTS and median(decisions) <= DECISIONS and max(seconds) <= CPU_S
-    return 0 if beside_hand_made(found, seen, SMALLEST) and reached else 1
+    return 0 if compare_with_hand_made(found, seen, SMALLEST) and reached else 1
 
 
-def beside_hand_made(found: Sequence[Entry], seen: Mapping[str, Seen], smallest: Mapping[str, Smallest]) -> bool:
+def compare_with_hand_made(found: Sequence[Entry], seen: Mapping[str, Seen], smallest: Mapping[str, Smallest]) -> bool:
     """Whether no plan is more than TIMES as large as the smallest by hand; prints each."""
     by_mutant = {entry.mutant_id: entry for entry in found}
     sys.stdout.write("\nmutant  faults noise  by hand  times\n")

@@ -52,7 +52,7 @@ def _worlds(args: argparse.Namespace) -> int:
     from simulations.spec.pairs import feasible
     from simulations.spec.validator import Validator
 
-    spent = _clocked(Validator, "stepped", "recovered")
+    spent = _clock_methods(Validator, "on_stepped", "on_recovered")
     pairs: Counter[Pair] = Counter()
     refused = 0
     progress = Progress(len(args.seeds), "seeds")
@@ -83,17 +83,17 @@ def _worlds(args: argparse.Namespace) -> int:
     return 1 if refused or strange else 0
 
 
-def _clocked(cls: Any, *names: str) -> list[float]:
+def _clock_methods(cls: Any, *names: str) -> list[float]:
     """Measure the CPU time of some methods. Returns a list with one number: the sum, in seconds."""
     spent = [0.0]
 
     def around(act: Callable[..., None]) -> Callable[..., None]:
-        def clocked(*args: Any) -> None:
+        def run_clocked(*args: Any) -> None:
             begin = time.process_time()
             act(*args)
             spent[0] += time.process_time() - begin
 
-        return clocked
+        return run_clocked
 
     for name in names:
         setattr(cls, name, around(getattr(cls, name)))

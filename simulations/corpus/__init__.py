@@ -70,13 +70,13 @@ def write(entry: Entry, directory: Path = DIRECTORY) -> Path:
     if entry.mutant_id:
         head["mutant"] = entry.mutant_id
     lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
-    lines.append(f'  "plan": {_indented(entry.plan)}')
+    lines.append(f'  "plan": {_indent(entry.plan)}')
     if entry.original:
         lines.append(f'  "shrunk": {{"runs": {entry.runs}, "cpu_s": {entry.cpu_s}}}')
-        lines.append(f'  "original": {_indented(entry.original)}')
+        lines.append(f'  "original": {_indent(entry.original)}')
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     return path
 
 
-def _indented(plan: str) -> str:
+def _indent(plan: str) -> str:
     return plan.strip().replace("\n", "\n  ")

@@ -79,7 +79,7 @@ class Cells:
         self.counts: Counter[Cell] = Counter()
         self._lives: dict[tuple[int, int], _Life] = {}
 
-    def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
         """Count a step of a node."""
         life = self._lives.setdefault((process.node.id, process.life), _Life())
         kind = type(event)
@@ -87,7 +87,7 @@ class Cells:
             life.asked[event.source] = (type(life.role).__name__, kind_of(event.request))
         elif kind is Answered and type(event.response) in _SAYS:
             grown = process.replica.log.end - life.log_end
-            self._answered(life, event, effects, process.now_ms(), grown)
+            self._on_answered(life, event, effects, process.now_ms(), grown)
         life.goes_on(process.replica.role)
         life.log_end = process.replica.log.end
         for effect in effects:
@@ -100,7 +100,7 @@ class Cells:
                 life.sent[effect.number] = _Sent(kind_of(effect.request), epoch, life.tenure, until_ms)
                 life.newest[effect.peer] = effect.number
 
-    def _answered(self, life: _Life, event: Answered, effects: list[Any], now_ms: int, grown: int) -> None:
+    def _on_answered(self, life: _Life, event: Answered, effects: list[Any], now_ms: int, grown: int) -> None:
         sent, role = life.sent.pop(event.number), life.role
         assert role is not None, "a node that sent a request has a role"
         name = type(role).__name__

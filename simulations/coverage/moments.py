@@ -58,7 +58,7 @@ class Moments:
         self._ledger = ledger
         self._lives: dict[tuple[int, int], Life] = {}
 
-    def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
         """Count the moments of a step."""
         life = self._lives.setdefault((process.node.id, process.life), Life())
         step = Step(process, event, effects, life, self._ledger)
@@ -75,7 +75,7 @@ class Moments:
                     self.counts[name] += 1
         _remember(life, step)
 
-    def noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
+    def on_noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
         """The core, or its driver, reports an event."""
         if name in BY_NOTE:
             self.counts[BY_NOTE[name]] += 1
@@ -126,38 +126,45 @@ def _download(step: Step) -> Any:
 def _is_vote(step: Step, *, pre: bool, granted: bool) -> bool:
     """A Vote or a pre-vote that gets this answer in the same step."""
     event = step.event
-    if type(event.request) is not VoteRequest or not is_of_log(event.request) or _asked(step).pre_vote != pre:
+    if (
+        type(event.request) is not VoteRequest
+        or not is_of_log(event.request)
+        or _requested_partition(step).pre_vote != pre
+    ):
         return False
     wanted = "granted" if granted else "refused"
     return any(type(each) is do.Reply and each.source == event.source and says(each) == wanted for each in step.effects)
 
 
-def _asked(step: Step) -> Any:
+def _requested_partition(step: Step) -> Any:
     return step.event.request.topics[0].partitions[0]
 
 
 def _is_shorter(step: Step) -> bool:
-    asked, log = _asked(step), step.process.replica.log
+    asked, log = _requested_partition(step), step.process.replica.log
     return bool((asked.last_offset_epoch, asked.last_offset) < (log.last_epoch, log.end))
 
 
-def _voted(step: Step) -> int | None:
+def _voted_candidate(step: Step) -> int | None:
     """The candidate for which the node had voted in the epoch of the request."""
     role = step.before.role
     voted = getattr(role, "voted", None)
-    return voted.id if voted is not None and role.epoch == _asked(step).replica_epoch else None
+    return voted.id if voted is not None and role.epoch == _requested_partition(step).replica_epoch else None
 
 
 def _is_refused_for_log(step: Step) -> bool:
-    return _is_vote(step, pre=False, granted=False) and _voted(step) is None and _is_shorter(step)
+    return _is_vote(step, pre=False, granted=False) and _voted_candidate(step) is None and _is_shorter(step)
 
 
 def _is_refused_for_other(step: Step) -> bool:
-    return _is_vote(step, pre=False, granted=False) and _voted(step) not in {None, _asked(step).replica_id}
+    return _is_vote(step, pre=False, granted=False) and _voted_candidate(step) not in {
+        None,
+        _requested_partition(step).replica_id,
+    }
 
 
 def _is_given_again(step: Step) -> bool:
-    return _is_vote(step, pre=False, granted=True) and _voted(step) == _asked(step).replica_id
+    return _is_vote(step, pre=False, granted=True) and _voted_candidate(step) == _requested_partition(step).replica_id
 
 
 def _is_protected(step: Step) -> bool:
@@ -259,11 +266,11 @@ def _inherits(step: Step) -> bool:
     return step.before.log[1] > step.ledger.history.end
 
 
-def _leaves_unflushed(step: Step) -> bool:
+def _may_leave_unflushed(step: Step) -> bool:
     return isinstance(step.before.role, Leader) and step.before.durable_end < step.before.log[1]
 
 
-def _lost_pre_vote(step: Step) -> bool:
+def _has_lost_pre_vote(step: Step) -> bool:
     return isinstance(step.before.role, Prospective) and step.before.role.epoch == step.process.replica.epoch
 
 
@@ -327,9 +334,9 @@ BY_ORDER: dict[type, tuple[tuple[str, Callable[[Step, Any], bool]], ...]] = {
 BY_ROLE: dict[type, tuple[tuple[str, Callable[[Step], bool]], ...]] = {
     Unattached: (
         ("a node starts with a saved vote", _has_voted),
-        ("a lost pre-vote leads back to Unattached", _lost_pre_vote),
+        ("a lost pre-vote leads back to Unattached", _has_lost_pre_vote),
         ("a node skips an epoch", _leaps),
-        ("a leader loses records that are not on its disk", _leaves_unflushed),
+        ("a leader loses records that are not on its disk", _may_leave_unflushed),
     ),
     Candidate: (
         ("a candidate starts as one", _began),
@@ -338,8 +345,8 @@ BY_ROLE: dict[type, tuple[tuple[str, Callable[[Step], bool]], ...]] = {
     Resigned: (("a leader starts as one that resigned", _began),),
     Follower: (
         ("a follower starts as one", _began),
-        ("a lost pre-vote leads back to the leader", _lost_pre_vote),
-        ("a leader loses records that are not on its disk", _leaves_unflushed),
+        ("a lost pre-vote leads back to the leader", _has_lost_pre_vote),
+        ("a leader loses records that are not on its disk", _may_leave_unflushed),
     ),
     Leader: (
         ("a second leader exists, and the first does not know it", _is_second_leader),

@@ -25,7 +25,7 @@ class Moves:
         self.counts: Counter[Path] = Counter()
         self._last: dict[tuple[int, int], str] = {}  # by node id and life: the role before this
 
-    def stepped(self, process: Process, _event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, process: Process, _event: Any, effects: list[Any]) -> None:
         """Count the roles of a step. The core reports each change of its role, also within a step."""
         for effect in effects:
             if type(effect) is Noted and effect.name == "role_changed":

@@ -29,11 +29,11 @@ class Seen:
         self._cells = Cells()
         self._moves = Moves()
 
-    def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
         """Count a step, caused by an input or, if None, by the start."""
-        self._cells.stepped(process, event, effects)
-        self._moves.stepped(process, event, effects)
-        self.moments.stepped(process, event, effects)
+        self._cells.on_stepped(process, event, effects)
+        self._moves.on_stepped(process, event, effects)
+        self.moments.on_stepped(process, event, effects)
 
     def counts(self, validator: Validator) -> dict[str, int]:
         """Name -> count. A name consists of its category, as in `everything`, and the item."""

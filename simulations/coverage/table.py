@@ -75,7 +75,7 @@ def answer_to(name: str) -> str:
     return f"{name}Answer"
 
 
-def _asked_by(kind: str) -> str:
+def _request_of(kind: str) -> str:
     return kind.removesuffix("Answer")
 
 
@@ -94,7 +94,7 @@ UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
     ),
     (
         "an answer to a request of another role is late",
-        lambda role, kind, outcome: _is_answer(kind) and outcome != LATE and role not in ASKS[_asked_by(kind)],
+        lambda role, kind, outcome: _is_answer(kind) and outcome != LATE and role not in ASKS[_request_of(kind)],
     ),
     (
         "a replica without a leader lacks at least the first record of the epoch",

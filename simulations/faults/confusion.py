@@ -49,7 +49,7 @@ def odd_answers(run: StruckRun, args: Args, _struck: Process | None) -> bool:
             return False
         payload = frame.payload
         response = decode(ANSWERS[connection.asked_class], frame.version, payload) if frame.is_bytes else payload
-        response = confused(rng, response)
+        response = confuse(rng, response)
         frame.payload = encode(response, frame.version) if frame.is_bytes else response
         frame.gist = KINDS[type(response)].gist(response)
         return False
@@ -64,7 +64,7 @@ def odd_answers(run: StruckRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def confused(rng: Random, response: Any) -> Any:
+def confuse(rng: Random, response: Any) -> Any:
     """The answer, with one thing wrong in it."""
     error = _ERRORS[int(rng.random() * len(_ERRORS))]
     is_fetch = isinstance(response, FetchResponse)
@@ -78,8 +78,8 @@ def confused(rng: Random, response: Any) -> Any:
         return replace(response, error_code=whole, **{topics: ()})
     part = found[0].partitions[0]
     makers: tuple[Callable[[], dict[str, Any]], ...] = (
-        lambda: _refused(part, error),
-        lambda: _refused(part, error),
+        lambda: _refuse(part, error),
+        lambda: _refuse(part, error),
         lambda: _elsewhere(rng, part),
         lambda: _leaderless(part),
         lambda: _cut_short(part),
@@ -89,7 +89,7 @@ def confused(rng: Random, response: Any) -> Any:
     if choice >= len(makers) + 1:
         return replace(response, node_endpoints=())
     if choice >= len(makers):
-        name = {"topic_id": bytes(15) + b"\7"} if is_fetch else {_named(found[0]): "other"}
+        name = {"topic_id": bytes(15) + b"\7"} if is_fetch else {_name_field(found[0]): "other"}
         return replace(response, **{topics: (replace(found[0], **name),)})
     changed = replace(part, **makers[int(choice)]())
     return replace(response, **{topics: (replace(found[0], partitions=(changed,)),)})
@@ -104,11 +104,11 @@ def _rotten(rng: Random, part: Any) -> dict[str, Any]:
     return {"records": bytes(data)}
 
 
-def _named(topic: Any) -> str:
+def _name_field(topic: Any) -> str:
     return "topic_name" if hasattr(topic, "topic_name") else "name"
 
 
-def _refused(part: Any, error: Error) -> dict[str, Any]:
+def _refuse(part: Any, error: Error) -> dict[str, Any]:
     """The request is refused with an error."""
     given: dict[str, Any] = {"vote_granted": False, "records": b"", "unaligned_records": b""}
     return {"error_code": error} | {name: value for name, value in given.items() if hasattr(part, name)}

@@ -115,7 +115,7 @@ def wipe(run: StruckRun, args: Args, struck: Process | None) -> bool:
             return
         node.kill()
         node.new_disk()
-        run.disk_replaced(node)
+        run.on_disk_replaced(node)
         if run.plan.kraft_version:
             run.make_observer(node)
         run.count("wipe:done")
@@ -143,7 +143,7 @@ def restore(run: StruckRun, args: Args, struck: Process | None) -> bool:
         disk.changes.clear()
         for path, data in kept.items():
             disk.put(path, data, read_only=path.endswith(".checkpoint"))
-        run.disk_replaced(node)
+        run.on_disk_replaced(node)
         run.count("restore:done")
         node.start_after(args["down_ms"] * MS)
 
@@ -206,7 +206,7 @@ def rot(run: StruckRun, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def lost_sector(run: StruckRun, args: Args, struck: Process | None) -> bool:
+def lose_sector(run: StruckRun, args: Args, struck: Process | None) -> bool:
     """A sector of the log reads as zeros, among records that were committed when the committed prefix was last due; the
     node is killed. Zeros look like a torn end, and only the prefix tells that they are none. place: of 1000, which
     batch; down_ms.

@@ -59,7 +59,7 @@ def often(rng: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault])
     return found
 
 
-def isolated(rng: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:
+def make_isolation(rng: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:
     """A fault that isolates a node, for a duration between the two."""
     return Fault("isolate", {"whom": whom, "direction": direction, "for_ms": between(rng, least_ms, most_ms)})
 
@@ -258,7 +258,7 @@ def _rot(rng: Random, scale: Scale) -> Args:
     return {"file": file, "whom": whom(rng, scale), "place": between(rng, 0, 999), "bit": between(rng, 0, 7)}
 
 
-def _lost_sector(rng: Random, scale: Scale) -> Args:
+def _draw_sector(rng: Random, scale: Scale) -> Args:
     return {"whom": whom(rng, scale), "place": between(rng, 0, 999), "down_ms": down(rng, scale)}
 
 
@@ -310,7 +310,7 @@ KINDS: dict[str, FaultKind] = {
         FaultKind("wipe", disks.wipe, _crash, 4),
         FaultKind("restore", disks.restore, _restore, 3),
         FaultKind("rot", disks.rot, _rot, 4),
-        FaultKind("lost_sector", disks.lost_sector, _lost_sector, 2),
+        FaultKind("lost_sector", disks.lose_sector, _draw_sector, 2),
         FaultKind("garble", disks.garble, _garble, 2),
         FaultKind("lose_snapshot", disks.lose_snapshot, _crash, 3),
     )

@@ -87,13 +87,13 @@ def grow(state: Topic | None, asked: Any, answer: Any) -> Any:
 def configure(state: Topic | None, asked: Any, answer: Any) -> Any:
     if state is None:
         return state if answer in (UNKNOWN, "missing") else REFUSED
-    return state._replace(configs=changed(state.configs, asked[2])) if answer in (UNKNOWN, "ok") else REFUSED
+    return state._replace(configs=change_configs(state.configs, asked[2])) if answer in (UNKNOWN, "ok") else REFUSED
 
 
 def replace(state: Topic | None, asked: Any, answer: Any) -> Any:
     if state is None:
         return state if answer in (UNKNOWN, "missing") else REFUSED
-    return state._replace(configs=changed((), asked[2])) if answer in (UNKNOWN, "ok") else REFUSED
+    return state._replace(configs=change_configs((), asked[2])) if answer in (UNKNOWN, "ok") else REFUSED
 
 
 def read(state: Topic | None, _asked: Any, answer: Any) -> Any:
@@ -102,7 +102,7 @@ def read(state: Topic | None, _asked: Any, answer: Any) -> Any:
 
 
 def configure_broker(state: Any, asked: Any, answer: Any) -> Any:
-    return changed(state or (), asked[2]) if answer in (UNKNOWN, "ok") else REFUSED
+    return change_configs(state or (), asked[2]) if answer in (UNKNOWN, "ok") else REFUSED
 
 
 def read_broker(state: Any, _asked: Any, answer: Any) -> Any:
@@ -118,7 +118,7 @@ def validate(state: Any, asked: Any, answer: Any) -> Any:
     return REFUSED if after is REFUSED else state
 
 
-def changed(configs: tuple[tuple[str, str], ...], changes: Any) -> tuple[tuple[str, str], ...]:
+def change_configs(configs: tuple[tuple[str, str], ...], changes: Any) -> tuple[tuple[str, str], ...]:
     """The configs after setting some; a value of None deletes."""
     found = dict(configs)
     for key, value in changes:

@@ -63,7 +63,7 @@ def topic_to_create(asked: Any, replicas: int) -> Any:
     )
 
 
-def _created(answer: Any) -> Any:
+def _creation_answer(answer: Any) -> Any:
     return answer_of_created(answer.topics[0])
 
 
@@ -81,7 +81,7 @@ def _delete(asked: Any) -> DeleteTopicsRequest:
     return DeleteTopicsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS)
 
 
-def _deleted(answer: Any) -> Any:
+def _deletion_answer(answer: Any) -> Any:
     missing: dict[int, str] = {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing", Error.UNKNOWN_TOPIC_ID: "missing"}
     return _result_of(answer.responses[0].error_code, "ok", missing)
 
@@ -92,7 +92,7 @@ def _grow(asked: Any) -> CreatePartitionsRequest:
     return CreatePartitionsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS, validate_only=False)
 
 
-def _grown(answer: Any) -> Any:
+def _growth_answer(answer: Any) -> Any:
     others: dict[int, str] = {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing", Error.INVALID_PARTITIONS: "too few"}
     return _result_of(answer.results[0].error_code, "ok", others)
 
@@ -120,7 +120,7 @@ def _replace(asked: Any) -> AlterConfigsRequest:
     return AlterConfigsRequest(resources=(resource,), validate_only=False)
 
 
-def _configured(answer: Any) -> Any:
+def _config_answer(answer: Any) -> Any:
     return _result_of(answer.responses[0].error_code, "ok", {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
 
 
@@ -133,7 +133,7 @@ def _read(resource_type: int) -> Callable[[Any], DescribeConfigsRequest]:
     return request
 
 
-def _seen(*sources: int) -> Callable[[Any], Any]:
+def _read_answer(*sources: int) -> Callable[[Any], Any]:
     def answer(answer: Any) -> Any:
         found = answer.results[0]
         values = tuple(sorted((each.name, each.value) for each in found.configs if each.config_source in sources))
@@ -150,7 +150,7 @@ def _set_feature(asked: Any) -> UpdateFeaturesRequest:
     return UpdateFeaturesRequest(feature_updates=(update,))
 
 
-def _feature_set(answer: Any) -> Any:
+def _feature_answer(answer: Any) -> Any:
     """Two refusals contain the present level, only in their texts."""
     if answer.error_code == Error.INVALID_UPDATE_VERSION:
         text = answer.error_message or ""
@@ -161,11 +161,11 @@ def _feature_set(answer: Any) -> Any:
     return _result_of(answer.error_code, "ok", {})
 
 
-def _unregistered(answer: Any) -> Any:
+def _unregistration_answer(answer: Any) -> Any:
     return _result_of(answer.error_code, "ok", {Error.BROKER_ID_NOT_REGISTERED: "missing"})
 
 
-def _allocated(answer: Any) -> Any:
+def _allocation_answer(answer: Any) -> Any:
     return _result_of(answer.error_code, answer.producer_id_start, {})
 
 
@@ -194,15 +194,15 @@ REQUESTS: dict[str, Callable[[Any], Any]] = {
 }
 
 ANSWERS: dict[str, Callable[[Any], Any]] = {
-    "create": _created,
-    "delete": _deleted,
-    "grow": _grown,
-    "configure": _configured,
-    "read": _seen(OF_TOPIC),
-    "configure broker": _configured,
-    "replace": _configured,
-    "read broker": _seen(OF_BROKER, OF_ALL_BROKERS),
-    "set feature": _feature_set,
-    "unregister": _unregistered,
-    "allocate": _allocated,
+    "create": _creation_answer,
+    "delete": _deletion_answer,
+    "grow": _growth_answer,
+    "configure": _config_answer,
+    "read": _read_answer(OF_TOPIC),
+    "configure broker": _config_answer,
+    "replace": _config_answer,
+    "read broker": _read_answer(OF_BROKER, OF_ALL_BROKERS),
+    "set feature": _feature_answer,
+    "unregister": _unregistration_answer,
+    "allocate": _allocation_answer,
 }

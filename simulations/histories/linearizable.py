@@ -62,7 +62,7 @@ def check(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -
         found = search.run()
         looked_at += search.looked_at
         if found is False:
-            return _explained(model, key, part, search.wall, budget, looked_at)
+            return _explain(model, key, part, search.wall, budget, looked_at)
         if found is None and undecided is None:
             undecided = Verdict("unknown", key)
     verdict = undecided or Verdict("ok")
@@ -126,7 +126,7 @@ class Search:
         self.looked_at = 0
         self.wall = 0
         self.longest: list[Operation] = []
-        self._calls, self._unanswered = _listed(part)
+        self._calls, self._unanswered = _make_entries(part)
         self._answered = sum(1 << number for number, each in enumerate(part) if each.returned is not None)
 
     def run(self) -> bool | None:
@@ -200,7 +200,7 @@ def _is_new(spent: int, known: list[int]) -> bool:
     return True
 
 
-def _listed(part: Sequence[Operation]) -> tuple[_Entry, _Entry]:
+def _make_entries(part: Sequence[Operation]) -> tuple[_Entry, _Entry]:
     """The calls and answers of answered operations in their order, and the calls of the others, the latest first; each
     list with a head.
     """
@@ -218,10 +218,10 @@ def _listed(part: Sequence[Operation]) -> tuple[_Entry, _Entry]:
             twins[operation.asked] = call.bit
             # The latest first: an operation that happened at all mostly happened soon after its call.
             unanswered.append((-operation.invoked, 0, call))
-    return _linked(answered), _linked(unanswered)
+    return _link(answered), _link(unanswered)
 
 
-def _linked(events: list[tuple[int, int, _Entry]]) -> _Entry:
+def _link(events: list[tuple[int, int, _Entry]]) -> _Entry:
     events.sort(key=lambda event: event[:2])
     head = last = _Entry.__new__(_Entry)
     for _, _, entry in events:
@@ -247,7 +247,7 @@ def _unlift(call: _Entry) -> None:
                 entry.following.previous = entry
 
 
-def _explained(model: Model, key: Hashable, part: list[Operation], wall: int, budget: int, looked_at: int) -> Verdict:
+def _explain(model: Model, key: Hashable, part: list[Operation], wall: int, budget: int, looked_at: int) -> Verdict:
     """The shortest witness: prefixes of a linearizable history are linearizable, and so is the rest without a read.
 
     wall: no prefix that ends before it is wrong, since the same order explains it.

@@ -86,7 +86,7 @@ class Administrator:
             self.removing[number] = wish.key
         is_over: list[bool] = []
 
-        def answered(error: int) -> None:
+        def on_answer(error: int) -> None:
             if is_over:
                 return
             is_over.append(True)
@@ -97,9 +97,9 @@ class Administrator:
             if then is not None:
                 then(error == Error.NONE)
 
-        self._changes.asks(process, source, request, answered)
+        self._changes.asks(process, source, request, on_answer)
         timeout_ms = 2 * process.replica.config.request_timeout_ms
-        self._world.after(timeout_ms * MS, answered, Error.REQUEST_TIMED_OUT)
+        self._world.after(timeout_ms * MS, on_answer, Error.REQUEST_TIMED_OUT)
         process.receive_soon(Requested(source, request, version, "CONTROLLER"))
 
     def _leader(self) -> Process | None:
@@ -131,7 +131,8 @@ class Administrator:
     def _may_remove(self, key: Key) -> bool:
         """An operator does not remove a voter where too few of the others would still have their disks."""
         return all(
-            sum(1 for other in each.keys if other != key and other not in self._lost()) >= (len(each.keys) - 1) // 2 + 1
+            sum(1 for other in each.keys if other != key and other not in self._lost_voters())
+            >= (len(each.keys) - 1) // 2 + 1
             for each in self.sets_in_force()
             if key in each.keys
         )
@@ -144,13 +145,13 @@ class Administrator:
             return False
         sets = self.sets_in_force()
         return all(key[1].strip(b"\0") for each in sets for key in each.keys) and with_room(
-            sets, self._lost() | {node.key}
+            sets, self._lost_voters() | {node.key}
         )
 
     def sets_in_force(self) -> list[Voters]:
         """The committed voter set, and those of the logs on all disks."""
         ledger = self._ledger
-        sets = {ledger.committed}
+        sets = {ledger.committed_voters}
         sets |= {ledger.voters(process) for process in ledger.running() if process.is_listening}
         for node in ledger.nodes.values():
             view = ledger.durable(node)
@@ -159,7 +160,7 @@ class Administrator:
                 sets.add(ledger.voter_sets.at(number))
         return sorted(sets)
 
-    def _lost(self) -> set[Key]:
+    def _lost_voters(self) -> set[Key]:
         """Voters whose disks are lost, of any set."""
         nodes = self._ledger.nodes
         return {

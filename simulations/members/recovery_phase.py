@@ -36,7 +36,7 @@ class MembersRecovery(RecoveryPhase):
 
     def _leader(self) -> Process | None:
         """A leader that may write, and that a majority of the committed voters follows."""
-        voters = self._run.ledger.committed
+        voters = self._run.ledger.committed_voters
         processes = [node.process for node in self._core if node.process is not None and node.process.is_listening]
         for process in processes:
             if process.machine.leads is not None:
@@ -55,7 +55,7 @@ class MembersRecovery(RecoveryPhase):
         if leader is None:
             return False
         ledger, plan = self._run.ledger, self._run.plan
-        voters = ledger.committed
+        voters = ledger.committed_voters
         role = leader.replica.role
         if not isinstance(role, Leader) or role.state.change is not None or ledger.voters(leader) != voters:
             return False
@@ -84,10 +84,10 @@ class MembersRecovery(RecoveryPhase):
         if not run.ledger.voter_sets.level(run.ledger.history.log.last):
             return
         rng = run.stream("last change")
-        voters = run.ledger.committed
+        voters = run.ledger.committed_voters
         observers = [node for node in run.nodes.values() if node.id not in voters.ids]
         wishes = [Wish("add", node.key) for node in observers[:1]]
-        if len(voters.keys) > 1 and not run.ledger.gone:
+        if len(voters.keys) > 1 and not run.ledger.lost_voters:
             follower = next(key for key in voters.keys if key[0] != leader.node.id)
             wishes += [Wish("remove", follower), Wish("remove", leader.node.key)]
         if not wishes:
@@ -100,10 +100,10 @@ class MembersRecovery(RecoveryPhase):
             raise Violation("L06", f"{wish.kind} of node {wish.key[0]} fails; {self._state()}")
         self._wait("L01", "no leader after a change of the voters", self._leader, self.elect_within_ms)
         end = run.ledger.history.end
-        if run.plan.calm.quiet:
+        if run.plan.recovery.quiet:
             return  # nobody writes any more
         self._wait("L02", "nothing is committed after a change of the voters", lambda: self._commits(end), 5_000)
 
     def _was_made(self, wish: Wish) -> bool:
         """An earlier try may have succeeded, so that a later one was refused; or the node did it by itself."""
-        return self._run.ledger.committed.holds(wish.key) == (wish.kind == "add")
+        return self._run.ledger.committed_voters.holds(wish.key) == (wish.kind == "add")

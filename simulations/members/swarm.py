@@ -46,14 +46,14 @@ def _of_swarm(seed: int) -> Plan:
     plan.faults = [fault for fault in plan.faults if fault.kind not in LEFT_OUT]
     scale = Scale(plan.ids, plan.voter_ids, swarm.timeouts_ms(plan), plan.chaos_ms)
     plan.faults += _changes(rng, plan, scale)
-    plan.calm = RecoveryPlan(plan.ids, quiet=rng.random() < 0.5)
+    plan.recovery = RecoveryPlan(plan.ids, quiet=rng.random() < 0.5)
     return plan
 
 
 def _changes(rng: Random, plan: Plan, scale: Scale) -> list[Fault]:
     weights = [(name, kind.weight) for name, kind in CHANGES.items() if rng.random() < 0.7] or [("add_voter", 1)]
     share = rng.random()
-    found = [_change(rng, scale, swarm.weighted(rng, weights), share) for _ in range(pick(rng, (2, 4, 8, 16)))]
+    found = [_change(rng, scale, swarm.pick_weighted(rng, weights), share) for _ in range(pick(rng, (2, 4, 8, 16)))]
     if not plan.kraft_version:
         found += [
             Fault("raise_version", {}, at_ms=between(rng, 0, plan.chaos_ms * 8 // 10)) for _ in range(6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.faults.table import isolated, often, pick
+from simulations.faults.table import make_isolation, often, pick
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.raft.swarm import QUICK
 from simulations.raft.targeted_plans import turn
@@ -32,7 +32,7 @@ def draw(seed: int) -> Plan | None:
     plan.codec = rng.random() < 0.5
     plan.load = Load(every_ms=pick(rng, (5, 20)), asks=30)
     TARGETED_PLANS[name](rng, plan)
-    plan.calm = RecoveryPlan(plan.ids, quiet=rng.random() < 0.5)
+    plan.recovery = RecoveryPlan(plan.ids, quiet=rng.random() < 0.5)
     return plan
 
 
@@ -48,7 +48,7 @@ def _cut_off(rng: Random, plan: Plan) -> None:
     """Leaders append voter sets while they are cut off: these sets are truncated, and other leaders append others."""
     plan.voters = pick(rng, (3, 3, 2, 4))
     for at_ms in range(between(rng, 200, 500), plan.chaos_ms, 700):
-        cut, changes = isolated(rng, "leader", 300, 600), [_add(tries=1), _remove(pick(rng, plan.ids), tries=1)]
+        cut, changes = make_isolation(rng, "leader", 300, 600), [_add(tries=1), _remove(pick(rng, plan.ids), tries=1)]
         rng.shuffle(changes)
         cut.at_ms = at_ms
         for place, change in enumerate((*changes, _add())):
@@ -68,10 +68,10 @@ def _new_leaders(rng: Random, plan: Plan) -> None:
         change.on, change.nth = pick(rng, ("after:SaveElection", "before:LeaderChanged")), pick(rng, (1, 1, 2, 3))
         change.role, change.at_ms = "Leader", between(rng, 100, plan.chaos_ms - 300)
         plan.faults.append(change)
-    plan.faults += often(rng, plan.chaos_ms, 600, lambda: isolated(rng, "leader", 100, 500))
+    plan.faults += often(rng, plan.chaos_ms, 600, lambda: make_isolation(rng, "leader", 100, 500))
 
 
-def _leaders_removed(rng: Random, plan: Plan) -> None:
+def _remove_leaders(rng: Random, plan: Plan) -> None:
     """Leaders are removed, also the one of two, and die at any point of it; they join again by themselves or not."""
     plan.voters = pick(rng, (2, 2, 3, 3))
     plan.config["auto_join"] = rng.random() < 0.5
@@ -82,7 +82,7 @@ def _leaders_removed(rng: Random, plan: Plan) -> None:
         back.at_ms = at_ms + between(rng, 150, 400)
         plan.faults += [change, back]
         if rng.random() < 0.4:  # so that the new set has no majority while the leader can be reached
-            cut = isolated(rng, "follower", 400, 700)
+            cut = make_isolation(rng, "follower", 400, 700)
             cut.at_ms = at_ms - 10
             plan.faults.append(cut)
         if rng.random() < 0.6:
@@ -102,7 +102,7 @@ def _leaders_removed(rng: Random, plan: Plan) -> None:
             fault.args = {"whom": "struck", "direction": "both", "for_ms": between(rng, 100, 500)}
 
 
-def _disks_replaced(rng: Random, plan: Plan) -> None:
+def _replace_disks(rng: Random, plan: Plan) -> None:
     """Voters get empty disks one after the other, and leaders are cut off meanwhile."""
     plan.voters = pick(rng, (3, 3, 5))
     plan.config["auto_join"] = rng.random() < 0.4
@@ -111,25 +111,25 @@ def _disks_replaced(rng: Random, plan: Plan) -> None:
         "whom": pick(rng, (*plan.voter_ids, "follower", "leader")), "down_ms": pick(rng, (1, 50, 300)), "tries": 20,
         "wait_ms": 40,
     }))  # fmt: skip
-    plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 200, 700))
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: make_isolation(rng, "leader", 200, 700))
 
 
-def _moved(rng: Random, plan: Plan) -> None:
+def _move_voters(rng: Random, plan: Plan) -> None:
     """Voters restart at other addresses, and leaders change before and after they have told so."""
     plan.voters = pick(rng, (3, 3, 2, 5))
     plan.faults += often(rng, plan.chaos_ms, 500, lambda: Fault(
         "rename_voter", {"whom": pick(rng, (*plan.voter_ids, "leader")), "down_ms": pick(rng, (1, 20, 100))},
     ))  # fmt: skip
     plan.faults += often(rng, plan.chaos_ms, 500, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 100, 500))
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: make_isolation(rng, "leader", 100, 500))
 
 
-def _raised(rng: Random, plan: Plan) -> None:
+def _raise_version(rng: Random, plan: Plan) -> None:
     """kraft.version is raised between elections and crashes; voters are changed at once after it."""
     plan.kraft_version = 0
     plan.voters = pick(rng, (2, 3, 3))
     plan.faults += often(rng, plan.chaos_ms, 200, lambda: Fault("raise_version", {}))
-    plan.faults += often(rng, plan.chaos_ms, 700, lambda: isolated(rng, "leader", 200, 500))
+    plan.faults += often(rng, plan.chaos_ms, 700, lambda: make_isolation(rng, "leader", 200, 500))
     plan.faults += often(rng, plan.chaos_ms, 600, _add)
     plan.faults += often(rng, plan.chaos_ms, 700, lambda: _remove(pick(rng, ("leader", "follower"))))
 
@@ -152,9 +152,9 @@ def _behind(rng: Random, plan: Plan) -> None:
 TARGETED_PLANS: dict[str, Callable[[Random, Plan], None]] = {
     "cut-off": _cut_off,
     "new-leaders": _new_leaders,
-    "leaders-removed": _leaders_removed,
-    "disks-replaced": _disks_replaced,
-    "moved": _moved,
-    "raised": _raised,
+    "leaders-removed": _remove_leaders,
+    "disks-replaced": _replace_disks,
+    "moved": _move_voters,
+    "raised": _raise_version,
     "behind": _behind,
 }

@@ -23,7 +23,7 @@ Args = dict[str, Any]
 
 
 def _observers(run: MembersWorld) -> list[Node]:
-    voters = run.ledger.committed
+    voters = run.ledger.committed_voters
     return [node for node in run.nodes.values() if not voters.holds(node.key)]
 
 
@@ -70,7 +70,7 @@ def replace_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool
         key = node.key
         node.kill()
         node.new_disk()
-        run.disk_replaced(node)
+        run.on_disk_replaced(node)
         run.make_observer(node)
         run.count("replace_voter:done")
         node.start_after(args["down_ms"] * MS)
@@ -124,17 +124,17 @@ def _whom(rng: Random, scale: Scale) -> int | str:
     return role or pick(rng, scale.ids)
 
 
-def _asked(rng: Random, scale: Scale) -> Args:
+def _draw_request(rng: Random, scale: Scale) -> Args:
     return {"tries": pick(rng, (1, 3, 10, 30)), "wait_ms": max(span(rng, scale) // 4, 1), "twice": rng.random() < 0.2}
 
 
 def _add(rng: Random, scale: Scale) -> Args:
     whom = "observer" if rng.random() < 0.7 else pick(rng, scale.ids)
-    return {"whom": whom, "ack": rng.random() < 0.7, **_asked(rng, scale)}
+    return {"whom": whom, "ack": rng.random() < 0.7, **_draw_request(rng, scale)}
 
 
 def _remove(rng: Random, scale: Scale) -> Args:
-    return {"whom": _whom(rng, scale), **_asked(rng, scale)}
+    return {"whom": _whom(rng, scale), **_draw_request(rng, scale)}
 
 
 def _replace(rng: Random, scale: Scale) -> Args:

@@ -44,11 +44,11 @@ class MembersWorld(Run):
         """Have the administrator make a change, until the faults end."""
         phase = self._phase
 
-        def told(is_done: bool) -> None:
+        def tell(is_done: bool) -> None:
             if then is not None and phase == self._phase:
                 then(is_done)
 
-        self.administrator.want(wish, tries, wait_ms, told, lambda: phase == self._phase)
+        self.administrator.want(wish, tries, wait_ms, tell, lambda: phase == self._phase)
 
     def end_chaos(self) -> None:
         """End all faults; former addresses are those of their nodes again."""

@@ -11,7 +11,7 @@ MUTANTS = (
     row(
         "Q35", "a feature level is raised that a broker does not support", "features", "KAFKA-17305", ("C19",),
         Edit(
-            "controller.handlers.features", "_reason_unsupported",
+            "controller.handlers.features", "_unsupported_reason",
             '_outside(f"Broker {broker_id}", ...)', "None",
         ),
     ),
@@ -108,7 +108,7 @@ MUTANTS = (
     row(
         "Q78", "a recreated topic has the id of the deleted one", "topics", "KIP-516", ("C15",),
         Edit(
-            "controller.handlers.topics", "created",
+            "controller.handlers.topics", "create_topic_records",
             "random_topic_id(env)",
             "random_topic_id(type(env)(env.cluster_id, env.node_id, type(env.random)(topic.name), env.settings))",
             names="given_configs(topic)",
@@ -141,13 +141,13 @@ MUTANTS = (
     row(
         "Q82", "the answer to CreateTopics has one partition too few", "topics", "KIP-525", ("C21",),
         Edit(
-            "controller.handlers.topics", "created",
+            "controller.handlers.topics", "create_topic_records",
             "TopicResult(**..., num_partitions=len(assignments), **...)",
             "TopicResult(**..., num_partitions=len(assignments) - 1, **...)",
         ),
     ),
     row(
         "Q83", "an active controller's writes do not count for its next snapshot", "snapshots", "KIP-630", ("C23",),
-        Edit("controller.core.serving", "write_result", "controller.snapshots.appended(appended)", "pass"),
+        Edit("controller.core.serving", "write_result", "controller.snapshots.on_appended(appended)", "pass"),
     ),
 )  # fmt: skip

@@ -68,7 +68,7 @@ MUTANTS = (
     ),
     row(
         "Q50", "a new leader of a partition has the former leader's epoch", "elections", "KAFKA-15109", ("C08",),
-        Edit("controller.state.partitions.partition", "merged", "leader_epoch = next_epoch(leader_epoch)", ""),
+        Edit("controller.state.partitions.partition", "apply_change", "leader_epoch = next_epoch(leader_epoch)", ""),
     ),
     row(
         "Q51", "a snapshot leaves the registrations of controllers out", "snapshots", "KAFKA-15860", ("S17", "C01"),
@@ -76,7 +76,7 @@ MUTANTS = (
     ),
     row(
         "Q52", "the ELR stays when min ISR is reduced", "isr", "KAFKA-16540", ("C07", "C01"),
-        Edit("controller.handlers.config_changes", "clear_elr_records", "not state.elr_enabled", "True"),
+        Edit("controller.handlers.config_changes", "clear_elr_records", "not state.is_elr_enabled", "True"),
     ),
     row(
         "Q53", "a fenced broker gets to lead a new partition", "elections", "KAFKA-12897", ("C06", "ASSERT"),

@@ -78,7 +78,7 @@ MUTANTS = (
     row(
         "Q14", "a heartbeat of a former incarnation counts", "brokers", "KIP-631", ("C10", "C06"),
         Edit(
-            "controller.handlers.heartbeats", "checked_broker",
+            "controller.handlers.heartbeats", "require_broker",
             "broker.epoch != broker_epoch", "broker.epoch < broker_epoch",
         ),
     ),
@@ -145,7 +145,7 @@ MUTANTS = (
     row(
         "Q25", "a reassignment completes before all new replicas are in sync", "reassignment", "KAFKA-15665", ("C11",),
         Edit(
-            "controller.rules.reassignment", "completed",
+            "controller.rules.reassignment", "complete",
             "if not set(adding) <= set(left_isr):\n    ...", "if False:\n    ...",
         ),
         ci=True,
@@ -153,7 +153,7 @@ MUTANTS = (
     row(
         "Q26", "a cancelled reassignment keeps the replicas that it added", "reassignment", "KIP-455", ("C11",),
         Edit(
-            "controller.rules.reassignment", "reverted",
+            "controller.rules.reassignment", "revert",
             "(replica for replica in partition.replicas if replica not in partition.adding)",
             "(replica for replica in partition.replicas if replica not in partition.removing)",
         ),
@@ -180,7 +180,7 @@ MUTANTS = (
         "Q31b", "producer ids start again after a failover", "producer ids", "KIP-730", ("C12", "C05"),
         Edit(
             "controller.handlers.producer_ids", "allocate_producer_ids",
-            "block is None", "block is None or state.producer_ids.changed_at(NEXT) < 0",
+            "block is None", "block is None or state.producer_ids.change_offset(NEXT) < 0",
             names="state.producer_ids.get(NEXT)",
         ),
     ),
@@ -261,7 +261,7 @@ MUTANTS = (
     ),
     row(
         "Q95", "no large request waits for as long as the last one took", "slices", "own", ("L17",),
-        Edit("controller.node.long_requests", "LongRequests.done", "taken_s >= self.rest_from_s", "False"),
+        Edit("controller.node.long_requests", "LongRequests.on_done", "taken_s >= self.rest_from_s", "False"),
     ),
     row(
         "Q96", "the large requests of one user starve those of another", "slices", "own", ("L17",),
@@ -300,10 +300,10 @@ MUTANTS = (
     ),
     row(
         "Q85", "a leader is shown as ready before its first record is committed", "views", "own", ("C24",),
-        Edit("controller.server.http.probes", "joined", "not node.controller.is_active", "False"),
+        Edit("controller.server.http.probes", "check_joined", "not node.controller.is_active", "False"),
     ),
     row(
         "Q41", "the number of partitions can be reduced", "topics", "KIP-195", ("C05", "C13", "ASSERT"),
-        Edit("controller.handlers.partition_creation", "grown", "asked.count < current", "False"),
+        Edit("controller.handlers.partition_creation", "create_partition_records", "asked.count < current", "False"),
     ),
 )  # fmt: skip

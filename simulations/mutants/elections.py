@@ -116,7 +116,7 @@ MUTANTS = (
     ),
     Mutant(
         "R32", "answers do not prolong the fetch timeout", "progress", "classic", ("L04", "L11"),
-        (Edit("raft.state.follower_state", "FollowerState.fetched", "self.fetch_deadline_ms = now_ms + timeout_ms", ""),),
+        (Edit("raft.state.follower_state", "FollowerState.on_fetched", "self.fetch_deadline_ms = now_ms + timeout_ms", ""),),
     ),
     Mutant(
         "R33", "a follower never gives up its leader", "progress", "classic", ("L01", "L02", "L07"),
@@ -161,7 +161,7 @@ MUTANTS = (
         "X02", "a leader that resigns sends no EndQuorumEpoch and forgets that it led", "votes", "own",
         ("S14", "S15", "ASSERT", "S01", "S02"),
         (Edit(
-            "raft.poll", "_resigned",
+            "raft.poll", "_poll_resigned",
             "to_unattached(replica, role.epoch + 1, None, now_ms)", "to_prospective(replica, now_ms)",
         ),),
     ),
@@ -296,7 +296,7 @@ MUTANTS = (
     ),
     Mutant(
         "X16", "a node that a peer excludes from the quorum continues", "progress", "KafkaRaftClient", ("L16",),
-        (Edit("raft.discovery", "refused", "replica.emit(Denied(peer))", 'replica.note("denied", peer=peer)'),),
+        (Edit("raft.discovery", "note_refusal", "replica.emit(Denied(peer))", 'replica.note("denied", peer=peer)'),),
     ),
     Mutant(
         "X22", "a candidate stands with records that are not on its disk", "persistence", "own", ("T01",),
@@ -311,12 +311,12 @@ MUTANTS = (
     ),
     Mutant(
         "X24", "an answer that is late undoes the leader's resignation", "progress", "own", ("T01",),
-        (Edit("raft.state.follower_state", "FollowerState.fetched", "if self.has_resigned:\n    return", ""),),
+        (Edit("raft.state.follower_state", "FollowerState.on_fetched", "if self.has_resigned:\n    return", ""),),
     ),
     Mutant(
         "X25", "a repeated EndQuorumEpoch begins the wait of a successor again", "progress", "own", ("T01",),
         (Edit(
-            "raft.state.follower_state", "FollowerState.resigned",
+            "raft.state.follower_state", "FollowerState.on_resigned",
             "min(deadline_ms, self.fetch_deadline_ms) if self.has_resigned else deadline_ms", "deadline_ms",
         ),),
     ),
@@ -330,6 +330,6 @@ MUTANTS = (
     ),
     Mutant(
         "X27", "a former leader takes a voter that runs again for gone", "progress", "own", ("L16",),
-        (Edit("raft.handover", "peer_heard", "replica.handover.gone.discard(peer)", "pass"),),
+        (Edit("raft.handover", "on_peer_heard", "replica.handover.gone.discard(peer)", "pass"),),
     ),
 )  # fmt: skip

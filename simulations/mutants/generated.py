@@ -51,7 +51,7 @@ SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 # Calls that only report something.
-_REPORTS = {"note", "on_note", "_note", "noted"}
+_REPORTS = {"note", "on_note", "_note", "on_noted"}
 
 
 class Change(NamedTuple):
@@ -82,7 +82,7 @@ def changes(source: str) -> list[Change]:
                 assert part.end_lineno is not None, part
                 assert part.end_col_offset is not None, part
                 start, end = lines[part.lineno - 1] + part.col_offset, lines[part.end_lineno - 1] + part.end_col_offset
-                after = _stretched(part, after, data[start:end].count(b"\n"))
+                after = _stretch(part, after, data[start:end].count(b"\n"))
                 found.append(Change(start, end, part.lineno, part.col_offset, name, rule, after))
     found.sort(key=lambda change: (change.start, change.rule, -change.end))
     seen: dict[tuple[int, str], int] = {}
@@ -94,7 +94,7 @@ def changes(source: str) -> list[Change]:
     return found
 
 
-def _stretched(part: ast.AST, after: str, count: int) -> str:
+def _stretch(part: ast.AST, after: str, count: int) -> str:
     """The text padded to as many lines as the text it replaces, so that the lines below keep their numbers."""
     if not count:
         return after
@@ -236,7 +236,7 @@ class Generated(NamedTuple):
         again = f" #{self.before + 1}" if self.before else ""
         return f"{self.module}.{self.change.function} {rule} `{self.text}`{again}"
 
-    def mutated(self, source: str) -> str:
+    def mutate(self, source: str) -> str:
         """The source of the module with the change."""
         data = source.encode()
         return (data[: self.change.start] + self.change.after.encode() + data[self.change.end :]).decode()
@@ -258,7 +258,7 @@ def _of_package(package: str) -> list[str]:
     return [f"{package}.{path.stem}" for path in sorted(root.glob("*.py")) if path.stem != "__init__"]
 
 
-def generated_of(module: str) -> Iterator[Generated]:
+def generate(module: str) -> Iterator[Generated]:
     """All mutants of a module, in line order."""
     source = source_of(module)
     data = source.encode()
@@ -276,7 +276,7 @@ def sample(name: str, count: int | None, seed: int = 1) -> list[Generated]:
 
     A larger sample contains the smaller ones, and a change of the code changes few choices.
     """
-    found = [each for module in modules(name) for each in generated_of(module)]
+    found = [each for module in modules(name) for each in generate(module)]
     if count is None:
         return found
     chosen = sorted(found, key=lambda each: blake2b(f"{seed}/{each.key}".encode(), digest_size=8).digest())[:count]
@@ -289,7 +289,7 @@ def find(mutant_id: str) -> Mutant:
         _, module, line, column, rule = mutant_id.split("/")
     except ValueError:
         raise ValueError(f"{mutant_id!r} is not G/module/line/column/rule") from None
-    for each in generated_of(module):
+    for each in generate(module):
         if each.id == mutant_id:
             return as_mutant(each)
     raise ValueError(f"{module} has no {rule} at line {line}, column {column}")
@@ -299,7 +299,7 @@ def as_mutant(generated: Generated) -> Mutant:
     """The mutant as a row, as the other commands take it."""
     module, change, text, _ = generated
     name = f"{module}:{change.line}: {text} → {' '.join(change.after.split())[:60]}"
-    edit = Rewrite(module, generated.mutated(source_of(module)))
+    edit = Rewrite(module, generated.mutate(source_of(module)))
     return Mutant(generated.id, name, "generic", change.rule, (), (edit,), level=level_of(module))
 
 

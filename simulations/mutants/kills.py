@@ -44,7 +44,7 @@ def seeds_of(number: int, count: int) -> range:
     return range(first, first + min(count, APART))
 
 
-def left_of(before: Sequence[Kill], ranges: int, count: int) -> tuple[int, ...]:
+def remaining_seeds(before: Sequence[Kill], ranges: int, count: int) -> tuple[int, ...]:
     """The seeds, at most `count` of each range, that remain after a hunt with the result `before`."""
     seeds: list[int] = []
     for number in range(ranges):

@@ -124,7 +124,7 @@ MUTANTS = (
         ("S19", "S30", "ASSERT"),
         Edit(
             VOTERS,
-            "VoterSet.updated",
+            "VoterSet.replace",
             "[*(other for other in self if other.key.id != voter.key.id), voter]",
             "(other for other in self if other.key.id != voter.key.id)",
         ),

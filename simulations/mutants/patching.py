@@ -69,7 +69,7 @@ class Imported:
         for module, (source, changed) in sources.items():
             path = sys.modules[imported_name(module)].__file__
             assert path is not None, module
-            found = self._swaps(compiled(source, path), compiled(changed, path))
+            found = self._swaps(compile_module(source, path), compile_module(changed, path))
             if found is None:
                 return False
             swaps += found
@@ -102,7 +102,7 @@ def functions_by_place() -> dict[Place, list[FunctionType]]:
     return found
 
 
-def compiled(source: str | ast.Module, path: str) -> CodeType:
+def compile_module(source: str | ast.Module, path: str) -> CodeType:
     """The code of a module."""
     return compile(source, path, "exec", dont_inherit=True)
 
@@ -162,7 +162,7 @@ class _Loader(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        return compiled(apply_edits(self.get_data(path).decode(), self._edits), path)
+        return compile_module(apply_edits(self.get_data(path).decode(), self._edits), path)
 
 
 class _Finder(MetaPathFinder):
@@ -229,7 +229,7 @@ def silence_other_properties(property_id: str) -> None:
     for module in checking_modules():
         assert module.__file__ is not None, module
         tree = _Silence(property_id).visit(ast.parse(_source(module)))
-        for code in functions_in(compiled(tree, module.__file__)):
+        for code in functions_in(compile_module(tree, module.__file__)):
             for function in functions[place_of(code)]:
                 function.__code__ = code
 

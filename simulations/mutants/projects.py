@@ -10,7 +10,7 @@ MUTANTS = (
     Mutant(
         "H01", "a leader stops at a fetch offset that falls", "replication", "KAFKA-12181", ("ASSERT",),
         (Edit(
-            "raft.state.leader_state", "Progress.fetched",
+            "raft.state.leader_state", "Progress.on_fetched",
             "self.end_offset = offset",
             'assert offset >= self.end_offset, "non-monotonic"\nself.end_offset = offset',
         ),),
@@ -89,7 +89,7 @@ MUTANTS = (
     Mutant(
         "H16", "a voter that knows no leader does not look for one", "progress", "KAFKA-17030", ("L07", "L01", "S24"),
         (Edit(
-            "raft.poll", "_unattached",
+            "raft.poll", "_poll_unattached",
             "send_fetch(replica, role, now_ms)\nreturn role.election_deadline_ms",
             "return role.election_deadline_ms",
         ),),

@@ -114,7 +114,7 @@ MUTANTS = (
         (
             Edit(
                 "raft.fetch_response", "_truncate",
-                "if target < replica.log.ever_committed:\n"
+                "if target < replica.log.committed_end:\n"
                 "    note_data_lost(replica, diverging.end_offset)\n"
                 "    return False",
                 "target = replica.log.start\n"
@@ -189,7 +189,7 @@ MUTANTS = (
     Mutant(
         "R41", "all pending appends count as flushed with the first", "watermark", "own", ("S22", "S07"),
         (Edit(
-            "raft.state.log_view", "LogView.flushed",
+            "raft.state.log_view", "LogView.on_flushed",
             "self._pending and self._pending[0][0] <= number", "self._pending",
         ),),
     ),

@@ -106,12 +106,12 @@ MUTANTS = (
     ),
     _row(
         "A13", "the number of handshakes has no limit", "handshakes", ("W09",),
-        Edit(HANDSHAKES, "Handshakes._started", "len(self._open) > self._handshakes_max", "False"),
+        Edit(HANDSHAKES, "Handshakes._on_started", "len(self._open) > self._handshakes_max", "False"),
     ),
     _row(
         "A14", "a handshake has no time limit", "handshakes", ("W09",),
         Edit(
-            HANDSHAKES, "Handshakes._started",
+            HANDSHAKES, "Handshakes._on_started",
             "self._loop.call_later(self._seconds_max, ...)", "self._loop.call_later(3600.0, ...)",
         ),
     ),
@@ -364,12 +364,12 @@ MUTANTS = (
     ),
     _row(
         "A45", "a forwarded request uses the decisions for its envelope", "permissions", ("W10",),
-        Edit(ENVELOPE, "forwarded", "replace(..., **..., decisions=None)", "replace(..., **...)"),
+        Edit(ENVELOPE, "unwrap", "replace(..., **..., decisions=None)", "replace(..., **...)"),
     ),
     _row(
         "A46", "a forwarded request has the principal of the broker", "identities", ("W07", "W08"),
         Edit(
-            ENVELOPE, "forwarded",
+            ENVELOPE, "unwrap",
             "replace(..., **..., principal=principal, **...)", "replace(..., **..., **...)",
         ),
     ),
@@ -390,10 +390,10 @@ MUTANTS = (
     ),
     _row(
         "A49", "IncrementalAlterConfigs needs no permission", "permissions", ("W10",),
-        Edit("controller.handlers.configs", "sifted", "may_alter[type_](name)", "True"),
+        Edit("controller.handlers.configs", "split_resources", "may_alter[type_](name)", "True"),
     ),
     _row(
         "A50", "CreatePartitions needs no permission", "permissions", ("W10",),
-        Edit("controller.handlers.partition_creation", "sifted", "may_alter(name)", "True"),
+        Edit("controller.handlers.partition_creation", "filter_topics", "may_alter(name)", "True"),
     ),
 )  # fmt: skip

@@ -75,7 +75,7 @@ MUTANTS = (
     _row(
         "N14", "a response is sent on another connection", "answers", ("W03", "ASSERT"),
         Edit(
-            SERVER, "Server._asked",
+            SERVER, "Server._find_request",
             "slot = None if connection is None else connection.slot(source.correlation)",
             "connection = next(reversed(self.connections.values()), None)\n"
             "slot = None if connection is None else connection.slot(source.correlation)",
@@ -104,6 +104,6 @@ MUTANTS = (
     ),
     _row(
         "N21", "a standby answers an envelope as if it were active", "envelopes", ("W07",),
-        Edit("controller.node.envelope", "sealed", "has_error(response, wrong)", "False"),
+        Edit("controller.node.envelope", "seal", "has_error(response, wrong)", "False"),
     ),
 )  # fmt: skip

@@ -14,8 +14,8 @@ from controller.features.levels import (
     FEATURES,
     KRAFT_VERSION,
     METADATA_VERSION,
+    find_metadata_version,
     metadata_version,
-    metadata_version_named,
 )
 from controller.interface.env import Env
 from controller.interface.inputs import KraftVersion
@@ -71,7 +71,7 @@ _STORED = (
 class ControllerWatch(Watch, Protocol):
     """The reports of a controller beside those of its replica. See `cluster.watch`."""
 
-    def controller_stepped(self, process: Any, event: ControllerInput, effects: list[Any]) -> None: ...
+    def on_controller_stepped(self, process: Any, event: ControllerInput, effects: list[Any]) -> None: ...
     def replies(self, process: Any, source: Source, response: Any) -> None: ...
 
 
@@ -116,11 +116,11 @@ class ControllerProcess(Process):
         clock, world = self.clock, self.world
         driver: Any = make_node(
             setup, self.files, self.loop, self.flush, edges,  # type: ignore[arg-type]
-            wall_ms=lambda: clock.wall_ms(world.now), log=SimLog(self), on_end=self.ended,  # type: ignore[arg-type]
+            wall_ms=lambda: clock.wall_ms(world.now), log=SimLog(self), on_end=self.on_ended,  # type: ignore[arg-type]
             make=partial(WatchedDriver, self),
         )  # fmt: skip
         self.storage, self.replica, self.controller = driver.storage, driver.replica, driver.controller
-        self.watch.recovered(self, self.storage.recovered)
+        self.watch.on_recovered(self, self.storage.recovered)
         self.machine = Machine(self.controller)  # type: ignore[assignment]
         driver.long.queue.rest_from_s = 0.0  # those of a world are short
         if self.sliced:
@@ -168,17 +168,17 @@ class ControllerProcess(Process):
             self.replica.config.listener, f"10.0.0.{connection.client.node.id % 250}:1000",
             getattr(connection.client, "identity", None),
         )  # fmt: skip
-        self.watch.asked(self, frame, requested)
+        self.watch.on_asked(self, frame, requested)
         self._guard(self.driver.on_request, incoming)
         if not self.is_dead:
             self.watch.took_request(self, frame, requested)
 
     def handle_answer(self, frame: Frame, answered: Answered) -> None:
         if not self.is_dead:
-            self.watch.answered(self, frame, answered)
+            self.watch.on_answered(self, frame, answered)
             self._guard(self.driver.on_peer, answered)
 
-    def disconnected(self, connection: Connection) -> None:
+    def on_disconnected(self, connection: Connection) -> None:
         """A client has closed its connection."""
         if self.connections.pop(connection.id, None) is not None:
             self._guard(self.driver.on_disconnected, connection.id)
@@ -188,8 +188,8 @@ class ControllerProcess(Process):
         self._guard(self.driver.shut_down)
         self.world.after(SHUTDOWN_US, self.when_awake, self._guard, self.driver.end_now)
 
-    def clock_changed(self) -> None:
-        self.loop.clock_changed()
+    def on_clock_changed(self) -> None:
+        self.loop.on_clock_changed()
 
     # Within
 
@@ -199,14 +199,14 @@ class ControllerProcess(Process):
         if name in self._armed:
             self.node.triggers.reach(name, self)
 
-    def stepped(self, name: str, event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, name: str, event: Any, effects: list[Any]) -> None:
         """The quorum's core took a step."""
         self.steps += 1
-        self.watch.stepped(self, name, event, effects)
+        self.watch.on_stepped(self, name, event, effects)
         if self.node.step_us:
             self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
 
-    def performed(self) -> None:
+    def on_performed(self) -> None:
         """All effects of a step were started."""
         if self.node.triggers.states:
             self.node.triggers.look(self)
@@ -216,10 +216,10 @@ class ControllerProcess(Process):
         self._inbox.clear()
         self.driver.give_up()
 
-    def ended(self) -> None:
+    def on_ended(self) -> None:
         """The driver has ended."""
         if self.driver.failure is None:
-            self.node.left(self)
+            self.node.on_left(self)
 
     def _guard(self, act: Callable[..., Any], *args: Any) -> None:
         if self.is_dead:
@@ -227,7 +227,7 @@ class ControllerProcess(Process):
         try:
             act(*args)
         except Dead as death:
-            self.node.died(self, death)
+            self.node.on_died(self, death)
 
 
 def is_same(event: ControllerInput, held: ControllerInput) -> bool:
@@ -235,10 +235,10 @@ def is_same(event: ControllerInput, held: ControllerInput) -> bool:
     return event is held or getattr(event, "context", event) is getattr(held, "context", held)
 
 
-def formatted(level: int) -> int:
+def formatted_level(level: int) -> int:
     """The level of metadata.version after `kraftctl storage format --release-version` with this name."""
     name = metadata_version(level).name
-    found = metadata_version_named(name).level
+    found = find_metadata_version(name).level
     if found != level:
         raise Violation("C19", f"metadata.version {name} is {level}, but the node uses {found}")
     return found
@@ -266,7 +266,7 @@ class WatchedDriver(Driver):
         asks_much = self.arrivals.asks_much
         self.arrivals.asks_much = lambda api, request: self._is_sliced(api) or asks_much(api, request)
         performs = {**dict.fromkeys(_STORED, self.storage.perform), **self._do_raft}
-        self._do_raft = {cls: self._watched(cls, act) for cls, act in performs.items()}
+        self._do_raft = {cls: self._watch(cls, act) for cls, act in performs.items()}
 
     def _is_sliced(self, api: Api) -> bool:
         process = self._process
@@ -281,7 +281,7 @@ class WatchedDriver(Driver):
         if not isinstance(error, DISK_TROUBLE):
             raise Violation("ASSERT", f"node {self._process.node.id}: {describe_error(error)}") from error
         self._error = error
-        self._process.node.failed(self._process, error)
+        self._process.node.on_failed(self._process, error)
 
     def give_up(self) -> None:
         """End as the product does when it cannot go on."""
@@ -298,15 +298,15 @@ class WatchedDriver(Driver):
         super()._step_raft(event)
 
     def _perform_raft(self, effects: list[do.Effect]) -> None:
-        self._process.stepped(*self._step, effects)
+        self._process.on_stepped(*self._step, effects)
         super()._perform_raft(effects)
-        self._process.performed()
+        self._process.on_performed()
 
     def _step_controller(self, event: ControllerInput) -> None:
         self._process.reach("controller", type(event))
         self._controller_input = event
         super()._step_controller(event)
-        self.turns.stepped()
+        self.turns.on_stepped()
 
     def _perform_long(self, performed: tuple[ControllerInput, list[Effect]]) -> None:
         self._controller_input = event = performed[0]
@@ -319,10 +319,10 @@ class WatchedDriver(Driver):
         if any(is_same(event, each) for each in self.controller.long.held):
             # The step has taken nothing in, but may have done what was due.
             event = KraftVersion(self.controller.env.kraft_version, self.controller.env.kraft_version_offset)
-        self._process.watch.controller_stepped(self._process, event, effects)
+        self._process.watch.on_controller_stepped(self._process, event, effects)
         super()._perform_controller(effects)
 
-    def _watched(self, cls: type, act: Callable[[Any], None]) -> Callable[[Any], None]:
+    def _watch(self, cls: type, act: Callable[[Any], None]) -> Callable[[Any], None]:
         process = self._process
 
         def perform(effect: Any) -> None:
@@ -363,7 +363,7 @@ class SimLog:
 
     def __call__(self, name: str, **fields: Any) -> None:
         fields.pop("exc_info", None)
-        self._process.watch.noted(self._process, name, fields)
+        self._process.watch.on_noted(self._process, name, fields)
 
     def set_level(self, logger: str, level: str | None) -> None:
         """DescribeConfigs shows the level; every event is kept regardless of it."""

@@ -47,7 +47,7 @@ class LongTurns:
 
     def follow(self, queue: LongRequests) -> None:
         """Check what comes into a queue, and what leaves it."""
-        add, done, drop = queue.add, queue.done, queue.drop
+        add, done, drop = queue.add, queue.on_done, queue.drop
 
         def check_added(request: Waiting) -> None:
             entry = request.principal, request.connection
@@ -68,7 +68,7 @@ class LongTurns:
             self._waiting = [entry for entry in self._waiting if entry[1] != connection]
             drop(connection)
 
-        queue.add, queue.done, queue.drop = check_added, check_done, check_drop  # type: ignore[method-assign]
+        queue.add, queue.on_done, queue.drop = check_added, check_done, check_drop  # type: ignore[method-assign]
 
     def took(self, context: RequestContext, done: Sequence[Effect]) -> None:
         """A long request was served, with these effects."""
@@ -79,7 +79,7 @@ class LongTurns:
         if context.api_key in URGENT:
             raise self._violation(f"a request of API {context.api_key} waits among the long ones")
 
-    def stepped(self) -> None:
+    def on_stepped(self) -> None:
         """A step of the controller has ended."""
         long = self._controller.long
         self._held = len(long.held)

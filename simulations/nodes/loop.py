@@ -60,7 +60,7 @@ class SimLoop:
         self._set(timer)
         return timer
 
-    def clock_changed(self) -> None:
+    def on_clock_changed(self) -> None:
         """The clock changes its rate, or continues."""
         for timer in self._timers:
             if not timer.is_over:

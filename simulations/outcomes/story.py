@@ -17,17 +17,17 @@ def story(entries: Iterable[Entry], fields: Mapping[str, tuple[str, ...]]) -> It
     for entry in entries:
         if entry[1] == ARRIVAL:
             continue  # the step that handles it prints it
-        yield f"{entry[0] / 1_000_000:11.6f}  {_described(entry, fields)}"
+        yield f"{entry[0] / 1_000_000:11.6f}  {_describe(entry, fields)}"
 
 
-def _described(entry: Entry, fields: Mapping[str, tuple[str, ...]]) -> str:
+def _describe(entry: Entry, fields: Mapping[str, tuple[str, ...]]) -> str:
     kind, node, *rest = entry[1:]
     if kind == STEP:
         name, role, epoch, end, watermark, effects = rest[:6]
         return f"{node}        {name} → {role} of epoch {epoch}, end {end}, watermark {watermark}, {effects} effects"
     if kind == MESSAGE:
         target, name, *gist = rest
-        return f"{node} → {target}    {name} {_said(gist, fields.get(name, ()))}"
+        return f"{node} → {target}    {name} {_name_values(gist, fields.get(name, ()))}"
     if kind == NOTE:
         return f"{node}        notes {' '.join(map(str, rest))}"
     if kind == CUT:
@@ -41,7 +41,7 @@ def _described(entry: Entry, fields: Mapping[str, tuple[str, ...]]) -> str:
     return f"{node}        {' '.join(map(str, rest))}"
 
 
-def _said(gist: list[object], names: tuple[str, ...]) -> str:
+def _name_values(gist: list[object], names: tuple[str, ...]) -> str:
     """Values with their names, as far as there are names."""
     named = [f"{name} {value}" for name, value in zip(names, gist, strict=False)]
     return ", ".join(named + [str(value) for value in gist[len(names) :]])

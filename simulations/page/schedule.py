@@ -31,13 +31,13 @@ def _end(tree: dict[str, Any]) -> int:
 def _column(title: str, text: str, tree: dict[str, Any], kept: dict[str, Any], end_ms: int) -> str:
     """kept: the shrunk plan; parts of this plan that are not in it are marked."""
     faults = tree.get("faults", [])
-    is_kept = _kept(faults, kept.get("faults", []))
+    is_kept = _find_kept(faults, kept.get("faults", []))
     items = "".join(
-        f'<li class="{"" if held else "out"}">{escape(described(fault))}'
+        f'<li class="{"" if held else "out"}">{escape(describe(fault))}'
         f"{'' if held else ' <small>left out</small>'}</li>"
         for fault, held in zip(faults, is_kept, strict=True)
     )
-    drawn = _drawn(title, faults, is_kept, int(tree.get("chaos_ms", 10_000)), end_ms)
+    drawn = _draw(title, faults, is_kept, int(tree.get("chaos_ms", 10_000)), end_ms)
     listed = f"<ol>{items}</ol>" if items else '<p class="soft">No fault: it breaks by itself.</p>'
     count = f"{len(faults)} fault{'' if len(faults) == 1 else 's'}"
     return (
@@ -47,7 +47,7 @@ def _column(title: str, text: str, tree: dict[str, Any], kept: dict[str, Any], e
     )
 
 
-def described(fault: dict[str, Any]) -> str:
+def describe(fault: dict[str, Any]) -> str:
     """A fault as text."""
     particulars = {**fault.get("args", {}), **{name: fault[name] for name in ("node", "role") if fault.get(name)}}
     args = ", ".join(f"{name} {value}" for name, value in particulars.items())
@@ -61,7 +61,7 @@ def described(fault: dict[str, Any]) -> str:
     return f"{fault['kind']} {when}{args and ': '}{args}"
 
 
-def _kept(faults: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[bool]:
+def _find_kept(faults: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[bool]:
     """The faults that are still there, perhaps with rounded numbers; they keep their order."""
     found = [False] * len(faults)
     at = 0
@@ -88,7 +88,7 @@ def _settings(tree: dict[str, Any]) -> str:
     return f"seed {tree['seed']}, {tree.get('chaos_ms', 10_000)} ms; " + "; ".join(parts)
 
 
-def _drawn(title: str, faults: list[dict[str, Any]], is_kept: list[bool], chaos_ms: int, end_ms: int) -> str:
+def _draw(title: str, faults: list[dict[str, Any]], is_kept: list[bool], chaos_ms: int, end_ms: int) -> str:
     """A time line with a bar for each fault."""
     height = ROW * max(1, len(faults)) + 8
     scale = WIDTH / end_ms
@@ -109,7 +109,7 @@ def _bars(faults: list[dict[str, Any]], is_kept: list[bool], scale: float) -> It
         x, width = fault.get("at_ms", 0) * scale, max(3.0, _lasts(fault) * scale)
         yield (
             f'<rect class="{"held" if held else "left"}" x="{x:.1f}" y="{4 + ROW * row}" width="{width:.1f}"'
-            f' height="{ROW - 3}"><title>{escape(described(fault))}</title></rect>'
+            f' height="{ROW - 3}"><title>{escape(describe(fault))}</title></rect>'
         )
 
 

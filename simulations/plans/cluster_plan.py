@@ -19,7 +19,7 @@ class ClusterPlan(Plan):
     the pause of each between two. session_ms, heartbeat_ms: of brokers; lead_every_ms: how often a leader checks its
     ISRs, in which a follower falls behind with the probability `lag`. fetch_wait_ms: of brokers. metadata_version: of
     the bootstrap records. properties: of every controller, beside the required ones. directories: log directories of
-    each broker. broker_releases: by broker, where it is not the newest. clerks: the number of fuzz clients. racks: the
+    each broker. broker_releases: by broker, where it is not the newest. fuzz_clients: how many. racks: the
     number of racks of the brokers, 0 for none. is_inherited: whether the log begins with users, quotas and ACLs of a
     stock cluster. sliced: the share of clients' requests that controllers serve in slices. hostile: the number of
     users that send large requests without a pause.
@@ -39,7 +39,7 @@ class ClusterPlan(Plan):
     properties: dict[str, str] = field(default_factory=dict)
     directories: int = 1
     broker_releases: dict[int, str] = field(default_factory=dict)
-    clerks: int = 0
+    fuzz_clients: int = 0
     racks: int = 0
     is_inherited: bool = False
     sliced: float = 0.0

@@ -51,7 +51,7 @@ class RecoveryPlan:
 class Load:
     """The clients: writes of `records` records with `size` extra bytes, about every `every_ms`, 0 for never; in `asks`
     of 100 cases a confirmation of leadership instead of a write. slow_ms: how long a state machine takes at most to
-    pass its batch to raft. strangers_ms: the mean interval of valid and invalid requests of rogue clients to a node, 0
+    pass its batch to raft. rogue_ms: the mean interval of valid and invalid requests of rogue clients to a node, 0
     for never.
     """
 
@@ -60,7 +60,7 @@ class Load:
     size: int = 20
     asks: int = 0
     slow_ms: int = 0
-    strangers_ms: int = 0
+    rogue_ms: int = 0
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Plan:
     clocks: dict[int, list[int]] = field(default_factory=dict)
     releases: dict[int, str] = field(default_factory=dict)
     load: Load = field(default_factory=Load)
-    calm: RecoveryPlan = field(default_factory=RecoveryPlan)
+    recovery: RecoveryPlan = field(default_factory=RecoveryPlan)
     faults: list[Fault] = field(default_factory=list)
 
     @property
@@ -137,12 +137,12 @@ def from_json(text: str, kind: type = Plan) -> Any:
         raise ValueError(f"the plan has version {version}; only {VERSION} is read")
     if "seed" not in tree:
         raise ValueError("the plan has no seed")
-    tree["load"] = _made(Load, tree.get("load", {}))
-    tree["calm"] = _made(RecoveryPlan, tree.get("calm", {}))
-    tree["faults"] = [_made(Fault, fault) for fault in tree.get("faults", [])]
+    tree["load"] = _make(Load, tree.get("load", {}))
+    tree["recovery"] = _make(RecoveryPlan, tree.get("recovery", {}))
+    tree["faults"] = [_make(Fault, fault) for fault in tree.get("faults", [])]
     for name in ("clocks", "releases"):
         tree[name] = {int(node): value for node, value in tree.get(name, {}).items()}
-    return _made(kind, tree)
+    return _make(kind, tree)
 
 
 def _short(value: Any) -> dict[str, Any]:
@@ -153,13 +153,13 @@ def _short(value: Any) -> dict[str, Any]:
     if isinstance(value, Plan):
         if value.faults:
             short["faults"] = [_short(fault) for fault in value.faults]
-        for name in ("load", "calm"):
+        for name in ("load", "recovery"):
             if name in short:
                 short[name] = {key: own[name][key] for key in own[name] if own[name][key] != default[name][key]}
     return short
 
 
-def _made(cls: type, tree: Any) -> Any:
+def _make(cls: type, tree: Any) -> Any:
     if not isinstance(tree, dict):
         raise ValueError(f"{cls.__name__} is {tree!r}, not an object")  # noqa: TRY004 - the text is wrong
     known = {each.name for each in fields(cls)}

@@ -16,7 +16,7 @@ from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.uuids import ZERO_UUID
-from simulations.properties.expected_answers import ExpectedAnswer, expected
+from simulations.properties.expected_answers import ExpectedAnswer, predict_answer
 from simulations.world.machine import endpoint
 from simulations.world.violation import Violation
 from simulations.world.world import MS
@@ -76,12 +76,12 @@ class Answers:
             do.Reply: self._replies, do.ReplyRecords: self._replies, do.ReplySnapshot: self._replies,
             do.SaveElection: self._saves, do.HighWatermark: self._commits,
         }  # fmt: skip
-        self.inputs = {Saved: self._saved}
+        self.inputs = {Saved: self._on_saved}
         self.asked = {"Fetch": self._fetches}
 
     def asks(self, process: Process, requested: Requested) -> None:
         """A rogue client's request is about to be handled."""
-        self._now = _asked(process, requested)
+        self._now = _note_request(process, requested)
         if type(requested.request) is FetchRequest:
             self._note_fetch(self._now)
 
@@ -102,7 +102,7 @@ class Answers:
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         self._saving[process.node.id] = (process.life, effect.number)
 
-    def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
+    def _on_saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
         if self._saving.get(process.node.id) == (process.life, event.number):
             del self._saving[process.node.id]
 
@@ -111,7 +111,7 @@ class Answers:
         return self._saving.get(process.node.id, (0, 0))[0] == process.life
 
     def _fetches(self, process: Process, _frame: Frame, requested: Requested) -> None:
-        self._note_fetch(_asked(process, requested))
+        self._note_fetch(_note_request(process, requested))
 
     # A leader's knowledge of the replicas
 
@@ -156,7 +156,7 @@ class Answers:
                 self._is_due(*waited, effect)
             return
         response = effect.response
-        said = _said(response)
+        said = _actual_answer(response)
         expected_answer = asked.expected_answer
         if said.error == Error.NOT_LEADER_OR_FOLLOWER and expected_answer.error == Error.NONE and not _leads_on(asked):
             return  # it was to wait, and within the same step the leader resigned
@@ -168,9 +168,9 @@ class Answers:
             raise Violation("S25", f"{_requester(asked)} is answered {detail}, expected {expected_answer.detail}")
         self._names_leader(asked, response, said)
         if is_fetch:
-            self._fetched(asked, effect)
+            self._check_fetch(asked, effect)
         elif type(asked.requested.request) is DescribeQuorumRequest and expected_answer.error == Error.NONE:
-            self._described(asked, response)
+            self._check_description(asked, response)
 
     def _names_leader(self, asked: Asked, response: Any, said: ExpectedAnswer) -> None:
         """A leader, or a node that follows one, answers with the leader's endpoint."""
@@ -195,7 +195,7 @@ class Answers:
         node = self._ledger.nodes[node_id]
         return [node.host, *sorted(host for host, found in node.network.hosts.items() if found is node)]
 
-    def _fetched(self, asked: Asked, effect: Any) -> None:
+    def _check_fetch(self, asked: Asked, effect: Any) -> None:
         replica = asked.process.replica
         request = asked.requested.request
         part = request.topics[0].partitions[0]
@@ -231,7 +231,7 @@ class Answers:
         replica = process.replica
         if type(waited.requested.request) is not FetchRequest or waited.expected_answer[1::3] != (Error.NONE, None):
             return  # it was held back until something was saved
-        said = _said(effect.response)
+        said = _actual_answer(effect.response)
         if said.error != Error.NONE:
             if said.error != Error.NOT_LEADER_OR_FOLLOWER or _leads_on(waited):
                 raise Violation("S25", f"{_requester(waited)} waited, and is answered {said}")
@@ -266,7 +266,7 @@ class Answers:
 
     # DescribeQuorum
 
-    def _described(self, asked: Asked, response: Any) -> None:
+    def _check_description(self, asked: Asked, response: Any) -> None:
         process = asked.process
         replica = process.replica
         book = self._books.get((process.node.id, process.life, replica.epoch), {})
@@ -294,7 +294,10 @@ class Answers:
             if key not in seen:
                 del book[key]  # a replica that is left out is forgotten
         observers = [_state(process, key, book[key], version) for key in seen]
-        found = ([_shown(state) for state in part.current_voters], [_shown(state) for state in part.observers])
+        found = (
+            [_replica_values(state) for state in part.current_voters],
+            [_replica_values(state) for state in part.observers],
+        )
         if found != (right, observers):
             raise Violation("S26", f"{_requester(asked)} is answered {found}, expected {(right, observers)}")
         watermarks = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
@@ -310,10 +313,10 @@ class Answers:
             raise Violation("S26", f"{_requester(asked)} is answered nodes {nodes}")
 
 
-def _asked(process: Process, requested: Requested) -> Asked:
+def _note_request(process: Process, requested: Requested) -> Asked:
     replica = process.replica
     log = replica.log
-    expected_answer = expected(process, requested.request)
+    expected_answer = predict_answer(process, requested.request)
     return Asked(process, requested, expected_answer, log.end, replica.high_watermark, log.start)
 
 
@@ -333,12 +336,12 @@ def _state(process: Process, key: tuple[int, bytes], last: Fetched, version: int
     return key[0], key[1] if version >= 2 else ZERO_UUID, last.offset, *wall
 
 
-def _shown(state: Any) -> tuple[Any, ...]:
+def _replica_values(state: Any) -> tuple[Any, ...]:
     times = state.last_fetch_timestamp, state.last_caught_up_timestamp
     return state.replica_id, state.replica_directory_id, state.log_end_offset, *times
 
 
-def _said(response: Any) -> ExpectedAnswer:
+def _actual_answer(response: Any) -> ExpectedAnswer:
     """The errors and the leader in an answer of any kind."""
     top = int(response.error_code)
     topics = response.responses if hasattr(response, "responses") else response.topics

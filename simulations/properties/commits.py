@@ -41,11 +41,11 @@ class Commits:
         self._noted: tuple[int, int] | None = None
         self._fetched: dict[tuple[int, int, int], int] = {}  # (node, life, request): the prefix it fetched behind
         self.performs = {do.HighWatermark: self._commits, do.LoadSnapshot: self._loads, do.Send: self._sends}
-        self.asked = {"Fetch": self._asked_fetch}
+        self.asked = {"Fetch": self._on_fetch}
         self.took = {"Fetch": self._took_fetch}
         self.leaves = {"Fetch": self._fetch_leaves, "FetchAnswer": self._fetch_answer_leaves}
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._notified[process.node.id] = -1
         self._led[process.node.id] = -1
 
@@ -99,7 +99,7 @@ class Commits:
 
     # Called by the state machine
 
-    def applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
+    def on_applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
         """Each write is applied once, in the order of the log."""
         found = (replay.count, replay.digest)
         history = self._ledger.history
@@ -110,7 +110,7 @@ class Commits:
             )
             raise Violation("S06", text)
 
-    def loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
+    def on_loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
         """A snapshot has the state of the log up to its end."""
         if snapshot == (0, 0):
             return
@@ -120,11 +120,11 @@ class Commits:
         if history.state_at(snapshot.end_offset) != state:
             raise Violation("S17", f"node {process.node.id} loads a state from {snapshot} that differs from the log's")
 
-    def acknowledged_write(self, numbers: tuple[int, ...], end_offset: int) -> None:
+    def on_acknowledged(self, numbers: tuple[int, ...], end_offset: int) -> None:
         for number in numbers:
             self.acknowledged[number] = end_offset
 
-    def questioned(self, process: Process, number: int) -> None:
+    def on_questioned(self, process: Process, number: int) -> None:
         self._questions[process.node.id, process.life, number] = self._ledger.history.end
         self._look_for_confirmation(process, number, process.replica.role, 0)
 
@@ -144,7 +144,7 @@ class Commits:
         wait_us = config.fetch_timeout_ms * 3 // 2 * MS
         process.world.after(wait_us, self._look_for_confirmation, process, number, role, waits)
 
-    def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
+    def on_confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
         """A leader with confirmed leadership has applied all records that were committed when it asked."""
         end = self._questions.pop((process.node.id, process.life, number))
         if applied < end:
@@ -198,7 +198,7 @@ class Commits:
                 )
             self._shown[epoch] = watermark
 
-    def _asked_fetch(self, process: Process, _frame: Frame, requested: Requested) -> None:
+    def _on_fetch(self, process: Process, _frame: Frame, requested: Requested) -> None:
         self._noted = self._notes(process, requested.request)
 
     def _took_fetch(self, process: Process, frame: Frame, requested: Requested) -> None:

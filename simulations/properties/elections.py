@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raft.interface import effects as do
 from raft.state.roles import Candidate, Follower, Leader, Prospective, Resigned
 from records.messages.elections import VoteRequest
-from simulations.world.messages import NAMES, own_epoch, said_leader
+from simulations.world.messages import NAMES, leader_in, own_epoch
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ class Elections:
         self._times: dict[int, int] = {}  # node id: how often it became Prospective
         self._asked_at: dict[tuple[int, int, int], int] = {}  # (node, life, request): the time in which it was sent
         self.performs = {do.SaveElection: self._saves, do.Send: self._sends}
-        self.asked = {"Vote": self._asked_vote}
+        self.asked = {"Vote": self._on_vote}
         self.took = {"Vote": self._took_vote, "Begin": self._took_begin}
         self.leaves = dict.fromkeys(NAMES, self._leaves)
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._pre_votes[process.node.id] = set()
         self._times.setdefault(process.node.id, 0)
 
@@ -57,7 +57,7 @@ class Elections:
         if isinstance(role, (Leader, Candidate)) and not self._ledger.may_stand(process):
             raise Violation("S20", f"node {node_id} is {role}, but its directory is not that of a voter")
         if isinstance(role, Leader):
-            self._led(role.epoch, node_id, f"node {node_id} leads epoch {role.epoch}")
+            self._note_leader(role.epoch, node_id, f"node {node_id} leads epoch {role.epoch}")
             self._led_in[role.epoch] = process.life
             self._is_elected(process, role.epoch)
         elif isinstance(role, Candidate) and isinstance(was, Prospective):
@@ -71,7 +71,7 @@ class Elections:
             self._pre_votes[node_id] = set()
             self._times[node_id] += 1
 
-    def noted(self, process: Process, name: str, _fields: dict[str, Any]) -> None:
+    def on_noted(self, process: Process, name: str, _fields: dict[str, Any]) -> None:
         if name == "peer_too_old":
             self._met_old.add(process.node.id)
 
@@ -79,7 +79,7 @@ class Elections:
         """No pre-vote is needed if a peer, or a node that had its address, does not support them."""
         return node_id in self._met_old or any(node.release == "3.9" for node in self._ledger.nodes.values())
 
-    def _led(self, epoch: int, leader_id: int, source: str) -> None:
+    def _note_leader(self, epoch: int, leader_id: int, source: str) -> None:
         first = self.leaders.setdefault(epoch, leader_id)
         if first != leader_id:
             if not self._was_lost(epoch, first):
@@ -105,7 +105,7 @@ class Elections:
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         if effect.leader_id is not None:
             source = f"node {process.node.id} saves node {effect.leader_id} as leader of epoch {effect.epoch}"
-            self._led(effect.epoch, effect.leader_id, source)
+            self._note_leader(effect.epoch, effect.leader_id, source)
 
     # Messages that are sent
 
@@ -127,9 +127,11 @@ class Elections:
             raise Violation(
                 "S03", f"node {node.id} sends epoch {epoch} in a {name}, but its disk has epoch {durable.epoch}"
             )
-        led = said_leader(name, gist)
+        led = leader_in(name, gist)
         if led is not None:
-            self._led(led[0], led[1], f"node {node.id} names node {led[1]} as leader of epoch {led[0]} in a {name}")
+            self._note_leader(
+                led[0], led[1], f"node {node.id} names node {led[1]} as leader of epoch {led[0]} in a {name}"
+            )
             self.told.add(led[0])
             if led[1] == node.id and durable.epoch == led[0] and durable.leader_id != node.id:
                 raise Violation("S18", f"node {node.id} claims to lead epoch {led[0]}, but its disk does not have that")
@@ -182,7 +184,7 @@ class Elections:
 
     # Messages that are handled
 
-    def _asked_vote(self, process: Process, frame: Frame, requested: Requested) -> None:
+    def _on_vote(self, process: Process, frame: Frame, requested: Requested) -> None:
         replica = process.replica
         self._logs[process.node.id, requested.source.connection] = (replica.log.last_epoch, replica.log.end)
         self._before = (replica.role.epoch, replica.role.voted, replica.role)
@@ -201,7 +203,7 @@ class Elections:
         if now.epoch not in {epoch, frame.gist[0]} or (now.epoch == epoch and now.voted != voted):
             raise Violation("S21", f"a pre-vote of {frame.gist} turned {role} of node {process.node.id} into {now}")
         if isinstance(role, (Leader, Follower)) and now.epoch == epoch and not isinstance(now, type(role)):
-            self._lost_leader(process, role, now)
+            self._check_lost_leader(process, role, now)
 
     def _took_begin(self, process: Process, frame: Frame, _requested: Requested) -> None:
         """A node that was informed of the leader of its epoch knows it, whatever its role was."""
@@ -213,7 +215,7 @@ class Elections:
             text = f"node {process.node.id} learned that node {leader_id} leads epoch {epoch}, but is {role}"
             raise Violation("S24", text)
 
-    def _lost_leader(self, process: Process, role: Any, now: Any) -> None:
+    def _check_lost_leader(self, process: Process, role: Any, now: Any) -> None:
         """The node's own timeout may end its role in the same step; nothing else may."""
         if isinstance(role, Follower) and isinstance(now, Prospective):
             return
@@ -221,7 +223,7 @@ class Elections:
             return
         raise Violation("S21", f"a pre-vote turned {role} of node {process.node.id} into {now}")
 
-    def answered(self, process: Process, frame: Frame, answered: Answered) -> None:
+    def on_answered(self, process: Process, frame: Frame, answered: Answered) -> None:
         """An answer is about to be handled."""
         node_id = process.node.id
         time = self._asked_at.pop((node_id, process.life, frame.number), None)

@@ -42,7 +42,7 @@ class ExpectedAnswer(NamedTuple):
     detail: Any = None
 
 
-def expected(process: Process, request: Any) -> ExpectedAnswer:
+def predict_answer(process: Process, request: Any) -> ExpectedAnswer:
     """The expected answer of a replica in its present state, at once or when a parked request ends."""
     if type(request) is DescribeQuorumRequest:
         return _description(process, request)

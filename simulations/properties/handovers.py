@@ -43,7 +43,7 @@ class Handovers:
         }  # fmt: skip
         self.performs: dict[type, Any] = {do.ShutdownComplete: self._completes}
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._asked.pop(process.node.id, None)
         self._resigns.discard(process.node.id)
         self._gone[process.node.id] = set()

@@ -21,11 +21,11 @@ class Identity:
 
     def __init__(self, _ledger: Ledger) -> None:
         self._before = 0
-        self.asked = {"Vote": self._asked_vote}
+        self.asked = {"Vote": self._on_vote}
         self.took = {"Vote": self._took_vote}
         self.leaves = {"VoteAnswer": self._vote_leaves}
 
-    def _asked_vote(self, process: Process, frame: Frame, _requested: Requested) -> None:
+    def _on_vote(self, process: Process, frame: Frame, _requested: Requested) -> None:
         if frame.stray:
             self._before = process.replica.epoch
 

@@ -30,7 +30,7 @@ class Logs:
         self._ledger = ledger
         self.prefixes: dict[tuple[int, int], int] = {}
         self._committed_up_to: dict[int, int] = {}  # node id: up to where it learned that all is committed
-        self.inputs = {Flushed: self._flushed}
+        self.inputs = {Flushed: self._on_flushed}
         self.performs = {
             do.Append: self._appends,
             do.Truncate: self._truncates,
@@ -41,7 +41,7 @@ class Logs:
             do.LoadSnapshot: self._loads,
         }
 
-    def recovered(self, process: Process, recovered: Recovered) -> None:
+    def on_recovered(self, process: Process, recovered: Recovered) -> None:
         """A log was opened: read all of it, as it is served to others."""
         history = self._ledger.history
         start = recovered.log_start
@@ -65,7 +65,7 @@ class Logs:
         if isinstance(role, Leader) and not (isinstance(was, Leader) and was.epoch == role.epoch):
             self._is_complete(process, role.epoch)
 
-    def _flushed(self, process: Process, event: Flushed, effects: list[Any]) -> None:
+    def _on_flushed(self, process: Process, event: Flushed, effects: list[Any]) -> None:
         if not effects and process.replica.log.issued == event.number:
             self._are_epochs(process, "knows", process.replica.log.epochs)  # nothing is under way
 
@@ -134,10 +134,10 @@ class Logs:
             )
             raise Violation("S11", text)
         shadow = self._ledger.shadow(process)
-        self._takes_nothing_committed(process, effect.end_offset)
+        self._check_nothing_committed(process, effect.end_offset)
         shadow.truncate(effect.end_offset)
 
-    def _takes_nothing_committed(self, process: Process, end_offset: int) -> None:
+    def _check_nothing_committed(self, process: Process, end_offset: int) -> None:
         shadow, history = self._ledger.shadow(process), self._ledger.history
         place = shadow.after(end_offset)
         if place is None:

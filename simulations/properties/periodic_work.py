@@ -69,10 +69,10 @@ class PeriodicWork:
             tuple[int, int, int], dict[int, tuple[int, int]]
         ] = {}  # node, life, epoch: by peer, when
         self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends}
-        self.inputs: dict[type, Any] = {Failed: self._has_failed, Answered: self._was_answered, Saved: self._saved}
+        self.inputs: dict[type, Any] = {Failed: self._has_failed, Answered: self._was_answered, Saved: self._on_saved}
         self.inputs |= {WallClock: self._took_wall_clock, Ticked: self._has_ticked}
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._wall.pop(process.node.id, None)
         self._idle[process.node.id] = (0, 0)
         self._forget(process.node.id)
@@ -115,7 +115,7 @@ class PeriodicWork:
                 raise Violation("L14", f"{text}, not {every_ms}")
             begin_sent[peer] = (now_ms, last)
 
-    def _saved(self, process: Process, _event: Saved, _effects: list[Any]) -> None:
+    def _on_saved(self, process: Process, _event: Saved, _effects: list[Any]) -> None:
         self._released[process.node.id] = self._world.now
 
     def _took_wall_clock(self, process: Process, event: WallClock, _effects: list[Any]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raft.interface import effects as do
 from raft.state.roles import Follower, Leader
 from records.messages.elections import BeginQuorumEpochRequest
-from simulations.properties.expected_answers import expected
+from simulations.properties.expected_answers import predict_answer
 from simulations.world.violation import Violation
 from simulations.world.world import MS, SECOND
 
@@ -72,7 +72,7 @@ class Progress:
         }  # fmt: skip
         world.after(SECOND, self._count_steps)
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._leaderships.pop(process.node.id, None)
 
     def became(self, process: Process, _was: Role | None, role: Role) -> None:
@@ -178,7 +178,7 @@ class Progress:
             leadership.contacted.clear()
             leadership.until_ms = self._limit_ms(process)
 
-    def unanswered(self, process: Process, now: int) -> str | None:
+    def find_unanswered(self, process: Process, now: int) -> str | None:
         """A request that waits for its answer for too long; None if there is none."""
         for connection in process.connections.values():
             asked = connection.asked
@@ -232,4 +232,4 @@ def _has_parted(process: Process, request: FetchRequest) -> bool:
     part = request.topics[0].partitions[0]
     if (part.fetch_offset, part.last_fetched_epoch) == (log.end, log.last_epoch):
         return False
-    return expected(process, request).detail is not None
+    return predict_answer(process, request).detail is not None

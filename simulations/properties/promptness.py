@@ -52,9 +52,9 @@ class Promptness:
         self.performs: dict[type, Any] = {
             do.Send: self._sends, do.SaveElection: self._saves, do.LeaderChanged: self._leader_changes,
         }  # fmt: skip
-        self.inputs: dict[type, Any] = {Answered: self._took_answer, Saved: self._saved}
+        self.inputs: dict[type, Any] = {Answered: self._took_answer, Saved: self._on_saved}
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._sent[process.node.id] = {}
         self._saving.pop(process.node.id, None)
         self._notified[process.node.id] = (0, None)
@@ -85,7 +85,7 @@ class Promptness:
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         self._saving[process.node.id] = (process.life, effect.number)
 
-    def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
+    def _on_saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
         if self._saving.get(process.node.id) == (process.life, event.number):
             del self._saving[process.node.id]
 
@@ -163,8 +163,8 @@ class Promptness:
             return list(role.unacked)
         tally = role.tally
         majority = self._ledger.voters(process).majority
-        may_win = len(tally.granting) < majority <= len(tally.granting) + len(tally.unanswered)
-        return list(tally.unanswered) if may_win and tally.held_until_ms is None else []
+        may_win = len(tally.granting) < majority <= len(tally.granting) + len(tally.silent_voters)
+        return list(tally.silent_voters) if may_win and tally.held_until_ms is None else []
 
     def _took_answer(self, process: Process, event: Answered, effects: list[Any]) -> None:
         """A node that an answer informs of the leader of its epoch knows that leader; one that is denied ends."""

@@ -66,22 +66,22 @@ class Recovery:
             do.DeleteSnapshot: self._deletes,
         }
         self.inputs = {
-            Saved: self._saved,
-            Flushed: self._flushed,
-            SnapshotTaken: self._taken,
-            SnapshotStored: self._stored,
+            Saved: self._on_saved,
+            Flushed: self._on_flushed,
+            SnapshotTaken: self._on_taken,
+            SnapshotStored: self._on_stored,
         }
 
-    def disk_replaced(self, node: Node) -> None:
+    def on_disk_replaced(self, node: Node) -> None:
         """The disk was replaced, or restored from a backup: nothing must be found any more."""
         self._promises.pop(node.id, None)
 
-    def refused_to_start(self, process: Process, error: Exception) -> None:
+    def on_start_refused(self, process: Process, error: Exception) -> None:
         """A start may refuse a damaged disk, but not the state that a crash leaves."""
         if process.node.id not in self._ledger.damaged:
             raise Violation("S18", f"node {process.node.id} refuses to start, but its disk was not damaged: {error}")
 
-    def failed(self, process: Process, error: Exception) -> None:
+    def on_failed(self, process: Process, error: Exception) -> None:
         """A node stops only by an injected fault: an error of the disk, damaged contents, or a peer that denies it."""
         if isinstance(error, PartDenied):
             return
@@ -91,13 +91,13 @@ class Recovery:
             text = f"node {process.node.id} stops, but its disk neither failed nor was damaged: {error}"
             raise Violation("S29", text)
 
-    def lost_snapshot(self, node: Node, snapshot: SnapshotId) -> None:
+    def on_snapshot_lost(self, node: Node, snapshot: SnapshotId) -> None:
         """A fault removed a snapshot."""
         promise = self._promises.get(node.id)
         if promise is not None:
             promise.snapshots.discard(snapshot)
 
-    def recovered(self, process: Process, recovered: Recovered) -> None:
+    def on_recovered(self, process: Process, recovered: Recovered) -> None:
         """A start has opened the disk, and passes this to the core. Shadows are made before."""
         node = process.node
         promise = self._promises.get(node.id)
@@ -190,11 +190,11 @@ class Recovery:
 
     # What is reported as stored
 
-    def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
+    def _on_saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
         promise = self._promise(process)
         promise.elections = [entry for entry in promise.elections if entry[0] >= event.number]
 
-    def _flushed(self, process: Process, event: Flushed, _effects: list[Any]) -> None:
+    def _on_flushed(self, process: Process, event: Flushed, _effects: list[Any]) -> None:
         promise = self._promise(process)
         while promise.operations and promise.operations[0][0] <= event.number:
             _, end, number = promise.operations.popleft()
@@ -202,10 +202,10 @@ class Recovery:
         for _, end, number in promise.operations:
             promise.cut(end, number)
 
-    def _taken(self, process: Process, event: SnapshotTaken, _effects: list[Any]) -> None:
+    def _on_taken(self, process: Process, event: SnapshotTaken, _effects: list[Any]) -> None:
         self._keeps(process, event.id)
 
-    def _stored(self, process: Process, event: SnapshotStored, _effects: list[Any]) -> None:
+    def _on_stored(self, process: Process, event: SnapshotStored, _effects: list[Any]) -> None:
         snapshot = self._promise(process).freezing.pop(event.number, None)
         if snapshot is not None and not event.refused:
             self._keeps(process, snapshot)

@@ -52,11 +52,11 @@ class Roles:
         self._noted: dict[int, tuple[str, int] | None] = {}  # node id: name and epoch of the role last reported
         self._watermarks: dict[int, int | None] = {}
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._noted[process.node.id] = None
         self._watermarks[process.node.id] = None
 
-    def noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
+    def on_noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
         """The core reports each change of its role."""
         if name != "role_changed":
             return
@@ -74,7 +74,7 @@ class Roles:
         if not {SAME: epoch == old, UP: epoch > old, ONE_UP: epoch == old + 1, NOT_DOWN: epoch >= old}[rule]:
             raise Violation("S14", f"node {node_id}, {was} of epoch {old}, became {now} of epoch {epoch}")
 
-    def stepped(self, process: Process) -> None:
+    def on_stepped(self, process: Process) -> None:
         replica = process.replica
         log = replica.log
         watermark = replica.high_watermark

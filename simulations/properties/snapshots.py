@@ -36,7 +36,7 @@ class Snapshots:
         self.contents: dict[SnapshotId, set[bytes]] = {}
         self._parts: dict[int, int] = {}  # node id: number of the last part
         self._freezing: dict[int, dict[int, SnapshotId]] = {}  # node id: by number of the order
-        self.inputs = {SnapshotTaken: self._taken, SnapshotStored: self._stored}
+        self.inputs = {SnapshotTaken: self._on_taken, SnapshotStored: self._on_stored}
         self.performs = {
             do.FreezeSnapshot: self._freezes,
             do.DeleteSnapshot: self._deletes,
@@ -45,11 +45,11 @@ class Snapshots:
             do.Send: self._sends,
         }
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._freezing[process.node.id] = {}
         self._parts[process.node.id] = 0
 
-    def recovered(self, process: Process, recovered: Recovered) -> None:
+    def on_recovered(self, process: Process, recovered: Recovered) -> None:
         ends = [stored.id.end_offset for stored in recovered.snapshots]
         if recovered.log_start > max(ends, default=0):
             text = f"node {process.node.id} starts with a log from {recovered.log_start}, and snapshots up to {ends}"
@@ -58,11 +58,11 @@ class Snapshots:
             if stored.id in self.contents:  # another node wrote it, and this one died before it could report its own
                 self.contents[stored.id].add(self._check(process, stored.id))
 
-    def _taken(self, process: Process, event: SnapshotTaken, effects: list[Any]) -> None:
+    def _on_taken(self, process: Process, event: SnapshotTaken, effects: list[Any]) -> None:
         self.contents.setdefault(event.id, set()).add(self._check(process, event.id))
         _is_known(process, event.id, effects)
 
-    def _stored(self, process: Process, event: SnapshotStored, effects: list[Any]) -> None:
+    def _on_stored(self, process: Process, event: SnapshotStored, effects: list[Any]) -> None:
         snapshot = self._freezing[process.node.id].pop(event.number)
         if event.refused:
             return

@@ -66,7 +66,7 @@ class Changes:
         }  # fmt: skip
         self.asked = {"AddVoter": self._asks, "RemoveVoter": self._asks}
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self._removed.pop(process.node.id, None)
 
     # What a leader appends
@@ -125,7 +125,7 @@ class Changes:
 
     # What a replica follows
 
-    def stepped(self, process: Process) -> None:
+    def on_stepped(self, process: Process) -> None:
         ledger, replica = self._ledger, process.replica
         shadow = ledger.shadows.get(process.node.id)
         if shadow is None or replica.log.end != shadow.end or replica.log.last_epoch != max(shadow.last_epoch, 0):
@@ -201,7 +201,7 @@ class Changes:
         is_add = isinstance(request, AddRaftVoterRequest)
         key = (request.voter_id, request.voter_directory_id)
         waits = not is_add or request.ack_when_committed
-        voters = self._ledger.committed if waits else self._ledger.voters(process)
+        voters = self._ledger.committed_voters if waits else self._ledger.voters(process)
         if (key in voters.keys) != is_add:
             verb = "adds" if is_add else "removes"
             where = "committed" if waits else "its own"

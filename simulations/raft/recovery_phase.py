@@ -68,9 +68,9 @@ class RecoveryPhase:
         run = self._run
         self._core = self._choose_core()
         for node in run.nodes.values():
-            if node in self._core or run.plan.calm.others == "join" or node.id not in run.ledger.voter_ids:
+            if node in self._core or run.plan.recovery.others == "join" or node.id not in run.ledger.voter_ids:
                 node.start_after(0)
-            elif run.plan.calm.others == "off":
+            elif run.plan.recovery.others == "off":
                 node.stop()
                 node.kill()
         self._set_apart()
@@ -92,7 +92,7 @@ class RecoveryPhase:
     def _choose_core(self) -> list[Node]:
         """The voters of the plan's core that can be healthy; if they are too few, others too."""
         run = self._run
-        ids = [each for each in run.plan.calm.core if each in run.nodes]
+        ids = [each for each in run.plan.recovery.core if each in run.nodes]
         ids += [voter_id for voter_id in run.ledger.voter_ids if voter_id not in ids]
         for node_id in ids:
             node = run.nodes[node_id]
@@ -100,10 +100,12 @@ class RecoveryPhase:
                 node.switch_on()
                 node.start()  # whether it can start at all
         sound = [
-            run.nodes[node_id] for node_id in ids if not run.nodes[node_id].broken and node_id not in run.ledger.gone
+            run.nodes[node_id]
+            for node_id in ids
+            if not run.nodes[node_id].broken and node_id not in run.ledger.lost_voters
         ]
-        size = max(len(run.plan.calm.core), run.ledger.majority)
-        if run.plan.calm.others == "join":
+        size = max(len(run.plan.recovery.core), run.ledger.majority)
+        if run.plan.recovery.others == "join":
             size = len(ids)  # every healthy voter belongs to it, and may lead
         return sorted(sound[:size], key=lambda node: node.id)
 
@@ -112,7 +114,7 @@ class RecoveryPhase:
 
     def _set_apart(self) -> None:
         run = self._run
-        others = run.plan.calm.others
+        others = run.plan.recovery.others
         if others in {"apart", "flap"} and self._outsiders() and self._core:
             self._cut(repeat=others == "flap")
 
@@ -169,7 +171,7 @@ class RecoveryPhase:
         role = leader.replica.role
         end = max(end, role.state.start_offset + 1 if isinstance(role, Leader) else 0)
         members = [*self._core]
-        if self._run.plan.calm.others == "join":
+        if self._run.plan.recovery.others == "join":
             members = [node for node in self._run.nodes.values() if not node.broken]
         return all(
             node.process is not None
@@ -197,7 +199,7 @@ class RecoveryPhase:
         leader = self._leader()
         assert leader is not None, "all have caught up with a leader"
         epoch = leader.replica.epoch
-        if run.plan.calm.quiet:
+        if run.plan.recovery.quiet:
             run.clients.stop()
         if self._may_elect_another():
             return
@@ -238,7 +240,7 @@ class RecoveryPhase:
         run = self._run
         for node in self._core:
             if node.process is not None and node.process.is_listening:
-                late = run.watch.progress.unanswered(node.process, run.world.now)
+                late = run.watch.progress.find_unanswered(node.process, run.world.now)
                 if late is not None:
                     raise Violation("L05", late)
 

@@ -93,14 +93,14 @@ def draw(rng: Random, process: Process) -> Any:
         _describe,
     )
     request = draws[int(rng.random() * len(draws))](rng, process)
-    return _spoiled(rng, request) if rng.random() < 0.3 else request
+    return _spoil(rng, request) if rng.random() < 0.3 else request
 
 
 def _choose(rng: Random, *choices: Any) -> Any:
     return choices[int(rng.random() * len(choices))]
 
 
-def _spoiled(rng: Random, request: Any) -> Any:
+def _spoil(rng: Random, request: Any) -> Any:
     """The request with another cluster, topic or partition, or with several of them."""
     if type(request) is not DescribeQuorumRequest and rng.random() < 0.3:
         return replace(request, cluster_id="another")

@@ -50,7 +50,7 @@ class Run(RaftWorld):
             self.begin()
             self.world.run(self.plan.chaos_ms * MS, self.events_max)
             self.end_chaos()
-            if not self.plan.calm.skipped:
+            if not self.plan.recovery.skipped:
                 self.recovery_phase.run()
             self.watch.validator.conclude()
         except Violation as violation:
@@ -68,14 +68,14 @@ class Run(RaftWorld):
         outcome.decisions = self.noise.decisions
         outcome.epochs = max(self.watch.elections.leaders, default=0)
         outcome.fired, outcome.notes = self.fired, self.watch.notes
-        outcome.refused = self.watch.validator.refused
+        outcome.refused = self.watch.validator.refusal_text
         if self.watch.seen is not None:
             outcome.seen = self.watch.seen.counts(self.watch.validator)
         if self.watch.on_detail is not None:
             self._report_details(self.watch.on_detail)
-        calm = self.recovery_phase
-        outcome.elected_ms, outcome.committed_ms = calm.elected_ms, calm.committed_ms
-        outcome.caught_up_ms = calm.caught_up_ms
+        phase = self.recovery_phase
+        outcome.elected_ms, outcome.committed_ms = phase.elected_ms, phase.committed_ms
+        outcome.caught_up_ms = phase.caught_up_ms
         return outcome
 
     def _report_details(self, on_detail: OnDetail) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simulations.plans.plan import Plan
 
 # Fields with rules of their own; any other field is set to its default.
-_OWN = frozenset({"seed", "voters", "observers", "chaos_ms", "noise_ms", "noise_of", "load", "calm", "faults"})
+_OWN = frozenset({"seed", "voters", "observers", "chaos_ms", "noise_ms", "noise_of", "load", "recovery", "faults"})
 
 # Timeouts and waits: a wait longer than the waiting side's timeout would be an invalid configuration.
 _PACES = {key for pace in PACES for key in pace.config}
@@ -34,7 +34,7 @@ def _fewer_nodes(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, observers=0)
     for voters in range(1, plan.voters):
         if not _needs(plan, range(voters + 1, plan.voters + 1)):
-            yield replace(plan, voters=voters, calm=replace(plan.calm, core=_of(plan.calm.core, voters)))
+            yield replace(plan, voters=voters, recovery=replace(plan.recovery, core=_of(plan.recovery.core, voters)))
 
 
 def _simpler_fields(plan: Plan) -> Iterator[Plan]:
@@ -54,8 +54,8 @@ def _simpler_fields(plan: Plan) -> Iterator[Plan]:
             yield replace(plan, load=replace(plan.load, **{name: value}))
     plain_calm: dict[str, Any] = {"others": "join", "quiet": False, "core": plan.voter_ids}
     for name, value in plain_calm.items():
-        if getattr(plan.calm, name) != value:
-            yield replace(plan, calm=replace(plan.calm, **{name: value}))
+        if getattr(plan.recovery, name) != value:
+            yield replace(plan, recovery=replace(plan.recovery, **{name: value}))
 
 
 def _together(settings: dict[Any, Any]) -> list[set[Any]]:

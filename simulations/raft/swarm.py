@@ -86,14 +86,14 @@ def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
     """The plan of a seed. paces: the paces to choose from."""
     rng = stream(seed, "plan")
     plan = Plan(seed)
-    plan.voters = weighted(rng, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
-    plan.observers = weighted(rng, ((0, 76), (1, 18), (2, 6)))
+    plan.voters = pick_weighted(rng, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
+    plan.observers = pick_weighted(rng, ((0, 76), (1, 18), (2, 6)))
     _draw_sizes(rng, plan, paces)
     _draw_surroundings(rng, plan)
     scale = Scale(plan.ids, plan.voter_ids, timeouts_ms(plan), plan.chaos_ms)
     if rng.random() >= 0.1:
         plan.faults = draw_faults(rng, scale)
-    plan.calm = _draw_recovery(rng, plan)
+    plan.recovery = _draw_recovery(rng, plan)
     _draw_newer(stream(seed, "plan", "newer"), plan, scale)
     plan.removes_quorum_state = stream(seed, "plan", "quorum-state").random() < 0.1
     return plan
@@ -148,7 +148,7 @@ def _draw_sizes(rng: Random, plan: Plan, paces: Sequence[Pace]) -> None:
 def _draw_newer(rng: Random, plan: Plan, scale: Scale) -> None:
     """Draw features that were added later from a stream of their own, so that the rest of a plan stays the same."""
     if rng.random() < 0.7:
-        plan.load.strangers_ms = pick(rng, (20, 50, 200))
+        plan.load.rogue_ms = pick(rng, (20, 50, 200))
         if rng.random() < 0.5:
             plan.config["observer_session_ms"] = pick(rng, (100, 1000))
     if plan.faults and rng.random() < 0.25:
@@ -203,7 +203,7 @@ def draw_faults(rng: Random, scale: Scale) -> list[Fault]:
 
 def draw_fault(rng: Random, scale: Scale, weights: Sequence[tuple[str, int]], share: float) -> Fault:
     """A fault of one of these kinds, by weight. share: of the faults that wait for a point or a state."""
-    name = weighted(rng, weights)
+    name = pick_weighted(rng, weights)
     if name in {"kill", "power", "pause"} and rng.random() < 0.3:
         name = pick(rng, _STRIKES)
     fault = Fault(name, KINDS[name].draw(rng, scale), at_ms=between(rng, 0, scale.chaos_ms * 9 // 10))
@@ -233,7 +233,7 @@ def _draw_recovery(rng: Random, plan: Plan) -> RecoveryPlan:
     return RecoveryPlan(sorted(ids[:count]), others, quiet=rng.random() < 0.5)
 
 
-def weighted(rng: Random, choices: Any) -> Any:
+def pick_weighted(rng: Random, choices: Any) -> Any:
     total = sum(weight for _, weight in choices)
     point = rng.random() * total
     for item, weight in choices:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.faults.table import isolated, often, pick
+from simulations.faults.table import make_isolation, often, pick
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.raft.swarm import DYNAMIC_SHARE, QUICK
 from simulations.world.streams import between, stream
@@ -55,7 +55,7 @@ def of(name: str, seed: int) -> Plan:
         plan.codec = True
     is_quiet = rng.random() < 0.5
     TARGETED_PLANS[name](rng, plan)
-    plan.calm = RecoveryPlan(plan.voter_ids, quiet=is_quiet)
+    plan.recovery = RecoveryPlan(plan.voter_ids, quiet=is_quiet)
     return plan
 
 
@@ -79,7 +79,7 @@ def _new_segments(rng: Random, plan: Plan) -> None:
     ))  # fmt: skip
 
 
-def _begun_anew(rng: Random, plan: Plan) -> None:
+def _begin_anew(rng: Random, plan: Plan) -> None:
     """A follower has fallen so far behind that it takes a snapshot, and dies while it resets its log."""
     plan.config |= _CLEANED
     plan.snapshot_every, plan.snapshot_padding = 4, pick(rng, (40, 400))
@@ -88,11 +88,11 @@ def _begun_anew(rng: Random, plan: Plan) -> None:
         "before:ResetLog", "before:ResetLog", "after:ResetLog", "input:SnapshotStored", "disk:rename:deleted",
         "disk:create:log", "disk:rename:snapshot", "disk:sync:names",
     )  # fmt: skip
-    plan.faults += often(rng, plan.chaos_ms, 600, lambda: isolated(rng, "follower", 250, 500))
+    plan.faults += often(rng, plan.chaos_ms, 600, lambda: make_isolation(rng, "follower", 250, 500))
     plan.faults += often(rng, plan.chaos_ms, 350, lambda: _ends(rng, points))
 
 
-def _snapshots_lost(rng: Random, plan: Plan) -> None:
+def _lose_snapshots(rng: Random, plan: Plan) -> None:
     """Logs start after a snapshot, and snapshots get lost."""
     plan.config |= _CLEANED
     plan.snapshot_every, plan.snapshot_padding = 4, 400
@@ -109,18 +109,18 @@ def _cut_back(rng: Random, plan: Plan) -> None:
     plan.snapshot_every = pick(rng, (0, 3))
     plan.load = Load(every_ms=3, records=3, size=100)
     points = ("disk:sync:names", "disk:sync:names", "disk:sync:names", "disk:rename:deleted")
-    plan.faults += often(rng, plan.chaos_ms, 400, lambda: isolated(rng, "leader", 250, 350))
+    plan.faults += often(rng, plan.chaos_ms, 400, lambda: make_isolation(rng, "leader", 250, 350))
     plan.faults += often(rng, plan.chaos_ms, 250, lambda: _ends(rng, points))
 
 
-def _emptied(rng: Random, plan: Plan) -> None:
+def _empty_disk(rng: Random, plan: Plan) -> None:
     """A voter has an empty disk, and so another directory id, when it is needed for an election."""
     plan.kraft_version = 1
     plan.load = Load(every_ms=pick(rng, (0, 100, 200)))
     emptied = pick(rng, plan.voter_ids)
     # Repeated until it is safe (all others must have its data); it strikes once in a world.
     plan.faults += often(rng, plan.chaos_ms // 2, 200, lambda: Fault("wipe", {"whom": emptied, "down_ms": 10}))
-    plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 500, 900))
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: make_isolation(rng, "leader", 500, 900))
 
 
 def _resigning(rng: Random, plan: Plan) -> None:
@@ -128,11 +128,11 @@ def _resigning(rng: Random, plan: Plan) -> None:
     plan.late_answers = rng.random() < 0.5
     plan.config["high_watermark_delay_ms"] = 5
     plan.latency = pick(rng, ([200, 800, 0.02, 1_000_000], [200, 600, 0.0, 0]))
-    plan.load = Load(every_ms=40, records=10, size=700, asks=30, strangers_ms=20)
+    plan.load = Load(every_ms=40, records=10, size=700, asks=30, rogue_ms=20)
     plan.faults += often(rng, plan.chaos_ms, 300, lambda: Fault("resign", {"whom": "leader"}))
 
 
-def _deposed(rng: Random, plan: Plan) -> None:
+def _depose(rng: Random, plan: Plan) -> None:
     """A suspended leader is asked to confirm its leadership after another was elected, and gets a delayed Fetch."""
     plan.config["request_timeout_ms"] = 1_000
     plan.load = Load(every_ms=5, asks=60)
@@ -155,7 +155,7 @@ def _in_lockstep(rng: Random, plan: Plan) -> None:
     plan.noise_ms = [0, 0]
     plan.releases = dict.fromkeys(plan.ids if rng.random() < 0.7 else plan.ids[1:], "3.9")
     plan.codec = True
-    plan.load.strangers_ms = 50
+    plan.load.rogue_ms = 50
     down_ms = between(rng, 1, 400)
     for at_ms in (0, 500, 1_500)[: between(rng, 0, 3)]:
         plan.faults.append(Fault("everybody", {"how": "kill", "down_ms": [down_ms] * plan.voters}, at_ms=at_ms))
@@ -191,7 +191,7 @@ def _failing_disks(rng: Random, plan: Plan) -> None:
         ]
 
 
-def _sectors_lost(rng: Random, plan: Plan) -> None:
+def _lose_sectors(rng: Random, plan: Plan) -> None:
     """Sectors of the log of one voter read as zeros, among records that have been committed for a while."""
     plan.voters = pick(rng, (3, 3, 5))
     plan.pace = [100, 300, 0.0, 0]
@@ -204,14 +204,14 @@ def _sectors_lost(rng: Random, plan: Plan) -> None:
 
 TARGETED_PLANS: dict[str, Callable[[Random, Plan], None]] = {
     "new-segments": _new_segments,
-    "begun-anew": _begun_anew,
-    "snapshots-lost": _snapshots_lost,
+    "begun-anew": _begin_anew,
+    "snapshots-lost": _lose_snapshots,
     "cut-back": _cut_back,
-    "emptied": _emptied,
+    "emptied": _empty_disk,
     "resigning": _resigning,
-    "deposed": _deposed,
+    "deposed": _depose,
     "in-lockstep": _in_lockstep,
     "rotten": _rotten,
     "failing-disks": _failing_disks,
-    "sectors-lost": _sectors_lost,
+    "sectors-lost": _lose_sectors,
 }

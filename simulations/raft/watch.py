@@ -67,11 +67,11 @@ class Watch:
         self.seen: Seen | None = None
         self.steps = 0
         self.notes: dict[str, int] = {}
-        self._on_started = _methods(properties, "started")
-        self._on_recovered = _methods(properties, "recovered")
+        self._on_started = _methods(properties, "on_started")
+        self._on_recovered = _methods(properties, "on_recovered")
         self._on_became = _methods(properties, "became")
-        self._on_stepped = _methods(properties, "stepped")
-        self._on_noted = _methods(properties, "noted")
+        self._on_stepped = _methods(properties, "on_stepped")
+        self._on_noted = _methods(properties, "on_noted")
         self._on_input = _tables(properties, "inputs")
         self._on_performs = _tables(properties, "performs")
         self._on_asked = _tables(properties, "asked")
@@ -81,38 +81,38 @@ class Watch:
 
     # Starts and ends of processes
 
-    def started(self, process: Process) -> None:
+    def on_started(self, process: Process) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, "starts", process.life))
         self._roles[process.node.id] = None
         for act in self._on_started:
             act(process)
 
-    def recovered(self, process: Process, recovered: Recovered) -> None:
+    def on_recovered(self, process: Process, recovered: Recovered) -> None:
         election = recovered.election
         found = None if election is None else (election.epoch, election.leader_id)
         entry = (self.world.now, LIFE, process.node.id, "recovered", recovered.log_start, recovered.log_end, found)
         self.trace.add(entry)
         for act in self._on_recovered:
             act(process, recovered)
-        self.validator.recovered(process, recovered)  # it reads the voters in the shadow of the log
+        self.validator.on_recovered(process, recovered)  # it reads the voters in the shadow of the log
 
-    def ended(self, process: Process, how: str) -> None:
+    def on_ended(self, process: Process, how: str) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, how, process.life))
         self.ledger.shadows.pop(process.node.id, None)
-        self.validator.ended(process)
+        self.validator.on_ended(process)
 
-    def refused_to_start(self, process: Process, error: Exception) -> None:
+    def on_start_refused(self, process: Process, error: Exception) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, "refuses to start", str(error)))
-        self.recovery.refused_to_start(process, error)
+        self.recovery.on_start_refused(process, error)
 
-    def failed(self, process: Process, error: Exception) -> None:
+    def on_failed(self, process: Process, error: Exception) -> None:
         """A process is about to stop, since its disk failed."""
-        self.noted(process, "disk_failed", {"reason": str(error)})
-        self.recovery.failed(process, error)
+        self.on_noted(process, "disk_failed", {"reason": str(error)})
+        self.recovery.on_failed(process, error)
 
     # Steps
 
-    def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
+    def on_asked(self, process: Process, frame: Frame, requested: Requested) -> None:
         """A request is about to be handled."""
         for act in self._on_asked.get(frame.name, ()):
             act(process, frame, requested)
@@ -124,10 +124,10 @@ class Watch:
         for act in self._on_took.get(frame.name, ()):
             act(process, frame, requested)
 
-    def answered(self, process: Process, frame: Frame, answered: Answered) -> None:
-        self.elections.answered(process, frame, answered)
+    def on_answered(self, process: Process, frame: Frame, answered: Answered) -> None:
+        self.elections.on_answered(process, frame, answered)
 
-    def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
         """A step was taken, by an input or, with None, by the start; its effects are performed afterwards."""
         replica = process.replica
         role, log, node_id = replica.role, replica.log, process.node.id
@@ -136,7 +136,7 @@ class Watch:
             self.world.now, STEP, node_id, name, type(role).__name__, role.epoch, log.end, replica.high_watermark,
             len(effects), log.durable_end,
         ))  # fmt: skip
-        self.validator.stepped(process, name, event, effects)
+        self.validator.on_stepped(process, name, event, effects)
         for act in self._on_input.get(type(event), ()):
             act(process, event, effects)
         was = self._roles[node_id]
@@ -147,19 +147,19 @@ class Watch:
         for act in self._on_stepped:
             act(process)
         if self.seen is not None:
-            self.seen.stepped(process, event, effects)
+            self.seen.on_stepped(process, event, effects)
 
     def performs(self, process: Process, effect: Any) -> None:
         for act in self._on_performs.get(type(effect), ()):
             act(process, effect)
 
-    def noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
+    def on_noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
         self.notes[name] = self.notes.get(name, 0) + 1
         self.trace.add((self.world.now, NOTE, process.node.id, name, str(fields)))
         for act in self._on_noted:
             act(process, name, fields)
         if self.seen is not None:
-            self.seen.moments.noted(process, name, fields)
+            self.seen.moments.on_noted(process, name, fields)
 
     def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
         """A message is sent."""
@@ -177,35 +177,35 @@ class Watch:
         sender, target = (other, client) if is_answer else (client, other)
         self.trace.add((self.world.now, ARRIVAL, target, sender, frame.name, frame.sent_at))
 
-    def link_changed(self, source: int, target: int, is_cut: bool) -> None:
+    def on_link_changed(self, source: int, target: int, is_cut: bool) -> None:
         """A link was cut, or healed."""
         self.trace.add((self.world.now, CUT, source, target, is_cut))
 
     # The state machines
 
-    def applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
-        self.commits.applied(process, offset, epoch, replay)
+    def on_applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
+        self.commits.on_applied(process, offset, epoch, replay)
 
-    def loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
+    def on_loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
         self.trace.add((self.world.now, DEED, process.node.id, "loads", *snapshot))
-        self.commits.loaded(process, snapshot, state)
+        self.commits.on_loaded(process, snapshot, state)
 
     def wrote(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
         """A client has sent a write, and waits."""
         if self.on_detail is not None:
             self.on_detail((self.world.now, ASKED, process.node.id, end_offset, *numbers))
 
-    def acknowledged(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
+    def on_acknowledged(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
         self.trace.add((self.world.now, DEED, process.node.id, "acknowledges", *numbers))
-        self.commits.acknowledged_write(numbers, end_offset)
+        self.commits.on_acknowledged(numbers, end_offset)
 
-    def questioned(self, process: Process, number: int) -> None:
+    def on_questioned(self, process: Process, number: int) -> None:
         self.trace.add((self.world.now, DEED, process.node.id, "asks whether it leads", number))
-        self.commits.questioned(process, number)
+        self.commits.on_questioned(process, number)
 
-    def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
+    def on_confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
         self.trace.add((self.world.now, DEED, process.node.id, "is confirmed", number))
-        self.commits.confirmed(process, number, epoch, applied)
+        self.commits.on_confirmed(process, number, epoch, applied)
 
 
 def _methods(properties: tuple[Any, ...], name: str) -> list[Callable[..., None]]:

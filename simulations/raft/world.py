@@ -49,12 +49,12 @@ class RaftWorld:
         self.network = self._make_network()
         self.nodes: dict[int, Node] = {}
         voters = self._voter_set()
-        self.ledger = Ledger(self.nodes, formatted(voters), plan.kraft_version)
+        self.ledger = Ledger(self.nodes, formatted_voters(voters), plan.kraft_version)
         self.triggers = Triggers(self.ledger)
         self.watch = self._make_watch()
         self.network.seen = self.watch.leaves
         self.network.arrived = self.watch.arrives
-        self.network.links.changed = self.watch.link_changed
+        self.network.links.changed = self.watch.on_link_changed
         self.forgotten: set[int] = set()
         self.fired: dict[str, int] = {}
         self.events_max = EVENTS_MAX
@@ -65,7 +65,7 @@ class RaftWorld:
         self.network.delivers_late_answers = plan.late_answers
         self.clients = Clients(self.world, self.ledger, plan.load, self.stream("clients"))
         self.rogue_clients = RogueClients(
-            self.world, self.ledger, self.watch.answers, plan.load.strangers_ms, self.stream("strangers")
+            self.world, self.ledger, self.watch.answers, plan.load.rogue_ms, self.stream("strangers")
         )
 
     def stream(self, *names: str | int) -> Random:
@@ -145,17 +145,17 @@ class RaftWorld:
         if phase == self._phase:
             act(*args)
 
-    def disk_replaced(self, node: Node) -> None:
+    def on_disk_replaced(self, node: Node) -> None:
         """A disk no longer has the contents that its node reported as saved."""
         node.disks_lost += 1
         self.forgotten.add(node.id)
         self.ledger.damaged.discard(node.id)
         self.ledger.forget_disk(node)
-        self.watch.recovery.disk_replaced(node)
+        self.watch.recovery.on_disk_replaced(node)
 
     def lose_snapshot(self, node: Node, snapshot: SnapshotId) -> None:
         """A disk no longer has the newest snapshot of its node."""
-        self.watch.recovery.lost_snapshot(node, snapshot)
+        self.watch.recovery.on_snapshot_lost(node, snapshot)
 
     def make_observer(self, node: Node) -> None:
         """Make an observer of a voter with another directory id: where voters have directory ids, it votes no more
@@ -164,7 +164,7 @@ class RaftWorld:
         self._configure_bootstrap(node)
 
 
-def formatted(voters: VoterSet) -> Voters:
+def formatted_voters(voters: VoterSet) -> Voters:
     """The voters that nodes are formatted with, or static voters, as the properties compare them."""
     return Voters(
         tuple((voter.key.id, voter.key.directory_id) for voter in voters),

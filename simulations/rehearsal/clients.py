@@ -76,18 +76,18 @@ class Writer:
         self._asked = (active.node.id, epoch, number)
         began = run.world.now
 
-        def done(response: Any) -> None:
-            self._done(number, began, response)
+        def on_done(response: Any) -> None:
+            self._on_done(number, began, response)
 
         self._client.target = active.node.id
-        self._client.ask(quota_request(number), done, GIVE_UP_MS)
+        self._client.ask(quota_request(number), on_done, GIVE_UP_MS)
         run.world.after(PAUSE_MS * MS, self._act)
 
-    def _done(self, number: int, began: int, response: Any) -> None:
+    def _on_done(self, number: int, began: int, response: Any) -> None:
         if self._asked is not None and self._asked[2] == number:
             self._asked = None
         if response is not None and response.entries[0].error_code == Error.NONE:
-            self._run.observed.committed(number, self._run.world.now - began)
+            self._run.observed.on_committed(number, self._run.world.now - began)
 
 
 class Heartbeats:
@@ -115,13 +115,13 @@ class Heartbeats:
             want_shut_down=False,
         )  # fmt: skip
 
-        def done(response: Any) -> None:
+        def on_done(response: Any) -> None:
             if response is not None and response.error_code != Error.NOT_CONTROLLER:
                 is_out = response.error_code != Error.NONE or response.is_fenced
                 (self.refused.add if is_out else self.refused.discard)(broker_id)
 
         client.target = active.node.id
-        client.ask(request, done, HEARTBEAT_MS)
+        client.ask(request, on_done, HEARTBEAT_MS)
 
 
 def end_of(process: Process) -> int:

@@ -11,7 +11,7 @@ from simulations.rehearsal.layout import (
     NUMBERS,
     BadLayout,
     Layout,
-    checked_voters,
+    check_voters,
     in_one_site,
     number_of,
     parse_layout,
@@ -63,7 +63,7 @@ def layout_of(
     elif known_voters and set(fields["sites"]) != set(known_voters):
         given, there = (", ".join(map(str, sorted(each))) for each in (fields["sites"], known_voters))
         raise BadLayout(f"the layout has the voters {given}, but the quorum has {there}")
-    fields["sites"] = checked_voters(fields["sites"])
+    fields["sites"] = check_voters(fields["sites"])
     if kraft_version is not None:
         fields.setdefault("kraft_version", kraft_version)
     fields["properties"] = {**properties_of(properties, "the configuration"), **fields.get("properties", {})}
@@ -77,7 +77,7 @@ def layout_of(
     return Layout(**fields)
 
 
-def chosen(layout: Layout, names: list[str]) -> list[Scenario]:
+def choose(layout: Layout, names: list[str]) -> list[Scenario]:
     """The scenarios with these names; all if none is named. Raises BadLayout."""
     known = scenarios(layout)
     by_name = {each.name: each for each in known}
@@ -91,7 +91,7 @@ def chosen(layout: Layout, names: list[str]) -> list[Scenario]:
 
 def usual_seeds(layout: Layout, names: list[str]) -> int:
     """How many seeds to play if no number is given: fewer of many scenarios, but each voter leads once."""
-    return max(len(layout.voters), min(SEEDS, RUNS // len(chosen(layout, names))))
+    return max(len(layout.voters), min(SEEDS, RUNS // len(choose(layout, names))))
 
 
 def rehearse(
@@ -111,7 +111,7 @@ def rehearse(
 
     note: called with the number of runs that are done, and of all. Raises BadLayout, BadMetadata, OSError.
     """
-    wanted = chosen(layout, names)
+    wanted = choose(layout, names)
     if trace is not None and (len(wanted) != 1 or len(seeds) != 1):
         raise BadLayout("--trace is of one run: give one --scenario and one --seed")
     if trace == "-" and json_form:

@@ -114,15 +114,15 @@ def parse_voters(text: str) -> dict[int, str]:
         if not at:
             raise BadLayout(f"--voters: {part.strip()!r} names no site; give ID@SITE, such as 1@a,2@a,3@b")
         _put(found, _node_id(number, "--voters"), site, "--voters")
-    return checked_voters(found)
+    return check_voters(found)
 
 
 def in_one_site(voters: Iterable[int]) -> dict[int, str]:
     """Voters of which no site is known."""
-    return checked_voters(dict.fromkeys(voters, ONE_SITE))
+    return check_voters(dict.fromkeys(voters, ONE_SITE))
 
 
-def checked_voters(found: dict[int, str]) -> dict[int, str]:
+def check_voters(found: dict[int, str]) -> dict[int, str]:
     """The same, ascending. Raises BadLayout if there are none, or too many."""
     if not found:
         raise BadLayout("the layout has no voters; give --voters 1@a,2@a,3@b, --layout FILE, or a quorum")
@@ -196,7 +196,7 @@ def _sites(tree: object, name: str) -> dict[int, str]:
             raise BadLayout(f"{name}: site {site!r} is {voters!r}; give its voters, such as [1, 2]")
         for voter in voters:
             _put(found, _node_id(voter, f"{name}: site {site!r}"), site, name)
-    return checked_voters(found)
+    return check_voters(found)
 
 
 def _links(tree: object, sites: Mapping[int, str] | None, name: str) -> dict[tuple[str, str], float]:
@@ -253,7 +253,7 @@ def warnings_of(layout: Layout) -> list[str]:
     return found
 
 
-def moved(layout: Layout, sites: Mapping[int, str]) -> Layout:
+def move_sites(layout: Layout, sites: Mapping[int, str]) -> Layout:
     """The same with other sites; links of sites that are gone are left out."""
     names = set(sites.values())
     links = {pair: ms for pair, ms in layout.links.items() if set(pair) <= names}

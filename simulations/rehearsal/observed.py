@@ -41,25 +41,25 @@ class Observed:
 
     # Processes
 
-    def started(self, process: Any) -> None:
+    def on_started(self, process: Any) -> None:
         self._add(LIFE, process.node.id, "starts", process.life)
 
-    def recovered(self, process: Any, recovered: Any) -> None:
+    def on_recovered(self, process: Any, recovered: Any) -> None:
         self._add(LIFE, process.node.id, "recovered", recovered.log_start, recovered.log_end)
 
-    def ended(self, process: Any, how: str) -> None:
+    def on_ended(self, process: Any, how: str) -> None:
         self._add(LIFE, process.node.id, how, process.life)
         self._becomes(process.node.id, DOWN, -1)
 
-    def refused_to_start(self, process: Any, error: Exception) -> None:
+    def on_start_refused(self, process: Any, error: Exception) -> None:
         self._add(LIFE, process.node.id, "refuses to start", str(error))
         self.failures.append((process.node.id, str(error)))
 
-    def failed(self, process: Any, error: Exception) -> None:
+    def on_failed(self, process: Any, error: Exception) -> None:
         self._add(LIFE, process.node.id, "fails", str(error))
         self.failures.append((process.node.id, str(error)))
 
-    def stepped(self, process: Any, name: str, _event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, process: Any, name: str, _event: Any, effects: list[Any]) -> None:
         replica = process.replica
         role = replica.role
         self._becomes(process.node.id, type(role).__name__, role.epoch)
@@ -70,14 +70,14 @@ class Observed:
                 replica.high_watermark, len(effects), log.durable_end,
             ))  # fmt: skip
 
-    def noted(self, process: Any, name: str, fields: dict[str, Any]) -> None:
+    def on_noted(self, process: Any, name: str, fields: dict[str, Any]) -> None:
         if self.trace is not None:
             self._add(NOTE, process.node.id, name, str(fields))
 
-    def controller_stepped(self, process: Any, event: Any, effects: list[Any]) -> None:
+    def on_controller_stepped(self, process: Any, event: Any, effects: list[Any]) -> None:
         """Controllers are not checked here."""
 
-    asked = took_request = answered = performs = replies = lambda *_: None  # what only checks need
+    on_asked = took_request = on_answered = performs = replies = lambda *_: None  # what only checks need
 
     # The network
 
@@ -88,16 +88,16 @@ class Observed:
             sender, target = (other, client) if is_answer else (client, other)
             self._add(MESSAGE, sender, target, frame.name, *frame.gist)
 
-    def link_changed(self, source: int, target: int, is_cut: bool) -> None:
+    def on_link_changed(self, source: int, target: int, is_cut: bool) -> None:
         self._add(CUT, source, target, is_cut)
 
     # The rehearsal itself
 
-    def struck(self, node_id: int, what: str) -> None:
+    def on_struck(self, node_id: int, what: str) -> None:
         """Something fails, or is repaired."""
         self._add(FAULT, node_id, 0, what)
 
-    def committed(self, number: int, took_us: int) -> None:
+    def on_committed(self, number: int, took_us: int) -> None:
         """A client was told that its write is committed."""
         self._add(DEED, 0, "acknowledges", number)
         self.commits.append((self.world.now, number, took_us))

@@ -141,7 +141,7 @@ class Rehearsal:
             before_ms=_median([took for at, _, took in latencies if at < began]) / MS,
             after_ms=_median([took for at, _, took in latencies if began < at <= end]) / MS,
             told=len(told),
-            lost=self._lost(scenario, told),
+            lost=self._count_lost(scenario, told),
             serving=tuple(serving),
             fenced=len(run.heartbeats.refused),
             failures=tuple(run.observed.failures),
@@ -152,7 +152,7 @@ class Rehearsal:
 
     def _mark(self, text: str, node_id: int = 0) -> None:
         self.marks.append((self.run.world.now, text))
-        self.run.observed.struck(node_id, text)
+        self.run.observed.on_struck(node_id, text)
 
     def _strike(self, scenario: Scenario, led_by: int) -> bool:
         """Begin it; returns whether it strikes the leader, or its way to a majority."""
@@ -217,7 +217,7 @@ class Rehearsal:
             world.run(world.now + 10 * MS)
         return (run.observed.commits[count][0] - end) / MS
 
-    def _lost(self, scenario: Scenario, told: set[int]) -> int:
+    def _count_lost(self, scenario: Scenario, told: set[int]) -> int:
         """How many of the writes that clients were told of are gone.
 
         Where a controller is active, it is asked; otherwise the best of the logs that are left, from which

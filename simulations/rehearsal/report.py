@@ -109,12 +109,12 @@ def row(result: Result) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def align(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(each, widths, strict=True)).rstrip() for each in rows]
 
 
-def indented(text: str) -> str:
+def indent(text: str) -> str:
     """A paragraph of a list; a command in it is not broken at a hyphen."""
     return fill(
         text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
@@ -127,20 +127,20 @@ def text_of(report: Report) -> str:
     lines += [f"warning: {text}" for text in report.warnings]
     runs = f"{len(report.seeds)} runs" if len(report.seeds) > 1 else "1 run"
     lines += ["", f"{runs} of each scenario, {seeds_text(report.seeds)}", ""]
-    lines += aligned([HEADS, *map(row, report.results)])
+    lines += align([HEADS, *map(row, report.results)])
     lines += ["", KEY]
     for heading, writes in (("Survived", SURVIVES), ("Not survived", STOPS), ("Survived in some runs", UNSTABLE)):
         found = report.of(writes)
         if found:
             lines += ["", f"{heading}:"]
-            lines += [indented(f"{each.scenario.title}: {each.why}") for each in found]
+            lines += [indent(f"{each.scenario.title}: {each.why}") for each in found]
     others = [each for each in report.results if each not in report.losses]
     if others:
         lines += ["", "Without a loss:"]
-        lines += [indented(f"{each.scenario.title}: {each.why}") for each in others]
+        lines += [indent(f"{each.scenario.title}: {each.why}") for each in others]
     if report.advice:
         lines += ["", "Other layouts:"]
-        lines += [indented(text) for text in report.advice]
+        lines += [indent(text) for text in report.advice]
     return "\n".join(lines)
 
 

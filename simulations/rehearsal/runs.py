@@ -70,14 +70,14 @@ def all_runs(
         for first in range(0, len(scenarios), size)
     ]
     found: list[Played] = []
-    for played in _done(tasks, metadata, min(jobs, len(tasks))):
+    for played in _perform_all(tasks, metadata, min(jobs, len(tasks))):
         found += played
         note(len(found))
     place = {scenario.name: number for number, scenario in enumerate(scenarios)}
     return sorted(found, key=lambda each: (place[each.scenario], each.seed))
 
 
-def _done(tasks: list[Task], metadata: Metadata | None, jobs: int) -> Iterator[list[Played]]:
+def _perform_all(tasks: list[Task], metadata: Metadata | None, jobs: int) -> Iterator[list[Played]]:
     if jobs == 1:
         for task in tasks:
             yield perform(task, metadata, can_fork=CAN_FORK)

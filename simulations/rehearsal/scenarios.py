@@ -41,7 +41,7 @@ def scenarios(layout: Layout) -> list[Scenario]:
     if len(layout.site_names) > 1:
         for site in layout.site_names:
             lost = layout.at(site)
-            found.append(Scenario(f"site-{site}", f"site {site} lost (voters {_listed(lost)})", LOST, lost))
+            found.append(Scenario(f"site-{site}", f"site {site} lost (voters {_list_voters(lost)})", LOST, lost))
     found += _cuts(layout)
     found.append(Scenario("leader-kill", "leader killed (SIGKILL), started again", KILL))
     found.append(Scenario("leader-stop", "leader stopped (SIGTERM)", STOP))
@@ -75,7 +75,7 @@ def _cuts(layout: Layout) -> list[Scenario]:
     return found
 
 
-def _listed(voters: tuple[int, ...]) -> str:
+def _list_voters(voters: tuple[int, ...]) -> str:
     return ", ".join(map(str, voters))
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simulations.rehearsal.layout import moved
+from simulations.rehearsal.layout import move_sites
 from simulations.rehearsal.scenarios import (
     CUT,
     KILL,
@@ -123,7 +123,7 @@ def _result(layout: Layout, scenario: Scenario, runs: list[Played]) -> Result:
 
 
 def _with_reason(layout: Layout, found: Result) -> Result:
-    return replace(found, why=" ".join((_arithmetic(layout, found.scenario), _shown(found))))
+    return replace(found, why=" ".join((_arithmetic(layout, found.scenario), _result_text(found))))
 
 
 def _arithmetic(layout: Layout, scenario: Scenario) -> str:
@@ -142,7 +142,7 @@ def _arithmetic(layout: Layout, scenario: Scenario) -> str:
             able = [voter for voter in layout.voters if len(reached[voter]) >= majority]
             return (
                 f"A voter must reach {majority} of {count} voters, itself included, in both directions: "
-                f"{voters_named(able)} {'does' if len(able) == 1 else 'do'}."
+                f"{voters_text(able)} {'does' if len(able) == 1 else 'do'}."
             )
         return f"No voter reaches {majority} of {count} voters in both directions, so none can lead."
     return {
@@ -155,12 +155,12 @@ def _arithmetic(layout: Layout, scenario: Scenario) -> str:
     }[scenario.kind]
 
 
-def voters_named(voters: Iterable[int]) -> str:
+def voters_text(voters: Iterable[int]) -> str:
     listed = list(voters)
     return f"voter {listed[0]}" if len(listed) == 1 else f"voters {', '.join(map(str, listed))}"
 
 
-def _shown(found: Result) -> str:
+def _result_text(found: Result) -> str:
     """What the runs show."""
     parts = []
     if found.writes == STOPS:
@@ -239,7 +239,7 @@ def advice(layout: Layout) -> list[str]:
         begin = f"With a further site ({where})" if len(new) == 1 else "With other places"
         if len(new) > 1:
             begin = f"With further sites ({where})"
-        changed = moved(layout, better)
+        changed = move_sites(layout, better)
         found.append(
             f"{begin} and the voters placed {sizes}, the loss of any one site leaves at least "
             f"{count - max(len(changed.at(site)) for site in changed.site_names)} of {count} voters, a majority: "

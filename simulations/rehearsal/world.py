@@ -59,7 +59,7 @@ class RehearsalWorld:
         self.network = ClusterNetwork(self.world, Latency(NEAR_US // 2, 0), self._rng_of_link)
         self.network.uses_codec = False
         self.network.seen = self.observed.leaves
-        self.network.links.changed = self.observed.link_changed
+        self.network.links.changed = self.observed.on_link_changed
         self.nodes: dict[int, Node] = {}
         triggers = Triggers(None)  # type: ignore[arg-type]  # nothing is armed
         voters = self._voter_set()

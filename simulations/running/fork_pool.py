@@ -20,7 +20,7 @@ from simulations.mutants.generated import source_of
 from simulations.mutants.module_names import imported_name, repository_name
 from simulations.mutants.patching import Imported, apply_edits, install
 from simulations.mutants.table import find
-from simulations.running.tasks import failed, perform
+from simulations.running.tasks import failed_row, perform
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
@@ -48,7 +48,7 @@ class ForkPool:
             try:
                 self._imported.load(lambda: load(task.level))
             except ValueError as error:
-                return pickle.dumps(failed(task, str(error)))
+                return pickle.dumps(failed_row(task, str(error)))
             self._levels.add(task.level)
         ours, theirs = os.pipe()
         self._pid = os.fork()
@@ -60,7 +60,7 @@ class ForkPool:
         _, status = os.waitpid(self._pid, 0)
         self._pid = 0
         code = os.waitstatus_to_exitcode(status)
-        return result if code == 0 else pickle.dumps(failed(task, f"the worker ended with {code}"))
+        return result if code == 0 else pickle.dumps(failed_row(task, f"the worker ended with {code}"))
 
     def end(self, _number: int, _frame: Any) -> None:
         """A signal handler: end the child and this process, because the caller no longer waits for a result."""
@@ -83,7 +83,7 @@ class ForkPool:
             if not self._put_in(find(task.mutant_id)):
                 return None
         except ValueError as error:
-            return failed(task, str(error))
+            return failed_row(task, str(error))
         row = perform(task._replace(mutant_id=""))
         return row._replace(task=task, cpu_s=time.process_time())
 

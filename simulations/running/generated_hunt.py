@@ -118,7 +118,7 @@ class Hunt:
             while len(busy) < jobs and (mutant := next(todo, None)) is not None:
                 worlds = self._worlds(imported, mutant)
                 if not worlds:
-                    yield self._note(_found(mutant, NOT_REACHED))
+                    yield self._note(_make_found(mutant, NOT_REACHED))
                 elif (started := self._fork(imported, mutant, worlds)) is not None:
                     busy[started[0]] = (mutant, started[1], worlds)
             if not busy:
@@ -131,7 +131,7 @@ class Hunt:
                 slow.append((mutant, worlds))
             else:
                 yield self._note(
-                    _found(mutant, KILLED, "DIED") if not report or status else Found(**json.loads(report))
+                    _make_found(mutant, KILLED, "DIED") if not report or status else Found(**json.loads(report))
                 )
         yield from self._run_slow(slow, jobs)
 
@@ -189,7 +189,7 @@ class Hunt:
             guard()
             report = "slow"
             source = source_of(mutant.module)
-            if imported.replace({mutant.module: (source, mutant.mutated(source))}):
+            if imported.replace({mutant.module: (source, mutant.mutate(source))}):
                 report = json.dumps(_result(mutant, worlds, self._run_worlds(worlds))._asdict())
             os.write(theirs, report.encode())
         finally:
@@ -197,7 +197,7 @@ class Hunt:
 
     def _run_worlds(self, worlds: Sequence[Baseline]) -> Row:
         """Run worlds one after the other in this process, until a property breaks in one."""
-        signal.signal(signal.SIGPROF, _hung)
+        signal.signal(signal.SIGPROF, _stop_hanging)
         outcomes: list[Outcome] = []
         cpu_s = 0.0
         for world in worlds:
@@ -211,7 +211,7 @@ class Hunt:
         return row._replace(outcomes=outcomes, cpu_s=cpu_s)
 
 
-def _hung(_number: int, _frame: Any) -> None:
+def _stop_hanging(_number: int, _frame: Any) -> None:
     raise TooBusy(-1, 0)
 
 
@@ -222,13 +222,13 @@ def _result(mutant: Generated, worlds: Sequence[Baseline], row: Row) -> Found:
     if row.error:
         # The mutant raised before or outside a world: any run would show it.
         seed = worlds[min(tries, len(worlds) - 1)].seed
-        return _found(mutant, KILLED, "ERROR", seed, tries, same, row.cpu_s)
+        return _make_found(mutant, KILLED, "ERROR", seed, tries, same, row.cpu_s)
     if outcomes[-1].is_well:
-        return _found(mutant, SURVIVED, "", 0, tries, same, row.cpu_s)
-    return _found(mutant, KILLED, outcomes[-1].property_id, outcomes[-1].seed, tries, same, row.cpu_s)
+        return _make_found(mutant, SURVIVED, "", 0, tries, same, row.cpu_s)
+    return _make_found(mutant, KILLED, outcomes[-1].property_id, outcomes[-1].seed, tries, same, row.cpu_s)
 
 
-def _found(mutant: Generated, outcome: str, *result: Any) -> Found:
+def _make_found(mutant: Generated, outcome: str, *result: Any) -> Found:
     after = " ".join(mutant.change.after.split())
     found = Found(mutant.key, mutant.id, mutant.change.rule, after, outcome, *result)
     return found._replace(cpu_s=round(found.cpu_s, 2))
@@ -253,7 +253,7 @@ class Probe:
 
     def run(self, level: str, seed: int) -> str:
         """Run the world of a seed; returns the hash of its trace. Raises ValueError where a property breaks."""
-        sys.settrace(self._entered)
+        sys.settrace(self._on_enter)
         try:
             row = perform(Task((seed,), level))
         finally:
@@ -262,7 +262,7 @@ class Probe:
             raise ValueError(f"seed {seed} breaks without a mutant: {row.error or row.outcomes[0].property_id}")
         return row.outcomes[0].trace_hash
 
-    def _entered(self, frame: FrameType, _event: str, _arg: object) -> Any:
+    def _on_enter(self, frame: FrameType, _event: str, _arg: object) -> Any:
         code = frame.f_code
         seen = self.lines.get(code.co_filename)
         if seen is None:

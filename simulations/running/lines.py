@@ -94,7 +94,7 @@ def _file(name: str) -> str:
     return str(spec.origin)
 
 
-def lines_run(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
+def run_lines(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
     """Run some seeds, in a process of its own. Returns file -> lines that ran."""
     from coverage import Coverage
 
@@ -112,7 +112,7 @@ def lines_run(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
     return {path: sorted(data.lines(path) or ()) for path in sorted(data.measured_files())}
 
 
-def reached(ran: Mapping[str, set[int]]) -> list[Reached]:
+def reached_lines(ran: Mapping[str, set[int]]) -> list[Reached]:
     """The result, by module. ran: file -> lines that ran."""
     from coverage.parser import PythonParser
 

@@ -103,7 +103,7 @@ class Shrinker:
         if self._is_spent():
             return False
         self.runs += 1
-        outcome = self._play(replace(plan, calm=replace(plan.calm, skipped=self._is_amid_faults)))
+        outcome = self._play(replace(plan, recovery=replace(plan.recovery, skipped=self._is_amid_faults)))
         if outcome.property_id != self._property_id:
             return False
         self.outcome = outcome
@@ -168,7 +168,7 @@ class Shrinker:
         return plan
 
 
-def needed(plan: Any, is_well: Callable[[Any], bool]) -> list[str]:
+def needed_kinds(plan: Any, is_well: Callable[[Any], bool]) -> list[str]:
     """The kinds of faults that a plan needs to break a property, found by leaving out one after the other."""
     if not is_well(replace(plan, faults=[])):
         return []

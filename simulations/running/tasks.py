@@ -58,7 +58,7 @@ class Row(NamedTuple):
 def perform(task: Task) -> Row:
     """Do a task in this process, which must be a fresh one where the task names a mutant."""
     from simulations.levels.table import load
-    from simulations.running.shrinking import needed
+    from simulations.running.shrinking import needed_kinds
 
     begin = time.process_time()
     outcomes: list[Outcome] = []
@@ -81,7 +81,7 @@ def perform(task: Task) -> Row:
             if task.only and outcome.property_id != task.only:
                 outcome.property_id = ""
             if task.needs and not outcome.is_well and not broken:
-                outcome.needs = needed(plan, lambda fewer: _is_well(level, fewer, task.only))
+                outcome.needs = needed_kinds(plan, lambda fewer: _is_well(level, fewer, task.only))
             outcomes.append(outcome)
             gc.collect()
             if task.until_broken and not outcome.is_well:
@@ -101,17 +101,17 @@ def _is_well(level: Level, plan: Any, only: str) -> bool:
 
 def guard() -> None:
     """Limit memory, and make a world that runs too long end with a finding instead of ending the process."""
-    signal.signal(signal.SIGVTALRM, _hung)
+    signal.signal(signal.SIGVTALRM, _stop_hanging)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-def _hung(_number: int, _frame: Any) -> None:
+def _stop_hanging(_number: int, _frame: Any) -> None:
     from simulations.world.world import TooBusy
 
     raise TooBusy(-1, 0)
 
 
-def failed(task: Task, error: str) -> Row:
+def failed_row(task: Task, error: str) -> Row:
     """The result of a task that could not be done."""
     return Row(task, [], 0.0, error)
 

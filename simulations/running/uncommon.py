@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.faults.table import isolated, often
+from simulations.faults.table import make_isolation, often
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan, to_json
 from simulations.running.tasks import Task
 from simulations.world.streams import between, stream
@@ -31,17 +31,17 @@ SNAPSHOTS = {
 }  # fmt: skip
 
 
-def _confused(rng: Random, plan: Plan) -> None:
+def _confuse(rng: Random, plan: Plan) -> None:
     """Every second answer is wrong, while leaders change."""
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 40, "for_ms": CHAOS_MS}))
     plan.faults += _often(rng, 250, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += _often(rng, 1500, lambda: isolated(rng, "leader", 200, 900))
+    plan.faults += _often(rng, 1500, lambda: make_isolation(rng, "leader", 200, 900))
     plan.faults += _often(rng, 1500, lambda: Fault("kill", {"whom": "follower", "down_ms": 600}))
 
 
 def _leaderless(rng: Random, plan: Plan) -> None:
     """There is no majority for most of the time, and rogue clients send requests to nodes in every role."""
-    plan.load.strangers_ms = 3
+    plan.load.rogue_ms = 3
     plan.releases = {2: "3.9"} if rng.random() < 0.5 else {}
     plan.faults += _often(rng, 1_200, lambda: Fault("split", {"groups": [[1], [2], [3]], "for_ms": 900}))
     plan.faults += _often(rng, 2_500, lambda: Fault("resign", {"whom": "leader"}))
@@ -53,13 +53,13 @@ def _late(rng: Random, plan: Plan) -> None:
     plan.latency = [500, 20_000, 0.05, 600_000]
     plan.releases = {2: "3.9"} if rng.random() < 0.5 else {}
     plan.faults += _often(rng, 300, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += _often(rng, 1_500, lambda: isolated(rng, "leader", 100, 500))
-    plan.faults += _often(rng, 800, lambda: isolated(rng, "follower", 300, 900))
+    plan.faults += _often(rng, 1_500, lambda: make_isolation(rng, "leader", 100, 500))
+    plan.faults += _often(rng, 800, lambda: make_isolation(rng, "follower", 300, 900))
     plan.faults += _often(rng, 1_200, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
-    plan.faults += _often(rng, 100, lambda: Fault("hold", _held(rng)))
+    plan.faults += _often(rng, 100, lambda: Fault("hold", _draw_hold(rng)))
 
 
-def _held_up(rng: Random, plan: Plan) -> None:
+def _hold_up(rng: Random, plan: Plan) -> None:
     """A part of a snapshot arrives after the requester has become leader and resigned."""
     plan.late_answers = True
     plan.config["request_timeout_ms"] = 3_000
@@ -73,12 +73,12 @@ def _held_up(rng: Random, plan: Plan) -> None:
     }))  # fmt: skip
 
 
-def _outdated(rng: Random, plan: Plan) -> None:
+def _depose_candidate(rng: Random, plan: Plan) -> None:
     """A node without pre-votes is cut off from its leader alone, and becomes candidate. A node that granted it a vote
     whose answer is lost asks that leader, which knows nothing of the election, for a pre-vote of a later epoch.
     """
     plan.voters, plan.releases = 3, {2: "3.9"}
-    plan.calm = RecoveryPlan(plan.voter_ids)
+    plan.recovery = RecoveryPlan(plan.voter_ids)
     plan.load = Load(every_ms=0)  # so that the candidate's log is as up to date as its leader's
     plan.faults += _often(rng, 3_000, lambda: Fault("resign", {"whom": "leader"}))
     plan.faults += _often(rng, 1_800, lambda: Fault("part", {
@@ -93,7 +93,7 @@ def _outdated(rng: Random, plan: Plan) -> None:
 def _split(rng: Random, plan: Plan) -> None:
     """Several candidates at once on slow links, and a winner whose requests reach the wrong node."""
     plan.voters = 3
-    plan.calm = RecoveryPlan(plan.voter_ids)
+    plan.recovery = RecoveryPlan(plan.voter_ids)
     plan.latency = [20_000, 5_000, 0.0, 0]
     plan.releases = {2: "3.9"}
     plan.faults += _often(rng, 700, lambda: Fault("everybody", {"how": "kill", "down_ms": [10, 10, 10]}))
@@ -108,12 +108,12 @@ def _deaf(rng: Random, plan: Plan) -> None:
     """The leader writes on and its messages are lost; it learns of the next epoch but not its leader, and therefore
     asks other nodes.
     """
-    plan.faults += _often(rng, 900, lambda: isolated(rng, "leader", 400, 800, "out"))
+    plan.faults += _often(rng, 900, lambda: make_isolation(rng, "leader", 400, 800, "out"))
     plan.faults += _often(rng, 100, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 500}))
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 50, "for_ms": CHAOS_MS}))
 
 
-def _crossed(rng: Random, plan: Plan) -> None:
+def _cross_requests(rng: Random, plan: Plan) -> None:
     """Requests reach the wrong node, or are of another cluster, during elections.
 
     A node without pre-votes makes the others hold elections without them.
@@ -127,14 +127,14 @@ def _crossed(rng: Random, plan: Plan) -> None:
         for what in ("cluster", "voter"):
             stray = {"whom": whom, "what": what, "for_ms": between(rng, 100, 600)}
             plan.faults += _often(rng, 2_000, lambda stray=stray: Fault("stray", stray))  # type: ignore[misc]
-    plan.faults += _often(rng, 500, lambda: isolated(rng, "leader", 100, 900))
+    plan.faults += _often(rng, 500, lambda: make_isolation(rng, "leader", 100, 900))
     plan.faults += _often(rng, 900, lambda: Fault("resign", {"whom": "leader"}))
 
 
 def _leaving(rng: Random, plan: Plan) -> None:
     """Leaders shut down cleanly while followers fetch snapshots and fall behind again."""
     plan.faults += _often(rng, 900, lambda: Fault("shut_down", {"whom": "leader", "down_ms": between(rng, 1, 300)}))
-    plan.faults += _often(rng, 800, lambda: isolated(rng, "follower", 300, 900))
+    plan.faults += _often(rng, 800, lambda: make_isolation(rng, "follower", 300, 900))
     plan.faults += _often(rng, 600, lambda: Fault("reset", {"whom": "follower"}))
     plan.faults += _often(rng, 2_000, lambda: Fault("slow", {
         "whom": "leader", "direction": "out", "extra_ms": between(rng, 50, 250), "for_ms": 700,
@@ -166,7 +166,7 @@ def _onlookers(rng: Random, plan: Plan) -> None:
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 15, "for_ms": CHAOS_MS}))
     plan.faults += _often(rng, 400, lambda: Fault("kill", {"whom": plan.ids[-1], "down_ms": between(rng, 1, 100)}))
     plan.faults += _often(rng, 400, lambda: Fault("kill", {"whom": plan.ids[-2], "down_ms": between(rng, 1, 100)}))
-    plan.faults += _often(rng, 1_500, lambda: isolated(rng, "leader", 300, 900))
+    plan.faults += _often(rng, 1_500, lambda: make_isolation(rng, "leader", 300, 900))
 
 
 def _rotten(rng: Random, plan: Plan) -> None:
@@ -180,7 +180,7 @@ def _rotten(rng: Random, plan: Plan) -> None:
 def _alone(rng: Random, plan: Plan) -> None:
     """The only voter shuts down while observers wait for its answers; it is slow, and restarts."""
     plan.voters, plan.observers = 1, 2
-    plan.calm = RecoveryPlan([1])
+    plan.recovery = RecoveryPlan([1])
     plan.faults += _often(rng, 1_500, lambda: Fault("sluggish", {
         "whom": 1, "step_us": between(rng, 2_000, 20_000), "for_ms": 900,
     }))  # fmt: skip
@@ -193,23 +193,23 @@ def _slow_disks(rng: Random, plan: Plan) -> None:
     plan.pace = [20_000, 150_000, 0.0, 0]
     plan.config |= SNAPSHOTS
     plan.faults += _often(rng, 900, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
-    plan.load.strangers_ms = 4
+    plan.load.rogue_ms = 4
     plan.faults += _often(rng, 400, lambda: Fault("kill", {
         "whom": between(rng, 1, plan.voters), "down_ms": between(rng, 1, 200),
     }))  # fmt: skip
     plan.faults += _often(rng, 900, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += _often(rng, 900, lambda: isolated(rng, "leader", 100, 600))
+    plan.faults += _often(rng, 900, lambda: make_isolation(rng, "leader", 100, 600))
 
 
 THEMES: dict[str, Callable[[Random, Plan], None]] = {
-    "confused": _confused,
+    "confused": _confuse,
     "leaderless": _leaderless,
     "late": _late,
-    "held-up": _held_up,
-    "outdated": _outdated,
+    "held-up": _hold_up,
+    "outdated": _depose_candidate,
     "split": _split,
     "deaf": _deaf,
-    "crossed": _crossed,
+    "crossed": _cross_requests,
     "leaving": _leaving,
     "handover": _handover,
     "onlookers": _onlookers,
@@ -228,8 +228,8 @@ def plans() -> Iterator[tuple[str, Plan]]:
             plan.config = {**QUICK, **(SNAPSHOTS if number % 2 else {})}
             plan.snapshot_every, plan.snapshot_padding = 10, 300
             plan.kraft_version = int(number % 3 == 0)
-            plan.load = Load(every_ms=20, asks=10, strangers_ms=10)
-            plan.calm = RecoveryPlan(plan.voter_ids)
+            plan.load = Load(every_ms=20, asks=10, rogue_ms=10)
+            plan.recovery = RecoveryPlan(plan.voter_ids)
             draw(rng, plan)
             yield f"{theme} {number}", plan
 
@@ -244,7 +244,7 @@ def _often(rng: Random, every_ms: int, fault: Callable[[], Fault]) -> list[Fault
     return often(rng, CHAOS_MS, every_ms, fault)
 
 
-def _held(rng: Random) -> dict[str, object]:
+def _draw_hold(rng: Random) -> dict[str, object]:
     names = (
         "Vote",
         "VoteAnswer",

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, cast
 
-from simulations.running.tasks import Task, failed, guard, perform
+from simulations.running.tasks import Task, failed_row, guard, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -87,7 +87,7 @@ class _Worker:
         except EOFError:
             self.process.join()
             self.must_end = True
-            return failed(self.task, f"the worker ended with {self.process.exitcode}")
+            return failed_row(self.task, f"the worker ended with {self.process.exitcode}")
         if self.serve is _serve:
             self.must_end = bool(self.task.mutant_id or (row and row.error))
         return row

@@ -75,16 +75,16 @@ class Authentication:
         """Whether no principal has been authenticated yet."""
         return self.principal is None and self._before is None and self._remains is None
 
-    def written(self, frame: Asked) -> None:
+    def on_written(self, frame: Asked) -> None:
         """A frame was written whole."""
         if self.stage is Stage.OVER:
             return
         if self.stage is Stage.OPEN:
             self._in_open(frame)
         elif is_sasl(frame) and type(frame.message) is SaslHandshakeRequest:
-            self._shaken(frame)
+            self._on_handshake(frame)
         elif is_sasl(frame) and self.stage is Stage.EXCHANGE:
-            self._authenticated(frame)
+            self._on_authenticate(frame)
         elif type(frame.message) is ApiVersionsRequest and not is_nonsense(frame) and self.stage is Stage.VERSIONS:
             if not is_unsupported(frame):
                 self.stage = Stage.HANDSHAKE
@@ -96,7 +96,7 @@ class Authentication:
         """The principal for which the frame at a place may be served; None if it may not be served."""
         return self._may.get(place, self._remains)
 
-    def answered(self, frame: Asked, answer: Answer, now: float) -> None:
+    def on_answered(self, frame: Asked, answer: Answer, now: float) -> None:
         """The server has written the answer to a frame. now: by its own clock."""
         if self._mechanism in HASHES and type(frame.message) is SaslAuthenticateRequest and is_sasl(frame):
             self.scram_answer = answer
@@ -117,14 +117,14 @@ class Authentication:
                     self._remains = self.principal
                 self._has_renewed = True
                 self._before, self.principal = self.principal, None
-                self._shaken(frame)
+                self._on_handshake(frame)
             return  # answered with an error; the session continues
         if is_nonsense(frame):
             self.stage = Stage.OVER
         elif not is_unsupported(frame):
             self._may[frame.place] = self.principal
 
-    def _shaken(self, frame: Asked) -> None:
+    def _on_handshake(self, frame: Asked) -> None:
         self._mechanism = frame.message.mechanism
         self._first = self._said = self._credential_ends_at = None
         is_good = self._mechanism in (PLAIN, *HASHES) and self.stage is not Stage.EXCHANGE and frame.version == 1
@@ -132,7 +132,7 @@ class Authentication:
             is_good = False  # a session is renewed as it began
         self.stage = Stage.EXCHANGE if is_good else Stage.OVER
 
-    def _authenticated(self, frame: Asked) -> None:
+    def _on_authenticate(self, frame: Asked) -> None:
         token = bytes(frame.message.auth_bytes)
         if self._mechanism == PLAIN:
             name = _proven(token)

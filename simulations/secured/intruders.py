@@ -34,7 +34,7 @@ from simulations.secured.requests import (
     create,
     delete,
     envelope,
-    forwarded,
+    forward,
     grow,
     pick,
 )
@@ -57,7 +57,7 @@ from simulations.secured.rights import (
     TOPIC,
 )
 from simulations.secured.tls import Certificate, hello
-from simulations.sockets.rogue_clients import framed, request_bytes
+from simulations.sockets.rogue_clients import frame, request_bytes
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def greet(visit: Visit, certificate: Certificate | None) -> None:
 def plain_login(name: str, password: str | None = None, number: int = 1) -> bytes:
     """The two requests that authenticate a user with PLAIN."""
     token = PlainClient(name, PASSWORDS.get(name, "") if password is None else password).first()
-    return framed(request_bytes(SaslHandshakeRequest(mechanism=PLAIN), HANDSHAKE_VERSION, number)) + framed(
+    return frame(request_bytes(SaslHandshakeRequest(mechanism=PLAIN), HANDSHAKE_VERSION, number)) + frame(
         request_bytes(SaslAuthenticateRequest(auth_bytes=token), TOKEN_VERSION, number + 1)
     )
 
@@ -141,7 +141,7 @@ def disorder(visit: Visit) -> None:
         if version is None:
             visit.write(ask(request, number))
         else:
-            visit.write(framed(request_bytes(request, version, number)))
+            visit.write(frame(request_bytes(request, version, number)))
 
 
 def rightless(visit: Visit) -> None:
@@ -154,7 +154,7 @@ def rightless(visit: Visit) -> None:
     visit.write(ask(envelope(visit.rng), 90))
 
 
-def limited(visit: Visit) -> None:
+def act_limited(visit: Visit) -> None:
     """A user with the rights that the present ACLs give."""
     log_in(visit, pick(visit.rng, (ALICE, BOB)))
     ask_some(visit, OF_TOPICS, 8)
@@ -172,7 +172,7 @@ def broker(visit: Visit) -> None:
     log_in(visit, MEMBER)
     for number in range(6):
         if not identities(visit).is_open:
-            visit.write(ask(forwarded(visit.rng, number), number))
+            visit.write(ask(forward(visit.rng, number), number))
 
 
 def grant(visit: Visit) -> None:
@@ -254,8 +254,8 @@ def swell(visit: Visit) -> None:
         visit.write(b"\x16" + size.to_bytes(4, "big") + bytes(min(size, 200_000)))
     else:
         token = PlainClient(ADMIN, "x" * size).first()
-        visit.write(framed(request_bytes(SaslHandshakeRequest(mechanism=PLAIN), HANDSHAKE_VERSION, 1)))
-        visit.write(framed(request_bytes(SaslAuthenticateRequest(auth_bytes=token), TOKEN_VERSION, 2)))
+        visit.write(frame(request_bytes(SaslHandshakeRequest(mechanism=PLAIN), HANDSHAKE_VERSION, 1)))
+        visit.write(frame(request_bytes(SaslAuthenticateRequest(auth_bytes=token), TOKEN_VERSION, 2)))
 
 
 def plain(visit: Visit) -> None:
@@ -305,7 +305,7 @@ def two_kinds(visit: Visit) -> None:
 
 
 MANNERS: dict[str, Manner] = {
-    "knock": knock, "foreign": foreign, "disorder": disorder, "rightless": rightless, "limited": limited,
+    "knock": knock, "foreign": foreign, "disorder": disorder, "rightless": rightless, "limited": act_limited,
     "spoofer": spoofer, "broker": broker, "grant": grant, "again": again, "overstay": overstay, "stall": stall,
     "swell": swell, "plain": plain, "all_but_one": all_but_one, "two_kinds": two_kinds,
 }  # fmt: skip

@@ -39,9 +39,9 @@ class AlteredTap:
         if what is None or self._connection.opening.channels is None:
             return pieces
         found: Authentication = self._network.wire_rules.of(self._connection)
-        return [(self._altered(found, what, piece, frame), frame) for piece, frame in pieces]
+        return [(self._alter(found, what, piece, frame), frame) for piece, frame in pieces]
 
-    def _altered(self, found: Authentication, what: str, piece: bytes, frame: Any) -> bytes:
+    def _alter(self, found: Authentication, what: str, piece: bytes, frame: Any) -> bytes:
         """The bytes in place of a frame, where it is a message that this change alters."""
         data = b"" if frame is None else bytes(frame.data)
         if not data or found.scram_answer is not frame or len(piece) != len(data) + 4:
@@ -51,12 +51,12 @@ class AlteredTap:
         if answer.error_code or text.startswith("r=") != (what in OF_FIRST):
             return piece
         found.deceived = what
-        body = encode(replace(answer, auth_bytes=changed(what, text).encode()), TOKEN_VERSION)
+        body = encode(replace(answer, auth_bytes=change_message(what, text).encode()), TOKEN_VERSION)
         head = data[: len(data) - len(encode(answer, TOKEN_VERSION))]
         return (len(head) + len(body)).to_bytes(4, "big") + head + body
 
 
-def changed(what: str, text: str) -> str:
+def change_message(what: str, text: str) -> str:
     """A message of a server after a change."""
     if what == "nonce":
         return text.replace("r=", "r=x", 1)

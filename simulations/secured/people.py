@@ -107,7 +107,7 @@ class Identities:
         nonce = self._nonce()
 
         def find(name: str, is_token: bool) -> Credential | None:
-            found = kept(mechanism, name, is_token)
+            found = stored_credential(mechanism, name, is_token)
             return found._replace(expires_ms=wall_ms() + life_ms(nonce)) if found and name == BRIEF else found
 
         return ScramServer(mechanism, find, nonce)
@@ -116,7 +116,7 @@ class Identities:
         return lambda: Context(self.certificate(name), self.trusted, asks=not self.has_sasl)
 
 
-def kept(mechanism: str, name: str, is_token: bool) -> Credential | None:
+def stored_credential(mechanism: str, name: str, is_token: bool) -> Credential | None:
     """The SCRAM credential of a user in the metadata; None if there is none."""
     if is_token or name not in PASSWORDS:
         return None

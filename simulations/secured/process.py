@@ -84,7 +84,7 @@ class SecuredProcess(SocketProcess):
         if principal.name in SUPER_USERS or APIS[api_key].kind is Kind.LOCAL:
             return False
         self.rogue_requests[incoming.source] = incoming.message
-        self.authorization.taken(self, incoming.source, principal, host, api_key)
+        self.authorization.on_taken(self, incoming.source, principal, host, api_key)
         return True
 
     def reach(self, prefix: str, cls: type) -> None:
@@ -92,15 +92,15 @@ class SecuredProcess(SocketProcess):
             self.authorizer.asked = 0
         super().reach(prefix, cls)
 
-    def stepped(self, name: str, event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, name: str, event: Any, effects: list[Any]) -> None:
         if type(event) is Requested and event.source in self.rogue_requests:
             self.authorization.reaches_raft(self, event.source)
-        super().stepped(name, event, effects)
+        super().on_stepped(name, event, effects)
 
-    def gone(self, number: int) -> None:
+    def on_gone(self, number: int) -> None:
         for source in [source for source in self.rogue_requests if source.connection == number]:
             del self.rogue_requests[source]
-        super().gone(number)
+        super().on_gone(number)
 
     def is_of_stranger(self, event: Any) -> bool:
         """Whether an input is the request of a stranger."""
@@ -124,7 +124,7 @@ class SecuredServer(SocketServer):
         process = self._process
         connection = self.connections.get(source.connection)
         if connection is not None and connection.gate is not None:
-            response = connection.gate.announced(response)
+            response = connection.gate.add_apis(response)
         if source not in process.rogue_requests:
             super().reply(source, response)
             return
@@ -134,7 +134,7 @@ class SecuredServer(SocketServer):
             return
         frame = found.requests[source.correlation]
         frame.response, frame.said = response, encode(response, frame.version)
-        process.authorization.replies(process, source, unsealed(frame.message, response))
+        process.authorization.replies(process, source, unseal(frame.message, response))
         del process.rogue_requests[source]
         Server.reply(self, source, response)
 
@@ -142,7 +142,7 @@ class SecuredServer(SocketServer):
 SecuredProcess.server_class = SecuredServer
 
 
-def unsealed(request: Any, response: Any) -> Any:
+def unseal(request: Any, response: Any) -> Any:
     """The answer in an envelope; other answers as they are."""
     if type(request) is not EnvelopeRequest or response.error_code != Error.NONE:
         return response

@@ -39,7 +39,7 @@ from simulations.secured.rights import (
     LITERAL,
     TOPIC,
 )
-from simulations.sockets.rogue_clients import framed, request_bytes
+from simulations.sockets.rogue_clients import frame, request_bytes
 from simulations.sockets.rogue_envelopes import principal
 from simulations.world.streams import between
 
@@ -58,7 +58,7 @@ TOPICS = ("a", "alice", "alice-1", "alicia", "bob")
 def ask(request: Any, number: int = 1) -> bytes:
     """A request in the newest version."""
     api = APIS[schema_of(type(request)).api_key or 0]
-    return framed(request_bytes(request, api.versions[1], number))
+    return frame(request_bytes(request, api.versions[1], number))
 
 
 def pick(rng: Random, items: Any) -> Any:
@@ -199,17 +199,17 @@ def envelope(rng: Random) -> Any:
     )  # fmt: skip
 
 
-def forwarded(rng: Random, number: int) -> Any:
+def forward(rng: Random, number: int) -> Any:
     """A request of a rogue client that a broker forwards."""
     inner = pick(rng, (*FORWARDED, _allow_all, _update_features))(rng)
     api = APIS[schema_of(type(inner)).api_key or 0]
     return EnvelopeRequest(
-        request_data=request_bytes(inner, api.versions[1], number), request_principal=_named(pick(rng, ROGUE_USERS)),
+        request_data=request_bytes(inner, api.versions[1], number), request_principal=_data_of(pick(rng, ROGUE_USERS)),
         client_host_address=bytes((10, 0, 3, pick(rng, (134, 135)))),
     )  # fmt: skip
 
 
-def _named(name: str) -> bytes:
+def _data_of(name: str) -> bytes:
     return bytes(2) + encode(DefaultPrincipalData(type="User", name=name, token_authenticated=False), 0)
 
 

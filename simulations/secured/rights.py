@@ -108,7 +108,7 @@ class Rules:
                 found[id_] = rule
         return list(found.values())
 
-    def changed_between(self, begin: int, end: int) -> bool:
+    def has_changed_between(self, begin: int, end: int) -> bool:
         """Whether the ACLs changed between two offsets."""
         self._take()
         return any(begin < offset <= end for offset, _, _ in self._changes)

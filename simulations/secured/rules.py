@@ -20,7 +20,7 @@ from records.metadata.configs import ConfigRecord
 from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from records.registry import APIS
 from simulations.cluster.metadata.answers import errors_of
-from simulations.cluster.metadata.image import decoded
+from simulations.cluster.metadata.image import decode_batch
 from simulations.secured.authentication import Authentication, Stage, is_sasl
 from simulations.secured.people import SUPER_USERS
 from simulations.secured.rights import (
@@ -76,10 +76,10 @@ class SecuredWireRules(WireRules):
         """The authentication of a connection."""
         found = self._of.get(connection)
         if found is None:
-            found = self._of[connection] = self._begun(connection)
+            found = self._of[connection] = self._begin(connection)
         return found
 
-    def _begun(self, connection: TcpConnection) -> Authentication:
+    def _begin(self, connection: TcpConnection) -> Authentication:
         identities = self._network.identities
         certificate, is_accepted = None, True
         if identities.has_tls:
@@ -105,7 +105,7 @@ class SecuredWireRules(WireRules):
                     f"node {connection.client.node.id} sends a {frame.name} to a server that has not proven that it "
                     f"knows the password: its {found.deceived} was altered",
                 )
-            found.written(frame)
+            found.on_written(frame)
             if connection.opening.channels is not None and found.exchanged is not None:
                 self._network.identities.captured = found.exchanged
         return frame
@@ -114,7 +114,7 @@ class SecuredWireRules(WireRules):
         answer = super().answer_leaves(connection, data)
         taker: Any = connection.server
         if answer is not None and self._answered is not None:
-            self.of(connection).answered(self._answered, answer, taker.loop.time())
+            self.of(connection).on_answered(self._answered, answer, taker.loop.time())
         return answer
 
     _answered: Asked | None = None
@@ -214,7 +214,7 @@ class AuthorizationChecks:
         operation = NEEDS.get(api_key)
         return None if operation is None else Question(str(principal), host, operation, CLUSTER, CLUSTER_NAME)
 
-    def taken(self, process: Any, key: Any, principal: Principal, host: str, api_key: int) -> None:
+    def on_taken(self, process: Any, key: Any, principal: Principal, host: str, api_key: int) -> None:
         """A rogue client's request has reached a node."""
         question = self.needs(principal, host, api_key)
         if question is not None and not self.may(process, question):
@@ -229,7 +229,9 @@ class AuthorizationChecks:
                 "W10", f"node {process.node.id} sends a request of the quorum, but is not authorized to {found[0]}"
             )
 
-    def stepped(self, process: Any, context: RequestContext, request: Any, effects: Sequence[Any], asked: int) -> None:
+    def on_stepped(
+        self, process: Any, context: RequestContext, request: Any, effects: Sequence[Any], asked: int
+    ) -> None:
         """A controller has served a rogue client's request. asked: the number of decisions in this step."""
         has_written = any(type(each) is done.Append for each in effects)
         question = self.needs(context.principal, context.client_address, context.api_key)
@@ -247,7 +249,7 @@ class AuthorizationChecks:
         """The rogue client is authorized for each change that its request wrote."""
         made: set[str] = set()
         for effect in effects:
-            for _, record in decoded(effect.data) if type(effect) is done.Append else ():
+            for _, record in decode_batch(effect.data) if type(effect) is done.Append else ():
                 operation, name, kind = -1, "", TOPIC
                 if type(record) is TopicRecord:
                     operation, name = CREATE, record.name
@@ -269,7 +271,9 @@ class AuthorizationChecks:
         if found is None:
             return
         question, since = found
-        if self.may(process, question) or self.rules.changed_between(since, process.controller.state.stable_end_offset):
+        if self.may(process, question) or self.rules.has_changed_between(
+            since, process.controller.state.stable_end_offset
+        ):
             return
         codes = set(errors_of(response)) - {Error.NONE}
         if isinstance(response, DescribeClusterResponse) and codes == {Error.UNSUPPORTED_VERSION}:

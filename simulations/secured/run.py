@@ -63,16 +63,16 @@ class SecuredWatch(SocketWatch):
 
     authorization: AuthorizationChecks
 
-    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+    def on_controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         asked = process.authorizer.asked  # type: ignore[attr-defined]
         if type(event) is inputs.Requested and not event.context.is_own:
             self._is_in_its_name(process, event.context)
         if type(event) is inputs.Requested and process.is_of_stranger(event):  # type: ignore[attr-defined]
-            self.authorization.stepped(process, event.context, event.request, effects, asked)
-            self.api_oracle.stepped(process, OTHER, effects)
-            self.periodic_work.stepped(process, OTHER, effects)
+            self.authorization.on_stepped(process, event.context, event.request, effects, asked)
+            self.api_oracle.on_stepped(process, OTHER, effects)
+            self.periodic_work.on_stepped(process, OTHER, effects)
             return
-        super().controller_stepped(process, event, effects)
+        super().on_controller_stepped(process, event, effects)
 
     def _is_of_sender(self, process: ControllerProcess, context: inputs.RequestContext) -> None:
         """Replaced by `_is_in_its_name`."""

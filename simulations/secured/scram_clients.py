@@ -19,7 +19,7 @@ from simulations.secured.people import ADMIN, ALICE, BOB, BRIEF, PASSWORDS, PLAI
 from simulations.secured.requests import OF_TOPICS, QUESTIONS, pick
 from simulations.secured.scram import HASHES, final_message, first_message
 from simulations.secured.tls import HEAD
-from simulations.sockets.rogue_clients import Visit, framed, request_bytes
+from simulations.sockets.rogue_clients import Visit, frame, request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ class AnsweringVisit(Visit):
         self._is_greeted = False
         super().__init__(*args)
 
-    def received(self, data: bytes) -> None:
+    def on_received(self, data: bytes) -> None:
         self._held += data
         if identities(self).has_tls and not self._is_greeted:
             size = HEAD + int.from_bytes(self._held[1:HEAD], "big")
@@ -54,12 +54,12 @@ class AnsweringVisit(Visit):
 
 
 def handshake(mechanism: str, number: int) -> bytes:
-    return framed(request_bytes(SaslHandshakeRequest(mechanism=mechanism), HANDSHAKE_VERSION, number))
+    return frame(request_bytes(SaslHandshakeRequest(mechanism=mechanism), HANDSHAKE_VERSION, number))
 
 
 def token(text: str | bytes, number: int) -> bytes:
     data = text if isinstance(text, bytes) else text.encode()
-    return framed(request_bytes(SaslAuthenticateRequest(auth_bytes=data), TOKEN_VERSION, number))
+    return frame(request_bytes(SaslAuthenticateRequest(auth_bytes=data), TOKEN_VERSION, number))
 
 
 def read_answer(data: bytes) -> Any:
@@ -121,7 +121,7 @@ def _renew(visit: AnsweringVisit, name: str, mechanism: str) -> None:
     )  # fmt: skip
 
 
-def shortened(visit: AnsweringVisit) -> None:
+def shorten_session(visit: AnsweringVisit) -> None:
     """Log in, authenticate again, perhaps with a credential that ends earlier, and go on after that."""
     mechanism = pick(visit.rng, MECHANISMS)
     greet(visit, identities(visit).certificate(BRIEF))
@@ -177,5 +177,5 @@ def unproven(visit: AnsweringVisit) -> None:
 KINDS = ("wrong", "nonce", "cut", "none", "weak", "assumed", "replayed", "replayed", "early", "twice", "twice")
 
 MANNERS: dict[str, Callable[[AnsweringVisit], None]] = {
-    "by_scram": by_scram, "unproven": unproven, "shortened": shortened,
+    "by_scram": by_scram, "unproven": unproven, "shortened": shorten_session,
 }  # fmt: skip

@@ -46,7 +46,7 @@ class SocketChannels(Channels):
         def on_event(event: Input, asked: Asked | None) -> None:
             if isinstance(event, Answered):
                 assert asked is not None, "an answer is for something"
-                event_of_core = made.unwrapped(event)
+                event_of_core = made.unwrap(event)
                 if isinstance(event_of_core, Answered):
                     process.handle_answer(asked.answer, event_of_core)
                 else:
@@ -61,7 +61,7 @@ class SocketChannels(Channels):
         made = cls(process, SocketLoop(process, run), "simulated", on_event, lambda _name, _fields: None, security)
         return made
 
-    def unwrapped(self, event: Answered) -> Answered | Failed:
+    def unwrap(self, event: Answered) -> Answered | Failed:
         """The answer for the sender of the request."""
         return event
 

@@ -69,11 +69,11 @@ def read(envelope: EnvelopeRequest) -> Envelope:
     except (DecodeError, KeyError):
         return Envelope(Error.UNSUPPORTED_VERSION)
     return Envelope(
-        Error.NONE, found, printed(address), header.client_id or "", api_key, version, header.correlation_id
+        Error.NONE, found, print_address(address), header.client_id or "", api_key, version, header.correlation_id
     )
 
 
-def printed(address: bytes) -> str:
+def print_address(address: bytes) -> str:
     """As Java prints it: an IPv6 address with every group, without leading zeros; an IPv4-mapped one as IPv4."""
     found = ip_address(address)
     if not isinstance(found, IPv6Address):

@@ -32,7 +32,7 @@ class ForwardedChannels(SocketChannels):
         api_key = schema_of(type(effect.request)).api_key
         assert api_key is not None, "it is a request"
         if APIS[api_key].forwardable:
-            request = wrapped(effect.request, api_key, effect.number)
+            request = wrap(effect.request, api_key, effect.number)
             effect = Send(effect.peer, effect.number, effect.endpoint, request)
         super().send(effect)
 
@@ -41,7 +41,7 @@ class ForwardedChannels(SocketChannels):
         self._wrapped = asked.request if asked is not None and isinstance(asked.request, EnvelopeRequest) else None
         super()._came(event)
 
-    def unwrapped(self, event: Answered) -> Answered | Failed:
+    def unwrap(self, event: Answered) -> Answered | Failed:
         """The answer that the broker would send to its client, or that it would have to retry."""
         if self._wrapped is None:
             return event
@@ -62,7 +62,7 @@ def is_forwarding(client_id: int) -> bool:
     return admins.FIRST_ID <= client_id < OTHERS
 
 
-def wrapped(request: Any, api_key: int, number: int) -> EnvelopeRequest:
+def wrap(request: Any, api_key: int, number: int) -> EnvelopeRequest:
     """The envelope around a request, as a broker makes it."""
     version = APIS[api_key].versions[1]
     header = RequestHeader(

@@ -152,7 +152,7 @@ class Opening:
         self.is_made = False
         self._factory = factory
         self.waiter = loop.create_future()
-        self.waiter.add_done_callback(self._settled)
+        self.waiter.add_done_callback(self._on_settled)
 
     def is_alike(self, other: Opening) -> bool:
         """Whether it is of the same channel."""
@@ -163,7 +163,7 @@ class Opening:
         """Whether it is closed completely."""
         return self.waiter.done() and (self.connection is None or self.connection.client_end.is_gone)
 
-    def accepted(self, connection: TcpConnection) -> None:
+    def on_accepted(self, connection: TcpConnection) -> None:
         """The connection is open."""
         if self.waiter.done():
             return
@@ -176,7 +176,7 @@ class Opening:
         transport.begin()
         self.loop.call_soon(self._connection_made, (transport, protocol))
 
-    def refused(self, _connection: TcpConnection) -> None:
+    def on_refused(self, _connection: TcpConnection) -> None:
         """The peer's machine refused the connection."""
         if self.waiter.done():
             return
@@ -190,7 +190,7 @@ class Opening:
         if not self.waiter.done():
             self.waiter.set_result(made)
 
-    def _settled(self, waiter: asyncio.Future[Any]) -> None:
+    def _on_settled(self, waiter: asyncio.Future[Any]) -> None:
         if waiter.cancelled() and self.connection is not None:
             self.loop.network.abandon(self.connection)
 

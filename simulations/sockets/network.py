@@ -90,7 +90,7 @@ class SocketNetwork(ClusterNetwork):
     # Connecting
 
     def open(self, process: Process, opening: Opener) -> TcpConnection:
-        """Begin to connect; the network then calls the opening's `accepted` or `refused`."""
+        """Begin to connect; the network then calls the opening's `on_accepted` or `on_refused`."""
         target = self._resolve(process, opening.host)
         own, other = process.node.id, target.id
         to_server, to_client = Pipe(self.links.link(own, other)), Pipe(self.links.link(other, own))
@@ -123,10 +123,10 @@ class SocketNetwork(ClusterNetwork):
         self._ends.setdefault(server, {})[end] = None
         return end
 
-    def _accepted(self, connection: TcpConnection) -> None:  # type: ignore[override]
+    def _on_accepted(self, connection: TcpConnection) -> None:  # type: ignore[override]
         client = connection.client
         if connection.is_wanted and not client.is_dead:
-            client.when_awake(connection.channel.accepted, connection)
+            client.when_awake(connection.channel.on_accepted, connection)
         elif client.node.is_on:
             connection.client_end.reset()
 
@@ -141,10 +141,10 @@ class SocketNetwork(ClusterNetwork):
         if power_lost:
             self.links.drop_unsent(process.node.id)
 
-    def broken(self, connection: TcpConnection) -> None:  # type: ignore[override]
+    def on_broken(self, connection: TcpConnection) -> None:  # type: ignore[override]
         connection.client_end.break_off()
 
-    def closed_at_server(self, connection: TcpConnection) -> None:  # type: ignore[override]
+    def on_closed_at_server(self, connection: TcpConnection) -> None:  # type: ignore[override]
         connection.server_end.break_off()
 
     def request_arrives(self, connection: TcpConnection, frame: Any) -> None:  # type: ignore[override]

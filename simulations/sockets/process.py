@@ -14,7 +14,7 @@ from simulations.nodes.driver import ControllerProcess
 from simulations.sockets.channels import SocketChannels
 from simulations.sockets.loop import SocketLoop, UvloopLoop, run_now
 from simulations.sockets.network import PORT
-from simulations.sockets.wire_rules import agreed, answers_versions
+from simulations.sockets.wire_rules import agree_versions, answers_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,10 +62,10 @@ class SocketProcess(ControllerProcess):
         return None
 
     def make_channels(self) -> SocketChannels:
-        return self._make_channels(f"raft-client-{self.node.id}", self._answered)
+        return self._make_channels(f"raft-client-{self.node.id}", self._on_answered)
 
     def make_own_channels(self) -> SocketChannels:
-        return self._make_channels(f"controller-{self.node.id}", self._own_answered)
+        return self._make_channels(f"controller-{self.node.id}", self._on_own_answered)
 
     def _make_channels(self, client_id: str, tell: Tell) -> SocketChannels:
         made = SocketChannels(self, self.loop, client_id, tell, self.note, self.client_security())
@@ -88,7 +88,7 @@ class SocketProcess(ControllerProcess):
         if self.is_stranger(incoming):
             self.driver.on_request(incoming)
             return
-        self.watch.asked(self, frame, requested)
+        self.watch.on_asked(self, frame, requested)
         self.driver.on_request(incoming)
         self.watch.took_request(self, frame, requested)
 
@@ -96,7 +96,7 @@ class SocketProcess(ControllerProcess):
         """Whether a request comes from outside of the cluster, so that only its authorization is checked."""
         return False
 
-    def gone(self, number: int) -> None:
+    def on_gone(self, number: int) -> None:
         """A connection was closed."""
         self.connections.pop(number, None)
         self.driver.on_disconnected(number)
@@ -104,14 +104,14 @@ class SocketProcess(ControllerProcess):
     def note(self, name: str, fields: dict[str, Any]) -> None:
         self.driver.note(name, fields)
 
-    def _answered(self, event: Input, asked: Asked | None) -> None:
+    def _on_answered(self, event: Input, asked: Asked | None) -> None:
         if isinstance(event, Answered):
             assert asked is not None, "an answer is for something"
             assert asked.answer is not None, "a node wrote the answer"
-            self.watch.answered(self, asked.answer, event)
+            self.watch.on_answered(self, asked.answer, event)
         self.driver.on_peer(event)
 
-    def _own_answered(self, event: Input, _asked: Asked | None) -> None:
+    def _on_own_answered(self, event: Input, _asked: Asked | None) -> None:
         self.driver.on_own_answer(event)
 
 
@@ -132,7 +132,7 @@ class SocketServer(Server):
             process.loop,  # type: ignore[arg-type]
             versions,
             on_request=on_request,
-            on_disconnected=process.gone,
+            on_disconnected=process.on_gone,
             note=process.note,
             **plan.bounds,  # type: ignore[arg-type]
         )
@@ -162,7 +162,7 @@ class SocketServer(Server):
         wire_rules.answers(process, connection, source.correlation, response)
         frame = connection.requests[source.correlation]
         if answers_versions(frame):
-            connection.versions = agreed(response)
+            connection.versions = agree_versions(response)
         process.watch.replies(process, source, response)
 
 

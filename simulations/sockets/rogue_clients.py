@@ -15,7 +15,7 @@ from records.messages.elections import VoteRequest, VoteResponse
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import schema_of
 from simulations.sockets.frames import API_VERSIONS
-from simulations.sockets.wire_rules import agreed
+from simulations.sockets.wire_rules import agree_versions
 from simulations.world.clocks import NodeClock
 from simulations.world.streams import between
 from simulations.world.world import MS
@@ -82,11 +82,11 @@ class Visit:
         self._manner = manner
         self.connection = rogue.network.open(rogue, self)  # type: ignore[arg-type]
 
-    def accepted(self, connection: TcpConnection) -> None:
+    def on_accepted(self, connection: TcpConnection) -> None:
         connection.client_end.owner = self
         self._manner(self)
 
-    def refused(self, connection: TcpConnection) -> None:
+    def on_refused(self, connection: TcpConnection) -> None:
         """No process listens there."""
 
     def write(self, data: bytes) -> None:
@@ -97,14 +97,14 @@ class Visit:
 
     # Called by the end of the connection
 
-    def received(self, data: bytes) -> None:
+    def on_received(self, data: bytes) -> None:
         """Ignore the bytes."""
 
-    def ended(self, error: OSError | None) -> None:
+    def on_ended(self, error: OSError | None) -> None:
         if error is None:
             self.connection.client_end.finish()
 
-    def drained(self) -> None:
+    def on_drained(self) -> None:
         """It does not mind."""
 
 
@@ -119,7 +119,7 @@ def request_bytes(request: Any, version: int, number: int) -> bytes:
     return encode(header, request_header_version(cls, version)) + encode(request, version)
 
 
-def framed(data: bytes) -> bytes:
+def frame(data: bytes) -> bytes:
     """The data as a frame, with its length before it."""
     return len(data).to_bytes(4, "big") + data
 
@@ -142,7 +142,7 @@ def half(visit: Visit) -> None:
     visit.write((visit.size + 10).to_bytes(4, "big") + visit.rng.randbytes(visit.size))
 
 
-def half_and_gone(visit: Visit) -> None:
+def send_half_and_break(visit: Visit) -> None:
     """Send half a frame, and break the connection."""
     half(visit)
     visit.later(between(visit.rng, 1, 20), visit.connection.client_end.reset)
@@ -150,22 +150,22 @@ def half_and_gone(visit: Visit) -> None:
 
 def cut_short(visit: Visit) -> None:
     """A valid request, and another whose message is truncated, in a complete frame."""
-    visit.write(framed(request_bytes(ApiVersionsRequest(), 0, 1)))
+    visit.write(frame(request_bytes(ApiVersionsRequest(), 0, 1)))
     request = VoteRequest(cluster_id="somewhere", topics=())
-    visit.write(framed(request_bytes(request, 1, 2)[:-1]))
-    visit.write(framed(request_bytes(ApiVersionsRequest(), 0, 3)))
+    visit.write(frame(request_bytes(request, 1, 2)[:-1]))
+    visit.write(frame(request_bytes(ApiVersionsRequest(), 0, 3)))
 
 
 def too_long(visit: Visit) -> None:
     """Bytes after a message."""
-    visit.write(framed(request_bytes(ApiVersionsRequest(), 0, 7) + b"more"))
+    visit.write(frame(request_bytes(ApiVersionsRequest(), 0, 7) + b"more"))
 
 
-def unserved(visit: Visit) -> None:
+def ask_unserved(visit: Visit) -> None:
     """An API that is not served, or an unsupported version of one that is."""
     data = bytearray(request_bytes(DescribeClusterRequest(include_cluster_authorized_operations=False), 1, 4))
     data[0:4] = (b"\x00\x00\x00\x03", b"\x00\x34\x7f\x00", b"\x7f\x7f\x00\x01")[visit.size % 3]
-    visit.write(framed(bytes(data)))
+    visit.write(frame(bytes(data)))
 
 
 def _questions(visit: Visit, count: int) -> bytes:
@@ -175,12 +175,12 @@ def _questions(visit: Visit, count: int) -> bytes:
     for number in range(count):
         if visit.rng.random() < 0.2:
             question: Any = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2)
-            asked.append(framed(request_bytes(question, 1, number * 7 - 3)))
+            asked.append(frame(request_bytes(question, 1, number * 7 - 3)))
         else:
             version = between(visit.rng, 0, known + 1)
             question = ApiVersionsRequest(client_software_name="stranger", client_software_version="0")
             data = request_bytes(question, min(version, known), number * 7 - 3)
-            asked.append(framed(data[:2] + version.to_bytes(2, "big") + data[4:]))
+            asked.append(frame(data[:2] + version.to_bytes(2, "big") + data[4:]))
     return b"".join(asked)
 
 
@@ -217,8 +217,8 @@ def silent(_visit: Visit) -> None:
 
 
 MANNERS: dict[str, Manner] = {
-    "garbage": garbage, "endless": endless, "half": half, "half_and_gone": half_and_gone, "cut_short": cut_short,
-    "too_long": too_long, "unserved": unserved, "flood": flood, "crumbs": crumbs, "slow": slow, "deaf": deaf,
+    "garbage": garbage, "endless": endless, "half": half, "half_and_gone": send_half_and_break, "cut_short": cut_short,
+    "too_long": too_long, "unserved": ask_unserved, "flood": flood, "crumbs": crumbs, "slow": slow, "deaf": deaf,
     "silent": silent,
 }  # fmt: skip
 
@@ -257,17 +257,17 @@ class Host:
         if how == "closes":
             impostor.world.after(0, connection.server_end.reset)
 
-    def received(self, _data: bytes) -> None:
+    def on_received(self, _data: bytes) -> None:
         connection = self._connection
         for place in list(connection.requests):
             asked = connection.requests.pop(place)
             IMPOSTURES[self._how](self, asked)
 
-    def ended(self, error: OSError | None) -> None:
+    def on_ended(self, error: OSError | None) -> None:
         if error is None:
             self._connection.server_end.finish()
 
-    def drained(self) -> None:
+    def on_drained(self) -> None:
         """It does not mind."""
 
     @property
@@ -286,9 +286,9 @@ class Host:
         keys = tuple(entry(api_key=key, min_version=low, max_version=high) for key, (low, high) in ranges.items())
         response = ApiVersionsResponse(error_code=error, api_keys=keys)
         if not (error or more):
-            self._connection.versions = agreed(response)
+            self._connection.versions = agree_versions(response)
         number = (asked.correlation_id + more).to_bytes(4, "big", signed=True)
-        self.write(framed(number + encode(response, 0 if error else asked.version)))
+        self.write(frame(number + encode(response, 0 if error else asked.version)))
 
     def answer_as_it_should(self, asked: Any, ranges: Ranges) -> None:
         """The answer of a server with these versions."""
@@ -349,7 +349,7 @@ def _grant_others(host: Host, asked: Any) -> None:
         topic = VoteResponse.TopicData(topic_name=asked.message.topics[0].topic_name, partitions=(partition,))
         response = VoteResponse(error_code=0, topics=(topic,))
     body = b"\0" + encode(response, asked.version if asked.name == "Vote" else 0)
-    host.write(framed((asked.correlation_id - 1).to_bytes(4, "big", signed=True) + body))
+    host.write(frame((asked.correlation_id - 1).to_bytes(4, "big", signed=True) + body))
 
 
 IMPOSTURES: dict[str, Callable[[Host, Any], None]] = {

@@ -19,7 +19,7 @@ from records.metadata_log import METADATA_TOPIC
 from records.schema import schema_of
 from records.wire import EncodeError
 from simulations.sockets.envelopes import CLOSED
-from simulations.sockets.rogue_clients import framed, request_bytes
+from simulations.sockets.rogue_clients import frame, request_bytes
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ def principal(name: str = "somebody") -> bytes:
 def rogue_envelopes(visit: Visit) -> None:
     """Envelopes of every version; some are valid, others have one thing wrong."""
     for number in range(1, 7):
-        visit.write(framed(request_bytes(_envelope(visit, number), 0, number)))
+        visit.write(frame(request_bytes(_envelope(visit, number), 0, number)))
 
 
 def _envelope(visit: Visit, number: int) -> EnvelopeRequest:
     rng = visit.rng
     request = _QUESTIONS[int(rng.random() * len(_QUESTIONS))]
     low, high = APIS[schema_of(type(request)).api_key or 0].versions
-    data = _written(request, between(rng, low, high), high, number)
+    data = _write(request, between(rng, low, high), high, number)
     sender, address = principal(), ADDRESSES[int(rng.random() * len(ADDRESSES))]
     wrong = int(rng.random() * 2 * len(_WRONGS))
     if wrong < len(_WRONGS):
@@ -59,7 +59,7 @@ def _envelope(visit: Visit, number: int) -> EnvelopeRequest:
     return EnvelopeRequest(request_data=data, request_principal=sender, client_host_address=address)
 
 
-def _written(request: Any, version: int, newest: int, number: int) -> bytes:
+def _write(request: Any, version: int, newest: int, number: int) -> bytes:
     """A client's request, in a version that can carry it."""
     try:
         body = encode(request, version)
@@ -95,7 +95,7 @@ _QUESTIONS: tuple[Any, ...] = (
     DeleteTopicsRequest(topic_names=("nowhere",), timeout_ms=1000),
 )
 
-_NOT_TO_BE_SENT_ON = _written(DescribeClusterRequest(include_cluster_authorized_operations=False), 1, 1, 9)
+_NOT_TO_BE_SENT_ON = _write(DescribeClusterRequest(include_cluster_authorized_operations=False), 1, 1, 9)
 
 # The principal, the address and the request, of which one is made wrong.
 _WRONGS: tuple[Any, ...] = (
@@ -127,7 +127,7 @@ def bulky(visit: Visit) -> None:
         expected = CLOSED
     version = APIS[schema_of(type(request)).api_key or 0].versions[1]
     visit.expects[1] = expected
-    visit.write(framed(request_bytes(request, version, 1)))
+    visit.write(frame(request_bytes(request, version, 1)))
 
 
 # In plans they are drawn after everything else, so that the other faults of a seed stay the same.

@@ -33,10 +33,10 @@ LOOK_MS = 20
 class SocketWatch(CheckedWatch):
     """Checks the principals with which forwarded requests are served (W07)."""
 
-    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+    def on_controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         if type(event) is inputs.Requested:
             self._is_of_sender(process, event.context)
-        super().controller_stepped(process, event, effects)
+        super().on_controller_stepped(process, event, effects)
 
     def _is_of_sender(self, process: ControllerProcess, context: inputs.RequestContext) -> None:
         connection: Any = process.connections.get(context.source.connection)

@@ -20,11 +20,11 @@ READ_BYTES = 64 << 10
 class Owner(Protocol):
     """The holder of an end, which is called with arrived data while its process is awake."""
 
-    def received(self, data: bytes) -> None: ...
+    def on_received(self, data: bytes) -> None: ...
 
-    def ended(self, error: OSError | None) -> None: ...
+    def on_ended(self, error: OSError | None) -> None: ...
 
-    def drained(self) -> None: ...
+    def on_drained(self) -> None: ...
 
 
 class Opener(Protocol):
@@ -37,8 +37,8 @@ class Opener(Protocol):
 
     @property
     def channels(self) -> Any: ...
-    def accepted(self, connection: TcpConnection) -> None: ...
-    def refused(self, connection: TcpConnection) -> None: ...
+    def on_accepted(self, connection: TcpConnection) -> None: ...
+    def on_refused(self, connection: TcpConnection) -> None: ...
 
 
 class Kernels(Protocol):
@@ -169,12 +169,12 @@ class End:
         if self.is_reading or self.unsent:  # else the next read or write notices it
             self.process.when_awake(self._report_reset)
 
-    def acknowledged(self) -> None:
+    def on_acknowledged(self) -> None:
         """The other end has read bytes: more may be sent."""
         if not (self.is_gone or self.is_reset):
             self._push()
             if self.owner is not None:
-                self.owner.drained()
+                self.owner.on_drained()
 
     def _push(self) -> None:
         window = self.network.window
@@ -206,15 +206,15 @@ class End:
             del self.arrived[: len(data)]
             self.other.under_way -= len(data)
             if self.other.unsent:
-                self.network.links.carry(self.pipe, 0, self.other.process.when_awake, self.other.acknowledged)
-            owner.received(data)
+                self.network.links.carry(self.pipe, 0, self.other.process.when_awake, self.other.on_acknowledged)
+            owner.on_received(data)
             if self.arrived or self.saw_end:
                 self.network.world.after(0, self._read_soon)
         elif self.saw_end:
-            owner.ended(None)
+            owner.on_ended(None)
 
     def _report_reset(self) -> None:
         if not self.is_gone and self.owner is not None:
             self.is_gone = True
             self.network.forget(self)
-            self.owner.ended(ConnectionResetError("Connection reset by peer"))
+            self.owner.on_ended(ConnectionResetError("Connection reset by peer"))

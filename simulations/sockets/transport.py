@@ -101,7 +101,7 @@ class SimTransport:
 
     # Called by the end, while the process is awake
 
-    def received(self, data: bytes) -> None:
+    def on_received(self, data: bytes) -> None:
         if not self._is_buffered:
             self._loop.run(self._protocol.data_received, data)
             return
@@ -112,14 +112,14 @@ class SimTransport:
             data = data[count:]
             self._loop.run(self._protocol.buffer_updated, count)
 
-    def ended(self, error: OSError | None) -> None:
+    def on_ended(self, error: OSError | None) -> None:
         if error is None:
             self._loop.run(self._at_eof)
         else:
             self._is_closing = True
             self._lose(error)
 
-    def drained(self) -> None:
+    def on_drained(self) -> None:
         """More bytes can be written."""
         unsent = len(self._end.unsent)
         if self._is_closing:

@@ -194,7 +194,7 @@ def is_written_as(effect: Send, version: int, body: bytes) -> bool:
         return False
 
 
-def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
+def agree_versions(answer: ApiVersionsResponse) -> dict[type, int]:
     """The highest common version, by request class."""
     from records.registry import request_class
 

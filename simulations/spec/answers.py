@@ -71,7 +71,7 @@ def _fetch(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str
     batches, sets, is_whole = _batches(said.records or b"", node)
     after = replication.append_fetched(node, batches, said.high_watermark, sets)
     # An answer with damaged batches, or with bytes but no whole batch, does not reset the fetch timeout.
-    return name, after.served(now_ms) if is_whole else after
+    return name, after.on_served(now_ms) if is_whole else after
 
 
 def _batches(data: bytes | bytearray, node: Node) -> tuple[list[tuple[int, int, int]], tuple[Voters, ...], bool]:
@@ -112,7 +112,7 @@ def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> 
         return name, node
     snapshot = (said.snapshot_id.epoch, said.snapshot_id.end_offset)
     if said.error_code == NO_SNAPSHOT or (goes_on and min(snapshot) < 0):
-        return name, node.but(download=None).served(now_ms)
+        return name, node.but(download=None).on_served(now_ms)
     if not goes_on:
         return name, node
     length = len(said.unaligned_records)
@@ -125,7 +125,7 @@ def _update_voter(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tu
     named = (_Named(leader.leader_id),) if leader.host else ()
     node, goes_on = _learn(track, response.error_code, leader, named, now_ms)
     if goes_on and node.role == FOLLOWER and not response.error_code:
-        node = node.served(now_ms)
+        node = node.on_served(now_ms)
     return "HandleUpdateVoterResponse", node
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.spec.elections import need
-from simulations.spec.membership import truncated
+from simulations.spec.membership import truncate_sets
 from simulations.spec.values import (
     CANDIDATE,
     FOLLOWER,
@@ -70,7 +70,7 @@ def persist_log(node: Node, number: int, end: int) -> Node:
     if 0 <= end < node.log.end and not writing and disk.asked == node.log:
         need(end >= node.committed, "PersistLog", f"the disk keeps what is committed, up to {node.committed}")
         cut = node.log.cut(end)
-        node = node.but(log=cut, sets=truncated(node.sets, end), disk=node.disk._replace(log=cut, asked=cut))
+        node = node.but(log=cut, sets=truncate_sets(node.sets, end), disk=node.disk._replace(log=cut, asked=cut))
     return node
 
 
@@ -144,7 +144,7 @@ def clean_log(node: Node, start: int) -> Node:
     need(kept and kept[0][1] == start, name, f"a snapshot ends at {start}: {node.snapshots}")
     need(start <= node.committed, name, f"up to {start} all is committed")
     need(node.log.start < start <= node.log.end, name, f"the log has {start}")
-    return node.but(log=node.log.begun(start), snapshots=kept)
+    return node.but(log=node.log.begin_at(start), snapshots=kept)
 
 
 def begin_download(node: Node, epoch: int, end: int, now_ms: int) -> Node:
@@ -153,7 +153,7 @@ def begin_download(node: Node, epoch: int, end: int, now_ms: int) -> Node:
     is_possible = 0 <= epoch <= node.epoch and end >= node.committed
     if not is_newer or not is_possible or any(known[:2] == (epoch, end) for known in node.snapshots):
         return node
-    return node.but(download=Download((epoch, end))).served(now_ms)
+    return node.but(download=Download((epoch, end))).on_served(now_ms)
 
 
 def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int, size: int, now_ms: int) -> Node:
@@ -165,7 +165,7 @@ def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int,
     is_next = snapshot == download.id and position == download.position and download.size in {UNKNOWN, size}
     if not is_next or not length or end > size:
         return node.but(download=None)
-    return node.but(download=download._replace(position=end, size=size)).served(now_ms)
+    return node.but(download=download._replace(position=end, size=size)).on_served(now_ms)
 
 
 def load_snapshot(node: Node, snapshot: tuple[int, int], size: int, sets: tuple[Voters, ...]) -> Node:

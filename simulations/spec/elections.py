@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 # Epochs and leaders from other nodes
 
 
-def unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
+def become_unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
     """The node knows no leader to fetch from."""
     return node.but(
         role=UNATTACHED, epoch=epoch, leader=leader, voted=node.voted if epoch == node.epoch else NOBODY,
@@ -62,7 +62,7 @@ def unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
 
 def follower(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
     """The node fetches from a leader."""
-    return unattached(node, epoch, leader, now_ms).but(role=FOLLOWER, reaches=True)
+    return become_unattached(node, epoch, leader, now_ms).but(role=FOLLOWER, reaches=True)
 
 
 def contradicts(node: Node, epoch: int, leader: int) -> bool:
@@ -80,7 +80,7 @@ def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) 
         return node
     found = leader != NOBODY and can_reach
     if epoch > node.epoch:
-        return follower(node, epoch, leader, now_ms) if found else unattached(node, epoch, leader, now_ms)
+        return follower(node, epoch, leader, now_ms) if found else become_unattached(node, epoch, leader, now_ms)
     # A replica may know its leader, and not have learned its endpoint before.
     if found and leader != node.id and (node.leader == NOBODY or not node.reaches):
         return follower(node, epoch, leader, now_ms)
@@ -119,7 +119,7 @@ def handle_vote_request(
     if asked.candidate < 0 or asked.epoch > EPOCH_MAX:
         return node, (INVALID, node.epoch, node.leader, 0)
     if asked.epoch > node.epoch:
-        node = unattached(node, asked.epoch, NOBODY, now_ms)
+        node = become_unattached(node, asked.epoch, NOBODY, now_ms)
     if not is_meant:
         return node, (OTHER_KEY, node.epoch, node.leader, 0)
     granted = asked.candidate != node.id and _grants(node, asked, is_silent=is_silent)
@@ -266,7 +266,7 @@ def lose_pre_vote(node: Node, rules: Rules, now_ms: int) -> Node:
     )
     if node.leader != NOBODY and node.reaches:
         return follower(node, node.epoch, node.leader, now_ms)
-    return unattached(node, node.epoch, node.leader, now_ms)
+    return become_unattached(node, node.epoch, node.leader, now_ms)
 
 
 def become_leader(node: Node, now_ms: int) -> Node:
@@ -300,7 +300,7 @@ def resigned_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
     need(node.role == RESIGNED, name, "it resigned")
     waited = now_ms - node.since_ms
     need(waited >= rules.election_ms, name, f"it resigned {waited} ms ago")
-    return unattached(node, node.epoch + 1, NOBODY, now_ms)
+    return become_unattached(node, node.epoch + 1, NOBODY, now_ms)
 
 
 def need(condition: object, action: str, guard: str) -> None:

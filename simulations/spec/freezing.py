@@ -114,7 +114,7 @@ _COPIES: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def frozen(value: Any) -> Any:
+def freeze(value: Any) -> Any:
     """An object as nested tuples: equal if two objects behave alike."""
     return _FREEZES.get(type(value), _learn_to_freeze)(value)
 
@@ -160,12 +160,12 @@ _TIMELESS = {None, -1, NEVER}
 
 _FREEZES: dict[type, Callable[[Any], Any]] = {
     **dict.fromkeys((int, str, bytes, bool, type(None), float), _same),
-    tuple: lambda value: tuple(frozen(each) for each in value),
-    list: lambda value: tuple(frozen(each) for each in value),
-    deque: lambda value: tuple(frozen(each) for each in value),
+    tuple: lambda value: tuple(freeze(each) for each in value),
+    list: lambda value: tuple(freeze(each) for each in value),
+    deque: lambda value: tuple(freeze(each) for each in value),
     set: lambda value: tuple(sorted(value)),
     frozenset: lambda value: tuple(sorted(value)),
-    dict: lambda value: tuple(sorted((frozen(key), frozen(each)) for key, each in value.items())),
+    dict: lambda value: tuple(sorted((freeze(key), freeze(each)) for key, each in value.items())),
     VoterSet: lambda value: value.ids,
 }
 
@@ -174,7 +174,7 @@ def frozen_replica(replica: Replica) -> Any:
     """A replica with the operations that wait for its disk."""
     log = replica.log
     return (
-        frozen(replica),
+        freeze(replica),
         log.issued - log.done,
         replica._saves - replica._saved,  # noqa: SLF001 - no public name for what is held back
         tuple(end for _, end in log._pending),  # noqa: SLF001

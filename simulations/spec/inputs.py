@@ -38,13 +38,13 @@ Outcomes = list[tuple[str, Node]]
 LIVE, DEAD, UNSURE = range(3)
 
 
-def _requested(track: Track, event: Requested, now_ms: int) -> Outcomes:
+def _on_requested(track: Track, event: Requested, now_ms: int) -> Outcomes:
     handler = REQUESTS.get(type(event.request))
     return [("", track.node)] if handler is None else [handler(track, event, now_ms)]
 
 
-def _answered(track: Track, event: Answered, now_ms: int) -> Outcomes:
-    sent, is_live = _taken(track, event.peer, event.number, now_ms)
+def _on_answered(track: Track, event: Answered, now_ms: int) -> Outcomes:
+    sent, is_live = _take_sent(track, event.peer, event.number, now_ms)
     ignored = ("", track.node)
     if sent is None or is_live == DEAD:
         return [ignored]
@@ -65,8 +65,8 @@ def _is_unwritten(track: Track, node: Node) -> bool:
     return is_taken and not track.was_saving and not any(type(each) is WriteSnapshotPart for each in track.effects)
 
 
-def _failed(track: Track, event: Failed, now_ms: int) -> Outcomes:
-    sent, is_live = _taken(track, event.peer, event.number, now_ms)
+def _on_failed(track: Track, event: Failed, now_ms: int) -> Outcomes:
+    sent, is_live = _take_sent(track, event.peer, event.number, now_ms)
     if sent is None or is_live == DEAD:
         return [("", track.node)]
     node = track.node
@@ -79,7 +79,7 @@ def _failed(track: Track, event: Failed, now_ms: int) -> Outcomes:
     return [("", node)]
 
 
-def _taken(track: Track, peer: int, number: int, now_ms: int) -> tuple[Sent | None, int]:
+def _take_sent(track: Track, peer: int, number: int, now_ms: int) -> tuple[Sent | None, int]:
     """The request of an answer, and whether the answer counts: it came in time, and in the role of the request."""
     sent = track.sent.get(peer)
     if sent is None or sent.number != number:
@@ -91,15 +91,15 @@ def _taken(track: Track, peer: int, number: int, now_ms: int) -> tuple[Sent | No
     return sent, LIVE if sent.is_exact else UNSURE
 
 
-def _saved(track: Track, event: Saved, _now_ms: int) -> Outcomes:
+def _on_saved(track: Track, event: Saved, _now_ms: int) -> Outcomes:
     return [("PersistElection", disks.persist_election(track.node, event.number))]
 
 
-def _flushed(track: Track, event: Flushed, _now_ms: int) -> Outcomes:
+def _on_flushed(track: Track, event: Flushed, _now_ms: int) -> Outcomes:
     return [("PersistLog", disks.persist_log(track.node, event.number, event.end_offset))]
 
 
-def _proposed(track: Track, event: Propose, _now_ms: int) -> Outcomes:
+def _on_proposed(track: Track, event: Propose, _now_ms: int) -> Outcomes:
     node = track.node
     leading = node.leading
     if leading is None or event.epoch != node.epoch or node.leaving:
@@ -121,7 +121,7 @@ def _took_snapshot(track: Track, event: SnapshotTaken, _now_ms: int) -> Outcomes
     return [("TakeSnapshot", disks.take_snapshot(track.node, snapshot))]
 
 
-def _stored(track: Track, event: SnapshotStored, _now_ms: int) -> Outcomes:
+def _on_stored(track: Track, event: SnapshotStored, _now_ms: int) -> Outcomes:
     node = track.node
     snapshot = track.freezes.pop(event.number, None)
     if snapshot is None or node.freezing != snapshot:
@@ -138,14 +138,14 @@ def _shuts_down(track: Track, _event: ShutDown, _now_ms: int) -> Outcomes:
 
 
 INPUTS: dict[type, Callable[[Track, Any, int], Outcomes]] = {
-    Requested: _requested,
-    Answered: _answered,
-    Failed: _failed,
-    Saved: _saved,
-    Flushed: _flushed,
-    Propose: _proposed,
+    Requested: _on_requested,
+    Answered: _on_answered,
+    Failed: _on_failed,
+    Saved: _on_saved,
+    Flushed: _on_flushed,
+    Propose: _on_proposed,
     ConfirmLeadership: _asks_whether_it_leads,
     SnapshotTaken: _took_snapshot,
-    SnapshotStored: _stored,
+    SnapshotStored: _on_stored,
     ShutDown: _shuts_down,
 }

@@ -34,7 +34,7 @@ from records.errors import Error
 from records.messages.versions import ApiVersionsRequest
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 from records.schema import replace, schema_of
-from simulations.spec.freezing import copy, frozen, frozen_replica
+from simulations.spec.freezing import copy, freeze, frozen_replica
 from simulations.world.releases import VERSIONS
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Laboratory:
             recovered.kraft_versions = ((-1, DYNAMIC),)
         replica = Replica(config, ReplicaKey(node, DIRECTORIES[node]), VOTERS, recovered, RNG)
         done = start(replica, 0)
-        return Reaction(*self._performed(replica, election, log, (), log, 0, done), _asked_anew({}, replica))
+        return Reaction(*self._perform(replica, election, log, (), log, 0, done), _find_asked_anew({}, replica))
 
     def react(self, machine: Machine, event: Event) -> Reaction:
         """A machine after an event, and the messages that it sends. Raises AssertionError if the core is wrong."""
@@ -206,11 +206,11 @@ class Laboratory:
             # What is held back for it until a save is done, the driver will have nobody to give to.
             held = [each for each in replica._held if not _is_for(each[1], event[1])]  # noqa: SLF001
             replica._held = deque(held)  # noqa: SLF001
-        done = _stepped(replica, self._input(replica, event), now_ms)
-        performed = self._performed(
+        done = _step(replica, self._input(replica, event), now_ms)
+        performed = self._perform(
             replica, machine.election, machine.disk_log, machine.waiting, machine.log, now_ms, done
         )
-        return Reaction(*performed, _asked_anew(numbers_of(machine.replica), replica))
+        return Reaction(*performed, _find_asked_anew(numbers_of(machine.replica), replica))
 
     def _input(self, replica: Replica, event: Event) -> Any:
         name, number, form = event
@@ -248,7 +248,7 @@ class Laboratory:
                 election = (effect.epoch, effect.leader_id, effect.voted)
                 completions.append(Saved(effect.number))
             else:
-                log = _changed(log, effect)
+                log = _change_log(log, effect)
                 last = effect
         if last is not None:
             completions.append(Flushed(last.number))
@@ -256,14 +256,14 @@ class Laboratory:
         before = numbers_of(machine.replica)
         replica, waiting, seen_log = copy(machine.replica), (), machine.log
         for event in completions:
-            done = _stepped(replica, event, machine.now_ms)
-            anew = _asked_anew(before, replica)
-            machine, more = self._performed(replica, election, log, waiting, seen_log, machine.now_ms, done)
+            done = _step(replica, event, machine.now_ms)
+            anew = _find_asked_anew(before, replica)
+            machine, more = self._perform(replica, election, log, waiting, seen_log, machine.now_ms, done)
             replica, waiting, seen_log = copy(machine.replica), machine.waiting, machine.log
             sent += more
         return Reaction(machine, tuple(sent), anew)
 
-    def _performed(
+    def _perform(
         self, replica: Replica, election: Saved_ | None, disk_log: tuple[Batch, ...], waiting: tuple[Any, ...],
         log: tuple[Batch, ...], now_ms: int, done: list[do.Effect],
     ) -> tuple[Machine, tuple[Sent, ...]]:  # fmt: skip
@@ -276,13 +276,13 @@ class Laboratory:
             elif isinstance(effect, do.Reply):
                 sent.append(Sent(effect.source.connection, True, self._form(effect.response)))
             elif isinstance(effect, do.ReplyRecords):
-                sent.append(Sent(effect.source.connection, True, self._form(_filled(effect, log))))
+                sent.append(Sent(effect.source.connection, True, self._form(_fill(effect, log))))
             elif isinstance(effect, (do.Append, do.Truncate, do.SaveElection)):
                 waiting = (*waiting, effect)
-                log = _changed(log, effect)
+                log = _change_log(log, effect)
             else:
                 assert kind in NOT_OF_THIS_WORLD, f"{kind.__name__} is not of this world"
-        key = (replica.key.id, frozen_replica(replica), frozen(waiting), election, disk_log, log)
+        key = (replica.key.id, frozen_replica(replica), freeze(waiting), election, disk_log, log)
         machine = self._machines.get(key)
         if machine is None:
             number = len(self._machines)
@@ -303,7 +303,7 @@ class Laboratory:
                         yield offset, value
 
     def _form(self, body: Any) -> int:
-        key = frozen(body)
+        key = freeze(body)
         found = self._forms.get(key)
         if found is None:
             found = self._forms[key] = len(self._bodies)
@@ -327,7 +327,7 @@ def _change(replica: Replica, node: int) -> Any:
     )  # fmt: skip
 
 
-def _stepped(replica: Replica, event: Any, now_ms: int) -> list[do.Effect]:
+def _step(replica: Replica, event: Any, now_ms: int) -> list[do.Effect]:
     """A step of the core. A leader's state machine, which has no proposals of its own under way, reserves offsets at
     once.
     """
@@ -349,7 +349,7 @@ def numbers_of(replica: Replica) -> dict[int, int]:
     return {peer: entry.number for peer, entry in entries.items() if entry.number}
 
 
-def _asked_anew(before: dict[int, int], replica: Replica) -> tuple[int, ...]:
+def _find_asked_anew(before: dict[int, int], replica: Replica) -> tuple[int, ...]:
     return tuple(peer for peer, number in numbers_of(replica).items() if before.get(peer) != number)
 
 
@@ -367,7 +367,7 @@ def patience_ms(replica: Replica) -> int:
     return role.election_deadline_ms
 
 
-def _changed(log: tuple[Batch, ...], effect: Any) -> tuple[Batch, ...]:
+def _change_log(log: tuple[Batch, ...], effect: Any) -> tuple[Batch, ...]:
     if type(effect) is do.Append:
         return (*log, *_batches(effect))
     if type(effect) is do.Truncate:
@@ -381,7 +381,7 @@ def _batches(effect: do.Append) -> Iterator[Batch]:
         yield Batch(found.base_offset, found.last_offset + 1, effect.epoch, data)
 
 
-def _filled(effect: do.ReplyRecords, log: tuple[Batch, ...]) -> Any:
+def _fill(effect: do.ReplyRecords, log: tuple[Batch, ...]) -> Any:
     data = b"".join(
         batch.data
         for batch in log

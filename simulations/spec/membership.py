@@ -56,7 +56,7 @@ def change_voters(node: Node, voters: Voters, now_ms: int) -> tuple[str, Node]:
     if added and node.sets[0].is_dynamic:  # of observers of static voters nothing is kept
         need(wanted.key in leading.ends, kind, f"node {wanted.key[0]} has fetched from this leader")
     node = node.but(
-        log=node.log.appended(node.epoch, voters.offset + 1),
+        log=node.log.append(node.epoch, voters.offset + 1),
         leading=leading._replace(wanted=leading.wanted - {wanted}),
     )
     return kind, _follow(node, voters, now_ms)
@@ -92,7 +92,7 @@ def raise_version(node: Node, voters: Voters, own_host: str, now_ms: int) -> Nod
     by_id = {key[0]: key for key in voters.keys}
     ends = {by_id[key[0]] if key in before.keys else key: end for key, end in leading.ends.items()}
     node = node.but(
-        log=node.log.appended(node.epoch, voters.offset + 1),
+        log=node.log.append(node.epoch, voters.offset + 1),
         leading=leading._replace(ends=ends, wanted=frozenset()),
     )
     return _follow(node, voters, now_ms)
@@ -122,7 +122,7 @@ def _follow(node: Node, voters: Voters, now_ms: int) -> Node:
     return node.but(sets=(*node.sets, voters), leading=leading)
 
 
-def truncated(sets: tuple[Voters, ...], end: int) -> tuple[Voters, ...]:
+def truncate_sets(sets: tuple[Voters, ...], end: int) -> tuple[Voters, ...]:
     """The voter sets that are left when a log is truncated: the one before all records stays."""
     if sets[-1].offset < end:
         return sets

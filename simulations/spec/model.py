@@ -250,12 +250,12 @@ class World:
         left = state.left._replace(crashes=state.left.crashes - 1)
         messages = tuple(message for message in state.messages if message.receiver != node)
         reaction = self.laboratory.boot(node, machine.election, machine.disk_log)
-        return self._reacted(state._replace(messages=messages, left=left), node, reaction)
+        return self._react(state._replace(messages=messages, left=left), node, reaction)
 
     def _step(self, state: State, node: int, event: Event) -> State:
-        return self._reacted(state, node, self.laboratory.react(state.machines[node - 1], event))
+        return self._react(state, node, self.laboratory.react(state.machines[node - 1], event))
 
-    def _reacted(self, before: State, node: int, reaction: Reaction) -> State:
+    def _react(self, before: State, node: int, reaction: Reaction) -> State:
         """The world after the reaction of a node: connections of repeated requests end, and its
         messages are in flight.
         """
@@ -264,7 +264,7 @@ class World:
             state = self._hang_up(state, node, peer)
         messages = tuple(Message(node, *each) for each in reaction.sent if each.peer != NOBODY)
         state = state._replace(messages=(*state.messages, *messages)[-state.left.in_flight :])
-        return self._checked(before, state, node, reaction.sent)
+        return self._check(before, state, node, reaction.sent)
 
     def _hang_up(self, state: State, asker: int, peer: int) -> State:
         """The connection of a requester to a peer ends: its messages in flight, and requests that
@@ -282,16 +282,16 @@ class World:
 
     # What must always hold
 
-    def _checked(self, before: State, state: State, node: int, sent: tuple[Sent, ...]) -> State:
+    def _check(self, before: State, state: State, node: int, sent: tuple[Sent, ...]) -> State:
         """The same state, with the new facts for `Ghost`. Raises Broken."""
         machine = state.machines[node - 1]
         ghost = state.ghost
         if machine.is_leader:
-            ghost = _led(ghost, machine.epoch, node)
+            ghost = _note_leader(ghost, machine.epoch, node)
         for each in sent:
             if each.is_answer:
-                ghost = self._voted(ghost, before, each, node)
-        ghost = _committed(ghost, state, machine)
+                ghost = self._note_vote(ghost, before, each, node)
+        ghost = _note_commit(ghost, state, machine)
         if machine.voter_sets:
             _follows_its_log(machine, before.machines[node - 1])
         for other in state.machines:
@@ -299,7 +299,7 @@ class World:
                 _match(machine, other)
         return state if ghost is state.ghost else state._replace(ghost=ghost)
 
-    def _voted(self, ghost: Ghost, before: State, answer: Sent, node: int) -> Ghost:
+    def _note_vote(self, ghost: Ghost, before: State, answer: Sent, node: int) -> Ghost:
         """A vote that is sent: the only one of its node and epoch. It may be held back until it is on disk, so the
         request says for which epoch.
         """
@@ -326,7 +326,7 @@ def _with(machines: tuple[Machine, ...], machine: Machine) -> tuple[Machine, ...
     return (*machines[: machine.node - 1], machine, *machines[machine.node :])
 
 
-def _led(ghost: Ghost, epoch: int, node: int) -> Ghost:
+def _note_leader(ghost: Ghost, epoch: int, node: int) -> Ghost:
     known = dict(ghost.leaders)
     if known.get(epoch, node) != node:
         raise Broken("S01", f"epoch {epoch} has two leaders, {known[epoch]} and {node}")
@@ -335,7 +335,7 @@ def _led(ghost: Ghost, epoch: int, node: int) -> Ghost:
     return ghost._replace(leaders=tuple(sorted({**known, epoch: node}.items())))
 
 
-def _committed(ghost: Ghost, state: State, machine: Machine) -> Ghost:
+def _note_commit(ghost: Ghost, state: State, machine: Machine) -> Ghost:
     """Committed records stay; if there are more than ever, a majority of the leader's voters has them on disk."""
     held = tuple(batch for batch in machine.log if batch.end_offset <= machine.committed)
     known = ghost.committed

@@ -46,15 +46,15 @@ def contradictions(observations: Iterable[Observation]) -> Iterator[str]:
         before = last.get(seen.node)
         if before is not None:
             yield from _follows(before, seen)
-        last[seen.node] = _merged(before, seen)
+        last[seen.node] = _merge(before, seen)
         if seen.leader not in (None, NOBODY):
             first = leaders.setdefault(seen.epoch, seen)
             if first.leader != seen.leader:
-                yield f"two leaders of epoch {seen.epoch}: {_described(first)}; {_described(seen)}"
+                yield f"two leaders of epoch {seen.epoch}: {_describe(first)}; {_describe(seen)}"
         if seen.voted not in (None, NOBODY):
             first = votes.setdefault((seen.node, seen.epoch), seen)
             if first.voted != seen.voted:
-                yield f"two votes in epoch {seen.epoch}: {_described(first)}; {_described(seen)}"
+                yield f"two votes in epoch {seen.epoch}: {_describe(first)}; {_describe(seen)}"
         if seen.watermark is not None and seen.watermark > _watermark(marks.get(seen.epoch)):
             marks[seen.epoch] = seen
         if seen.role == LEADER and seen.log_end is not None and (before is None or before.role != LEADER):
@@ -65,25 +65,25 @@ def contradictions(observations: Iterable[Observation]) -> Iterator[str]:
 def _follows(before: Observation, seen: Observation) -> Iterator[str]:
     """The violations in two successive observations of a node."""
     if seen.epoch < before.epoch:
-        yield f"the epoch falls: {_described(before)}; then {_described(seen)}"
+        yield f"the epoch falls: {_describe(before)}; then {_describe(seen)}"
     if seen.life < before.life:
-        yield f"an earlier life after a later one: {_described(before)}; then {_described(seen)}"
+        yield f"an earlier life after a later one: {_describe(before)}; then {_describe(seen)}"
     if seen.life != before.life:
         if seen.role == LEADER and seen.epoch == before.epoch and before.role in {LEADER, RESIGNED}:
-            yield f"a leader continues in its epoch after a restart: {_described(before)}; then {_described(seen)}"
+            yield f"a leader continues in its epoch after a restart: {_describe(before)}; then {_describe(seen)}"
         return
     if seen.watermark is not None and before.watermark is not None and seen.watermark < before.watermark:
-        yield f"the high watermark falls: {_described(before)}; then {_described(seen)}"
+        yield f"the high watermark falls: {_describe(before)}; then {_describe(seen)}"
     if seen.watermark is not None and seen.log_end is not None and seen.watermark > seen.log_end:
-        yield f"committed beyond the end of the log: {_described(seen)}"
+        yield f"committed beyond the end of the log: {_describe(seen)}"
     if not seen.role or not before.role or (seen.role == before.role and seen.epoch == before.epoch):
         return
     if seen.role not in FOLLOWS[before.role]:
-        yield f"no action leads from {before.role} to {seen.role}: {_described(before)}; then {_described(seen)}"
+        yield f"no action leads from {before.role} to {seen.role}: {_describe(before)}; then {_describe(seen)}"
     elif not FOLLOWS[before.role][seen.role](before.epoch, seen.epoch):
-        yield f"{before.role} to {seen.role} with this epoch: {_described(before)}; then {_described(seen)}"
+        yield f"{before.role} to {seen.role} with this epoch: {_describe(before)}; then {_describe(seen)}"
     if seen.role == CANDIDATE and seen.leader not in (None, NOBODY):
-        yield f"a candidate knows no leader: {_described(seen)}"
+        yield f"a candidate knows no leader: {_describe(seen)}"
 
 
 def _incomplete(elected: list[Observation], marks: dict[int, Observation]) -> Iterator[str]:
@@ -97,14 +97,14 @@ def _incomplete(elected: list[Observation], marks: dict[int, Observation]) -> It
                 highest = marks[epoch]
             epoch = next(epochs, None)
         if highest is not None and leader.log_end < highest.watermark:  # type: ignore[operator]
-            yield f"a leader lacks what was committed before: {_described(highest)}; {_described(leader)}"
+            yield f"a leader lacks what was committed before: {_describe(highest)}; {_describe(leader)}"
 
 
 def _watermark(seen: Observation | None) -> int:
     return -1 if seen is None or seen.watermark is None else seen.watermark
 
 
-def _merged(before: Observation | None, seen: Observation) -> Observation:
+def _merge(before: Observation | None, seen: Observation) -> Observation:
     """The known state of a node after an observation: unknown fields keep their values within a process."""
     if before is None or before.life != seen.life:
         return seen
@@ -115,7 +115,7 @@ def _merged(before: Observation | None, seen: Observation) -> Observation:
     )
 
 
-def _described(seen: Observation) -> str:
+def _describe(seen: Observation) -> str:
     parts = [f"node {seen.node}, life {seen.life}, epoch {seen.epoch}"]
     parts += [
         f"{name} {value}"

@@ -51,7 +51,7 @@ def _append(_track: Track, node: Node, effect: do.Append, _states: Sequence[Node
     asked = node.disk.asked
     need(effect.base_offset == asked.end, "PersistLog", "an append at the end of the log")
     _has_voters(node, effect)
-    grown = asked.appended(effect.epoch, effect.end_offset)
+    grown = asked.append(effect.epoch, effect.end_offset)
     # Where it is the node's log, be it the same value too: then nothing has to compare the two any more.
     return disks.order_write(node, effect.number, node.log if grown == node.log else grown)
 
@@ -79,7 +79,7 @@ def _reset(_track: Track, node: Node, effect: do.ResetLog, _states: Sequence[Nod
 
 
 def _advance(_track: Track, node: Node, effect: do.AdvanceLogStart, _states: Sequence[Node], _now_ms: int) -> Node:
-    return disks.order_write(node, effect.number, node.disk.asked.begun(effect.start_offset))
+    return disks.order_write(node, effect.number, node.disk.asked.begin_at(effect.start_offset))
 
 
 def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, states: Sequence[Node], _now_ms: int) -> Node:
@@ -108,7 +108,9 @@ def _loads(track: Track, node: Node, effect: do.LoadSnapshot, _states: Sequence[
     return node
 
 
-def _leader_changed(_track: Track, node: Node, effect: do.LeaderChanged, states: Sequence[Node], _now_ms: int) -> Node:
+def _on_leader_changed(
+    _track: Track, node: Node, effect: do.LeaderChanged, states: Sequence[Node], _now_ms: int
+) -> Node:
     if effect.leader_id == node.id:
         knows = any(
             each.role == LEADER and each.epoch == effect.epoch and each.watermark == each.log.end == effect.end_offset
@@ -118,7 +120,9 @@ def _leader_changed(_track: Track, node: Node, effect: do.LeaderChanged, states:
     return node
 
 
-def _confirmed(track: Track, node: Node, effect: do.LeadershipConfirmed, states: Sequence[Node], _now_ms: int) -> Node:
+def _on_confirmed(
+    track: Track, node: Node, effect: do.LeadershipConfirmed, states: Sequence[Node], _now_ms: int
+) -> Node:
     voters = track.questions.pop(effect.number, set())
     name = "ConfirmLeadership"
     need(any(each.role == LEADER and each.epoch == effect.epoch for each in states), name, "it leads")
@@ -330,8 +334,8 @@ EFFECTS: dict[type, Callable[[Track, Node, Any, Sequence[Node], int], Node]] = {
     do.FreezeSnapshot: _freeze,
     do.HighWatermark: _commits,
     do.LoadSnapshot: _loads,
-    do.LeaderChanged: _leader_changed,
-    do.LeadershipConfirmed: _confirmed,
+    do.LeaderChanged: _on_leader_changed,
+    do.LeadershipConfirmed: _on_confirmed,
     do.Send: _send,
     do.Reply: _reply,
     do.ReplyRecords: _reply,

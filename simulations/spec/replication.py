@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.spec.elections import FENCED, INVALID, NOT_LEADER, UNKNOWN_EPOCH, need
-from simulations.spec.membership import truncated
+from simulations.spec.membership import truncate_sets
 from simulations.spec.values import LEADER, UNKNOWN, Leading, Node, NotAllowed
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def client_request(node: Node, end: int) -> Node:
     need(end > node.log.end, name, "the log grows")
     if node.log.end != leading.start and end != leading.proposed:
         raise NotAllowed(name, f"up to {leading.proposed} was proposed, the log goes to {end}")
-    return node.but(log=node.log.appended(node.epoch, end))
+    return node.but(log=node.log.append(node.epoch, end))
 
 
 def refusal(node: Node, epoch: int) -> int:
@@ -64,7 +64,7 @@ def refusal(node: Node, epoch: int) -> int:
     return 0 if node.role == LEADER else NOT_LEADER
 
 
-def malformed(asked: Fetched) -> int:
+def find_error(asked: Fetched) -> int:
     """The error of an invalid fetch; 0 for a valid one."""
     return 0 if asked.offset >= 0 and 0 <= asked.last_epoch <= asked.epoch else INVALID
 
@@ -150,7 +150,7 @@ def append_fetched(
     for base, end, epoch in batches:
         if base != log.end or not log.last_epoch <= epoch <= node.epoch:
             raise NotAllowed(name, f"a batch of {base}, epoch {epoch}, goes on from {log}")
-        log = log.appended(epoch, end)
+        log = log.append(epoch, end)
     committed, known = node.committed, node.watermark
     reached = min(watermark, log.end)
     if watermark >= 0 and reached >= committed and reached > known:
@@ -172,4 +172,4 @@ def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
         target = min(own_end, end) if own_epoch == epoch else own_end
     if target < node.committed:
         return node  # no leader may ask for that
-    return node.but(log=node.log.cut(target), sets=truncated(node.sets, target)).served(now_ms)
+    return node.but(log=node.log.cut(target), sets=truncate_sets(node.sets, target)).on_served(now_ms)

@@ -112,7 +112,7 @@ def _fetch(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
     node = track.node
     said = request.topics[0].partitions[0]
     asked = Fetched(said.current_leader_epoch, said.fetch_offset, said.last_fetched_epoch)
-    error = replication.malformed(asked) or (INVALID if request.max_wait_ms < 0 else 0)
+    error = replication.find_error(asked) or (INVALID if request.max_wait_ms < 0 else 0)
     error = error or replication.refusal(node, asked.epoch)
     sender = request.replica_id if request.replica_id != NOBODY else request.replica_state.replica_id
     found = None if error else replication.place(node, asked)

@@ -45,7 +45,7 @@ def see(replica: Replica) -> Seen:
     ))  # fmt: skip
 
 
-def expected(node: Node) -> Seen:
+def expected_state(node: Node) -> Seen:
     """The observable state of a node of the specification."""
     role, log = node.role, node.log
     start, start_epoch, runs = log

@@ -25,7 +25,7 @@ from simulations.spec import disks, elections, membership, replication
 from simulations.spec.inputs import INPUTS
 from simulations.spec.outputs import EFFECTS
 from simulations.spec.paths import Moment, Step, check_time, path
-from simulations.spec.track import Seen, Track, election_of, expected, log_of, see, voters_of
+from simulations.spec.track import Seen, Track, election_of, expected_state, log_of, see, voters_of
 from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Node, NotAllowed, Rules
 from simulations.world.violation import Violation
 
@@ -65,13 +65,13 @@ class Validator:
             raise self.refusal
 
     @property
-    def refused(self) -> str:
+    def refusal_text(self) -> str:
         """The text of `refusal`; empty without one."""
         return "" if self.refusal is None else self.refusal.text
 
     # Lives
 
-    def recovered(self, process: Process, recovered: Recovered) -> None:
+    def on_recovered(self, process: Process, recovered: Recovered) -> None:
         """RestartWithState: the recovered state is one that a crash may have left."""
         if self.refusal is not None:
             return
@@ -86,7 +86,7 @@ class Validator:
                 before.disk, election, log, [(each.id.epoch, each.id.end_offset) for each in recovered.snapshots]
             )
             if wrong:
-                text = f"node {node.id}, {before.described()}; started; RestartWithState is not allowed: {wrong}"
+                text = f"node {node.id}, {before.describe()}; started; RestartWithState is not allowed: {wrong}"
                 self.refusal = Violation("T01", text)
             elif before.role == LEADER and (election is None or election.epoch < before.epoch):
                 self._leaders.pop(before.epoch, None)  # it was not saved, so nobody was told
@@ -108,7 +108,7 @@ class Validator:
             raise NotAllowed("LoadSnapshot", f"no committed batch ends at {end_offset}")
         return self._ledger.all_voters_at(process, number)
 
-    def ended(self, process: Process) -> None:
+    def on_ended(self, process: Process) -> None:
         """A process ended, and its unsynced data is lost."""
         self._leave(process.node.id)
 
@@ -121,7 +121,7 @@ class Validator:
 
     # Steps
 
-    def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
+    def on_stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
         """Check a step."""
         if self.refusal is not None:
             return
@@ -136,9 +136,9 @@ class Validator:
                 return
             self._take(track, event, effects, seen, now_ms)
         except NotAllowed as refusal:
-            was = track.node.described()
+            was = track.node.describe()
             text = f"node {process.node.id}, {was}; took {name}; {refusal.action} is not allowed: {refusal.guard}"
-            self.refusal = Violation("T01", f"{text}; now it is {_described(seen)}, at {self._world.now} us")
+            self.refusal = Violation("T01", f"{text}; now it is {_describe(seen)}, at {self._world.now} us")
 
     def _take(self, track: Track, event: Any, effects: list[Any], seen: Seen, now_ms: int) -> None:
         before = track.node
@@ -197,22 +197,22 @@ class Validator:
         if node.role == PROSPECTIVE and _asks_again(track, node, event, seen):
             node = elections.lose_pre_vote(node, track.rules, now_ms)
             steps.append(("ConcludePreVote", node))
-        elif node.role != LEADER and expected(node) == seen:
+        elif node.role != LEADER and expected_state(node) == seen:
             return steps  # it did nothing by itself
         if node.role == LEADER and seen.end > node.log.end and type(event) in _APPENDS_AT_ONCE:
-            node = _appended(track, node, steps, seen, now_ms)
+            node = _append(track, node, steps, seen, now_ms)
         if node[2:6] != seen[:4]:
             # A leader that is to resign handles the fetch first, and may commit by it.
-            node = _advanced(track, node, steps, seen)
+            node = _advance(track, node, steps, seen)
             steps += path(node, seen, _moment(track, event, now_ms))
             node = steps[-1][1]
-        node = _advanced(track, node, steps, seen)
+        node = _advance(track, node, steps, seen)
         if node.role == LEADER and seen.end > node.log.end:
-            node = _appended(track, node, steps, seen, now_ms)
+            node = _append(track, node, steps, seen, now_ms)
         if seen.start > node.log.start:
             node = disks.clean_log(node, seen.start)
             steps.append(("CleanLog", node))
-        wanted = expected(node)
+        wanted = expected_state(node)
         if wanted != seen:
             raise NotAllowed(outcome[0] or "step", f"it makes {_difference(wanted, seen)}")
         return steps
@@ -244,7 +244,7 @@ class Validator:
         track.last_action = action
 
 
-def _advanced(track: Track, node: Node, steps: list[Step], seen: Seen) -> Node:
+def _advance(track: Track, node: Node, steps: list[Step], seen: Seen) -> Node:
     """A leader about which, or about whose voters, more is known than before the step."""
     if node.role != LEADER or node is track.node:
         return node
@@ -256,7 +256,7 @@ def _advanced(track: Track, node: Node, steps: list[Step], seen: Seen) -> Node:
     return node
 
 
-def _appended(track: Track, node: Node, steps: list[Step], seen: Seen, now_ms: int) -> Node:
+def _append(track: Track, node: Node, steps: list[Step], seen: Seen, now_ms: int) -> Node:
     """A leader whose log has grown: by records of clients, by the first batch of its epoch, by a voter set."""
     voters = voters_of(track.process.replica)
     own_host = track.process.replica.config.endpoints[0].host
@@ -343,5 +343,5 @@ def _difference(wanted: Seen, seen: Seen) -> str:
     )
 
 
-def _described(seen: Seen) -> str:
+def _describe(seen: Seen) -> str:
     return ", ".join(f"{name} {value}" for name, value in zip(Seen._fields, seen, strict=True))

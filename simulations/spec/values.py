@@ -75,7 +75,7 @@ class Log(NamedTuple):
     def last_epoch(self) -> int:
         return self.runs[-1][0] if self.runs else self.start_epoch
 
-    def appended(self, epoch: int, end: int) -> Log:
+    def append(self, epoch: int, end: int) -> Log:
         """The log with records of one epoch up to `end`."""
         start, start_epoch, runs = self
         kept = runs[:-1] if runs and runs[-1][0] == epoch else runs
@@ -88,7 +88,7 @@ class Log(NamedTuple):
             kept.append((self.runs[len(kept)][0], end))
         return self._replace(runs=tuple(kept))
 
-    def begun(self, start: int) -> Log:
+    def begin_at(self, start: int) -> Log:
         """The log from `start` on: earlier records are in a snapshot."""
         return Log(start, self.epoch_before(start), tuple(run for run in self.runs if run[1] > start))
 
@@ -124,7 +124,7 @@ class Log(NamedTuple):
             return UNKNOWN
         shared = start
         for (own_epoch, own_end), (other_epoch, other_end) in zip(
-            self.begun(start).runs, other.begun(start).runs, strict=False
+            self.begin_at(start).runs, other.begin_at(start).runs, strict=False
         ):
             if own_epoch != other_epoch:
                 break
@@ -253,7 +253,7 @@ class Node(NamedTuple):
         """Whether it leads, and its removal from the voters is committed."""
         return self.role == LEADER and self.watermark > self.sets[-1].offset and not self.is_voter
 
-    def served(self, now_ms: int) -> Node:
+    def on_served(self, now_ms: int) -> Node:
         """The node after a successful answer of its leader; where that has resigned, the timeout does not restart."""
         return self if self.released else self.but(since_ms=now_ms, fetched=True)
 
@@ -264,7 +264,7 @@ class Node(NamedTuple):
             fields[_PLACES[name]] = value
         return tuple.__new__(Node, fields)
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """The node as text for people."""
         parts = [f"{self.role} of epoch {self.epoch}"]
         if self.leader != NOBODY:

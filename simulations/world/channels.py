@@ -80,7 +80,7 @@ class Channel:
 
     # Called by the network
 
-    def accepted(self, connection: Any) -> None:
+    def on_accepted(self, connection: Any) -> None:
         """The connection is made; the peer has VERSIONS_MS_MAX to answer ApiVersions."""
         if connection is self.connection:
             self._clear_timer()
@@ -97,7 +97,7 @@ class Channel:
         if self.number:
             self._write()
 
-    def refused(self, connection: Any) -> None:
+    def on_refused(self, connection: Any) -> None:
         """The peer's machine refused the connection."""
         if connection is self.connection:
             self._clear_timer()
@@ -106,7 +106,7 @@ class Channel:
             self._fail(Error.BROKER_NOT_AVAILABLE)
             self.process.receive_soon(Refused(self.peer))
 
-    def lost(self, connection: Any) -> None:
+    def on_lost(self, connection: Any) -> None:
         """The connection is lost. If it had lasted, reconnect at once: a refusal then shows that the process is not
         running.
         """
@@ -122,7 +122,7 @@ class Channel:
         else:
             self._back_off()
 
-    def answered(self, connection: Any, frame: Frame, response: Any) -> None:
+    def on_answered(self, connection: Any, frame: Frame, response: Any) -> None:
         """An answer arrived. The core sees an answer to a request that was given up only if the world delivers late
         answers.
         """

@@ -72,7 +72,7 @@ class Network:
         return Channel(process, peer)
 
     def connect(self, process: Process, channel: Channel) -> Connection:
-        """Begin to connect; the network then calls the channel's `accepted`, `ready`, `refused` or `lost`."""
+        """Begin to connect; the network then calls the channel's `on_accepted`, `ready`, `on_refused` or `on_lost`."""
         target = self._resolve(process, channel.host)
         own, other = process.node.id, target.id
         connection = Connection(process, channel, Pipe(self.links.link(own, other)), Pipe(self.links.link(other, own)))
@@ -105,7 +105,7 @@ class Network:
         """The client closes the connection: sent bytes still arrive, and then its end."""
         connection.is_wanted = False
         if connection.server is not None:
-            self.links.carry(connection.to_server, 0, self.closed_at_server, connection)
+            self.links.carry(connection.to_server, 0, self.on_closed_at_server, connection)
 
     # The server's side
 
@@ -138,7 +138,7 @@ class Network:
             self.links.drop_unsent(process.node.id)
             return
         for connection in process.connections.values():
-            self.links.carry(connection.to_client, 0, self.broken, connection)
+            self.links.carry(connection.to_client, 0, self.on_broken, connection)
         for channel in process.channels.values():
             if channel.connection is not None:
                 self.abandon(channel.connection)
@@ -148,7 +148,7 @@ class Network:
         unaware_peers, node.unaware_peers = node.unaware_peers, []
         for connection in unaware_peers:
             delay = connection.to_client.link.resend_delay(self.world.now)
-            self.links.carry_after(delay, connection.to_client, self.broken, connection)
+            self.links.carry_after(delay, connection.to_client, self.on_broken, connection)
 
     # What arrives. Rules of faults use these too.
 
@@ -168,7 +168,7 @@ class Network:
         client = connection.client
         if client.is_dead:
             if client.node.is_on:
-                self.links.carry(connection.to_server, 0, self.closed_at_server, connection)
+                self.links.carry(connection.to_server, 0, self.on_closed_at_server, connection)
             return
         if not (connection.is_wanted or self.delivers_late_answers):
             return
@@ -176,25 +176,25 @@ class Network:
         payload = frame.payload
         if frame.is_bytes:
             payload = decode(ANSWERS[connection.asked_class], frame.version, payload)
-        client.when_awake(connection.channel.answered, connection, frame, payload)
+        client.when_awake(connection.channel.on_answered, connection, frame, payload)
 
-    def broken(self, connection: Connection) -> None:
+    def on_broken(self, connection: Connection) -> None:
         """The client learns that the connection is lost."""
         if connection.is_wanted and not connection.client.is_dead:
             connection.is_wanted = False
-            connection.client.when_awake(connection.channel.lost, connection)
+            connection.client.when_awake(connection.channel.on_lost, connection)
 
-    def closed_at_server(self, connection: Connection) -> None:
+    def on_closed_at_server(self, connection: Connection) -> None:
         server = connection.server
         if server is not None and not server.is_dead and connection.id in server.connections:
-            server.when_awake(server.disconnected, connection)
+            server.when_awake(server.on_disconnected, connection)
 
     def reset(self, connection: Connection) -> None:
         """The network resets the connection: both ends learn it, and what was in flight is lost."""
         connection.to_server.is_lost = connection.to_client.is_lost = True
         links = self.links
-        links.carry(Pipe(connection.to_client.link), 0, self.broken, connection)
-        links.carry(Pipe(connection.to_server.link), 0, self.closed_at_server, connection)
+        links.carry(Pipe(connection.to_client.link), 0, self.on_broken, connection)
+        links.carry(Pipe(connection.to_server.link), 0, self.on_closed_at_server, connection)
 
     def open_connections(self) -> list[Connection]:
         """The connections that a server has accepted, in a fixed order."""
@@ -216,7 +216,7 @@ class Network:
         host = connection.channel.host
         if host in self.former or self._resolve(connection.client, host) is not target:
             # The address was reassigned while the packet was in flight; this machine does not know the connection.
-            self.links.carry(connection.to_client, 0, self._refused, connection)
+            self.links.carry(connection.to_client, 0, self._on_refused, connection)
             return
         if not target.is_on:
             delay = SYN_RETRY_US << attempt
@@ -224,28 +224,28 @@ class Network:
             return
         process = target.process
         if process is None or process.is_dead or not process.is_listening:
-            self.links.carry(connection.to_client, 0, self._refused, connection)
+            self.links.carry(connection.to_client, 0, self._on_refused, connection)
             return
         connection.server = process
         connection.id = process.accept(connection)
-        self.links.carry(connection.to_client, 0, self._accepted, connection)
+        self.links.carry(connection.to_client, 0, self._on_accepted, connection)
 
-    def _refused(self, connection: Connection) -> None:
+    def _on_refused(self, connection: Connection) -> None:
         if connection.is_wanted and not connection.client.is_dead:
             connection.is_wanted = False
-            connection.client.when_awake(connection.channel.refused, connection)
+            connection.client.when_awake(connection.channel.on_refused, connection)
 
-    def _accepted(self, connection: Connection) -> None:
+    def _on_accepted(self, connection: Connection) -> None:
         """The client asks for the server's versions before anything else."""
         if connection.is_wanted and not connection.client.is_dead:
             connection.client.when_awake(self._ask_versions, connection)
 
     def _ask_versions(self, connection: Connection) -> None:
         if connection.is_wanted:
-            connection.channel.accepted(connection)
-            self.links.carry(connection.to_server, 0, self._asked_versions, connection)
+            connection.channel.on_accepted(connection)
+            self.links.carry(connection.to_server, 0, self._on_versions_asked, connection)
 
-    def _asked_versions(self, connection: Connection) -> None:
+    def _on_versions_asked(self, connection: Connection) -> None:
         server = connection.server
         assert server is not None, "versions are asked of a server"
         if server.is_dead or connection.id not in server.connections:
@@ -265,7 +265,7 @@ class Network:
     def _refuse_unknown(self, node: Node, connection: Connection) -> None:
         """A packet arrives for a connection that this machine no longer knows."""
         if node.is_on:
-            self.links.carry(connection.to_client, 0, self.broken, connection)
+            self.links.carry(connection.to_client, 0, self.on_broken, connection)
         elif connection not in node.unaware_peers:
             node.unaware_peers.append(connection)
 

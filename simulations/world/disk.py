@@ -265,7 +265,7 @@ def _survivor(inode: Inode, rng: Random) -> bytes:
         return bytes(data)
     kind = int(rng.random() * 5)
     if kind == 4:
-        return _mixed(data, rest, rng)
+        return _mix(data, rest, rng)
     if rest[0].data is None:
         return bytes(data)
     if kind == 1:
@@ -283,7 +283,7 @@ def _survivor(inode: Inode, rng: Random) -> bytes:
     return bytes(data)
 
 
-def _mixed(data: bytearray, writes: list[Write], rng: Random) -> bytes:
+def _mix(data: bytearray, writes: list[Write], rng: Random) -> bytes:
     """Some of the written sectors are there, in a file that still has its old size: data may be written before the
     journal.
     """

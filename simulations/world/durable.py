@@ -112,7 +112,7 @@ class DurableView:
 
     def at(self, offset: int) -> int | None:
         """The number of the durable prefix that ends at an offset; None where it is not on disk."""
-        for segment in reversed(self._refreshed()):
+        for segment in reversed(self._refresh()):
             if segment.base_offset <= offset:
                 found = segment.log.at(offset)
                 if found is not None or segment.base_offset < offset:
@@ -125,10 +125,10 @@ class DurableView:
 
     def segments_end(self) -> int:
         """The end of the last segment; 0 where there is none."""
-        segments = self._refreshed()
+        segments = self._refresh()
         return segments[-1].log.end if segments else 0
 
-    def _refreshed(self) -> list[_Segment]:
+    def _refresh(self) -> list[_Segment]:
         self._look_at_names()
         if self._disk.settled.count != self._settled:
             self._settled = self._disk.settled.count

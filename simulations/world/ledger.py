@@ -35,22 +35,22 @@ class Ledger:
         self._views: dict[int, tuple[int, DurableView]] = {}  # by node id: the disk's number, and its view
 
     @property
-    def committed(self) -> Voters:
+    def committed_voters(self) -> Voters:
         """The newest committed voter set."""
         return self.voter_sets.at(self.history.log.last)
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
-        return self.committed.ids
+        return self.committed_voters.ids
 
     @property
     def majority(self) -> int:
-        return self.committed.majority
+        return self.committed_voters.majority
 
     @property
-    def gone(self) -> set[int]:
+    def lost_voters(self) -> set[int]:
         """Ids of committed voters whose disk was lost, and with it their identity, if voters have directory ids."""
-        voters, nodes = self.committed, self.nodes
+        voters, nodes = self.committed_voters, self.nodes
         return {voter_id for voter_id in voters.ids if voter_id in nodes and not voters.holds(nodes[voter_id].key)}
 
     def voters(self, process: Process) -> Voters:

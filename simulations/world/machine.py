@@ -73,7 +73,7 @@ class Life(Protocol):
     def shut_down(self) -> None: ...
     def resign(self) -> None: ...
     def resume(self) -> None: ...
-    def clock_changed(self) -> None: ...
+    def on_clock_changed(self) -> None: ...
     def die(self) -> None: ...
 
 
@@ -163,20 +163,20 @@ class Machine(Generic[P]):
         if self.removes_quorum_state:
             self.disk.take_away(f"{DIRECTORY}/{QUORUM_STATE}")
         process = self.process = self.make_process(self)
-        self.watch.started(process)
+        self.watch.on_started(process)
         try:
             process.boot()
         except Dead as death:
-            self.died(process, death)
+            self.on_died(process, death)
         except StorageError as error:
             if isinstance(error.__cause__, OSError):
-                self.failed(process, error)  # the disk failed; it may be well another time
+                self.on_failed(process, error)  # the disk failed; it may be well another time
                 return
             self.broken = str(error)
             process.die()
             self.network.close_all(process, power_lost=False)
             self.process = None
-            self.watch.refused_to_start(process, error)
+            self.watch.on_start_refused(process, error)
 
     def start_after(self, delay_us: int) -> None:
         """Start after a delay, unless another start or a stop comes in between."""
@@ -219,7 +219,7 @@ class Machine(Generic[P]):
         self.wanted = False
         self._starts += 1
 
-    def died(self, process: P, death: Dead) -> None:
+    def on_died(self, process: P, death: Dead) -> None:
         """A fault killed the process; the exception says how it ends."""
         if process is not self.process:
             return
@@ -231,7 +231,7 @@ class Machine(Generic[P]):
         if down_us >= 0:
             self.start_after(down_us)
 
-    def failed(self, process: P, error: Exception) -> None:
+    def on_failed(self, process: P, error: Exception) -> None:
         """The disk failed under a process, which stops. After a failed sync some pages are on no disk, and marked as
         clean. Its supervisor starts it again with that page cache, or somebody switches the machine off and on before.
         """
@@ -240,7 +240,7 @@ class Machine(Generic[P]):
         process.has_failed = True
         if isinstance(error, (CorruptLog, CorruptSnapshot, CorruptBatch)):
             self.broken = str(error)  # it would fail again and again
-        self.watch.failed(process, error)
+        self.watch.on_failed(process, error)
         if process.is_listening:
             process.resign()
             self.world.after(RESIGN_US, self._finish, process)
@@ -257,7 +257,7 @@ class Machine(Generic[P]):
         if self.wanted:
             self.start_after(self.triggers.operator_delay_us)
 
-    def left(self, process: P) -> None:
+    def on_left(self, process: P) -> None:
         """A process has shut down cleanly."""
         if process is self.process:
             self._end("left", power_lost=False)
@@ -271,7 +271,7 @@ class Machine(Generic[P]):
         self.process = None
         process.die()
         self.network.close_all(process, power_lost=power_lost)
-        self.watch.ended(process, how)
+        self.watch.on_ended(process, how)
 
     # Pausing
 
@@ -285,7 +285,7 @@ class Machine(Generic[P]):
 
     def set_drift(self, ppm: int) -> None:
         self.clock.set_drift(self.world.now, ppm)
-        self._clock_changed()
+        self._on_clock_changed()
 
     def freeze_clock(self, *, frozen: bool) -> None:
         """Stop the monotonic clock, or continue it from the time at which it stopped."""
@@ -294,17 +294,17 @@ class Machine(Generic[P]):
                 self.clock.freeze(self.world.now)
             else:
                 self.clock.thaw(self.world.now)
-                self._clock_changed()
+                self._on_clock_changed()
 
-    def _clock_changed(self) -> None:
+    def _on_clock_changed(self) -> None:
         if self.process is not None:
-            self.process.clock_changed()
+            self.process.on_clock_changed()
 
     # The disk
 
     def before_disk(self, process: P, operation: str, kind: str) -> None:
         """Called before each disk operation: the process may die here, or the operation fail."""
-        armed = self.triggers.armed
+        armed = self.triggers.armed_states
         if armed:
             for name in ("disk", f"disk:{operation}", f"disk:{operation}:{kind}"):
                 if name in armed and (operation != "read" or name != "disk"):

@@ -186,7 +186,7 @@ ANSWERS: dict[type, type] = {
 _WITHOUT_EPOCH = frozenset(("AddVoter", "RemoveVoter"))
 
 
-def said_leader(name: str, gist: Gist) -> tuple[int, int] | None:
+def leader_in(name: str, gist: Gist) -> tuple[int, int] | None:
     """(epoch, leader id) that a message names; None where it names no leader."""
     if name in {"Begin", "End"}:
         return gist[0], gist[1]

@@ -116,8 +116,8 @@ class Process:
         self._timer_at = NEVER
         self._timer_ms = NEVER  # the deadline for which the timer is set
         self._own: deque[tuple[Callable[[Any], None], Any]] = deque()
-        self._armed = node.triggers.armed
-        self.flush = SimFlushThread(self.world, lambda death: self.node.died(self, death))
+        self._armed = node.triggers.armed_states
+        self.flush = SimFlushThread(self.world, lambda death: self.node.on_died(self, death))
         self.files = SimFiles(node.disk, partial(node.before_disk, self), self._sync_pause)
 
     @property
@@ -133,7 +133,7 @@ class Process:
             on_note=self._note, limits=node.limits,
         )  # fmt: skip
         recovered = self.storage.recovered
-        self.watch.recovered(self, recovered)
+        self.watch.on_recovered(self, recovered)
         self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
         self.machine = Register(self)
         self.is_listening = True
@@ -181,7 +181,7 @@ class Process:
         self.connections[self._accepted] = connection
         return self._accepted
 
-    def disconnected(self, connection: Connection) -> None:
+    def on_disconnected(self, connection: Connection) -> None:
         """A client has closed its connection."""
         if self.connections.pop(connection.id, None) is not None:
             self.handle(Disconnected(connection.id))
@@ -199,14 +199,14 @@ class Process:
         if type(requested.request) is ApiVersionsRequest:
             self._answer(connection.id, VERSIONS)  # in a node, the table of APIs answers it, and not the replica
             return
-        self.watch.asked(self, frame, requested)
+        self.watch.on_asked(self, frame, requested)
         self.handle(requested)
         if not self.is_dead:
             self.watch.took_request(self, frame, requested)
 
     def handle_answer(self, frame: Frame, answered: Answered) -> None:
         if not self.is_dead:
-            self.watch.answered(self, frame, answered)
+            self.watch.on_answered(self, frame, answered)
             self.handle(answered)
 
     def handle(self, event: Input | None) -> None:
@@ -221,7 +221,7 @@ class Process:
             now_ms = self.clock.ms(self.world.now)
             effects = start(replica, now_ms) if event is None else step(replica, event, now_ms)
             self.steps += 1
-            self.watch.stepped(self, name, event, effects)
+            self.watch.on_stepped(self, name, event, effects)
             for effect in effects:
                 self._perform(effect)
             if replica.deadline_ms < self._timer_ms:
@@ -235,9 +235,9 @@ class Process:
                 act, event = self._own.popleft()
                 act(event)
         except Dead as death:
-            self.node.died(self, death)
+            self.node.on_died(self, death)
         except DISK_TROUBLE as error:
-            self.node.failed(self, error)
+            self.node.on_failed(self, error)
 
     def _set_timer(self, deadline_ms: int) -> None:
         if self.clock.frozen:
@@ -256,7 +256,7 @@ class Process:
         elif self.replica.deadline_ms < NEVER:
             self._set_timer(self.replica.deadline_ms)
 
-    def clock_changed(self) -> None:
+    def on_clock_changed(self) -> None:
         """The monotonic clock changes its rate."""
         self._timer_at = self._timer_ms = NEVER
         if self.is_listening and self.replica.deadline_ms < NEVER:
@@ -316,16 +316,16 @@ class Process:
 
     def _high_watermark(self, effect: do.HighWatermark) -> None:
         self.storage.perform(effect)
-        self._own.append((self.machine.committed, effect.offset))
+        self._own.append((self.machine.on_committed, effect.offset))
 
     def _load_snapshot(self, effect: do.LoadSnapshot) -> None:
         self._own.append((self.machine.load, effect.id))
 
-    def _leader_changed(self, effect: do.LeaderChanged) -> None:
-        self._own.append((self.machine.leader_changed, effect))
+    def _on_leader_changed(self, effect: do.LeaderChanged) -> None:
+        self._own.append((self.machine.on_leader_changed, effect))
 
-    def _proposal_refused(self, effect: do.ProposalRefused) -> None:
-        self._own.append((self.machine.refused, effect))
+    def _on_proposal_refused(self, effect: do.ProposalRefused) -> None:
+        self._own.append((self.machine.on_refused, effect))
 
     def _reserve(self, effect: do.ReserveOffsets) -> None:
         self._own.append((self.machine.reserve, effect))
@@ -333,19 +333,19 @@ class Process:
     def _supports(self, effect: do.KraftVersionSupport) -> None:
         self._own.append((self.machine.supports, effect))
 
-    def _confirmed(self, effect: do.LeadershipConfirmed) -> None:
-        self._own.append((self.machine.confirmed, effect))
+    def _on_confirmed(self, effect: do.LeadershipConfirmed) -> None:
+        self._own.append((self.machine.on_confirmed, effect))
 
-    def _noted(self, effect: do.Noted) -> None:
+    def _on_noted(self, effect: do.Noted) -> None:
         self._note(effect.name, effect.fields)
 
     def _shutdown_complete(self, _effect: do.ShutdownComplete) -> None:
         self.world.after(0, self.when_awake, self._leave)
 
-    def _denied(self, effect: do.Denied) -> None:
-        self.node.failed(self, PartDenied(f"node {effect.peer} does not let it take part"))
+    def _on_denied(self, effect: do.Denied) -> None:
+        self.node.on_failed(self, PartDenied(f"node {effect.peer} does not let it take part"))
 
-    def _voters_changed(self, _effect: do.VotersChanged) -> None:
+    def _on_voters_changed(self, _effect: do.VotersChanged) -> None:
         """Channels follow the endpoints of each `Send`."""
 
     # The disk
@@ -357,7 +357,7 @@ class Process:
         """Called on the thread where the disk failed; from the flush thread, the node learns of it after a hand-off."""
         assert isinstance(failure.error, OSError), failure
         if self.flush.is_running():
-            self.world.after(HANDOFF_US, self.when_awake, self.node.failed, self, failure)
+            self.world.after(HANDOFF_US, self.when_awake, self.node.on_failed, self, failure)
 
     def _sync_pause(self) -> None:
         delay = self.node.sync_us()
@@ -374,9 +374,9 @@ class Process:
         try:
             self.storage.tick(self.clock.ms(self.world.now))
         except Dead as death:
-            self.node.died(self, death)
+            self.node.on_died(self, death)
         except DiskFailed as error:
-            self.node.failed(self, error)
+            self.node.on_failed(self, error)
         if not self.has_failed:
             self.handle(WallClock(self.clock.wall_offset_ms))
             self.world.after(HOUSEKEEPING_US, self.when_awake, self._every_second)
@@ -390,11 +390,11 @@ class Process:
         try:
             self.storage.close()
         except Dead as death:
-            self.node.died(self, death)
+            self.node.on_died(self, death)
         except DiskFailed as error:
-            self.node.failed(self, error)
+            self.node.on_failed(self, error)
         else:
-            self.node.left(self)
+            self.node.on_left(self)
 
     def resign(self) -> None:
         """The process cannot go on: a leader sends EndQuorumEpoch; no more input is accepted, nothing is written."""
@@ -415,7 +415,7 @@ class Process:
         self.flush.die()
 
     def _note(self, name: str, fields: dict[str, Any]) -> None:
-        self.watch.noted(self, name, fields)
+        self.watch.on_noted(self, name, fields)
 
     # The method for each effect
 
@@ -426,15 +426,15 @@ class Process:
         do.ReplySnapshot: _reply_snapshot,
         do.HighWatermark: _high_watermark,
         do.LoadSnapshot: _load_snapshot,
-        do.LeaderChanged: _leader_changed,
-        do.ProposalRefused: _proposal_refused,
+        do.LeaderChanged: _on_leader_changed,
+        do.ProposalRefused: _on_proposal_refused,
         do.ReserveOffsets: _reserve,
         do.KraftVersionSupport: _supports,
-        do.LeadershipConfirmed: _confirmed,
-        do.Noted: _noted,
+        do.LeadershipConfirmed: _on_confirmed,
+        do.Noted: _on_noted,
         do.ShutdownComplete: _shutdown_complete,
-        do.Denied: _denied,
-        do.VotersChanged: _voters_changed,
+        do.Denied: _on_denied,
+        do.VotersChanged: _on_voters_changed,
         **dict.fromkeys(
             (
                 do.SaveElection, do.Append, do.Truncate, do.ResetLog, do.SaveEpochs, do.AdvanceLogStart,

@@ -84,7 +84,7 @@ class Register:
 
     # Called by raft
 
-    def committed(self, high_watermark: int) -> None:
+    def on_committed(self, high_watermark: int) -> None:
         """All whole batches below it may be applied."""
         process = self._process
         while self.offset < high_watermark:
@@ -95,11 +95,11 @@ class Register:
                 self.replay.take(data[batch.position : batch.position + batch.size])
                 self.offset = batch.last_offset + 1
                 self.epoch, self.timestamp_ms = batch.leader_epoch, batch.max_timestamp
-        process.watch.applied(process, self.offset, self.epoch, self.replay)
+        process.watch.on_applied(process, self.offset, self.epoch, self.replay)
         while self.pending and self.pending[0][0] <= high_watermark:
             end, numbers = self.pending.popleft()
             if self.leads is not None:
-                process.watch.acknowledged(process, numbers, end)
+                process.watch.on_acknowledged(process, numbers, end)
         every = self._node.snapshot_every
         if every and self.offset - self._snapshot_at >= every:
             self._take_snapshot()
@@ -115,9 +115,9 @@ class Register:
         self.replay.registers = dict(found.registers)
         self.offset, self.epoch = snapshot
         self._snapshot_at = snapshot.end_offset
-        self._process.watch.loaded(self._process, snapshot, found)
+        self._process.watch.on_loaded(self._process, snapshot, found)
 
-    def leader_changed(self, event: LeaderChanged) -> None:
+    def on_leader_changed(self, event: LeaderChanged) -> None:
         """Set whether it may write, and from which offset."""
         self.leads = None
         self._is_asking = False
@@ -148,15 +148,15 @@ class Register:
         self._hand(UpgradeKraftVersion(self.leads, base, level))
         return True
 
-    def refused(self, event: ProposalRefused) -> None:
+    def on_refused(self, event: ProposalRefused) -> None:
         """A write is not in the log; writes after it cannot be either."""
         if self.leads == event.epoch:
             self.leads = None
             self.pending.clear()
 
-    def confirmed(self, event: LeadershipConfirmed) -> None:
+    def on_confirmed(self, event: LeadershipConfirmed) -> None:
         self._is_asking = False
-        self._process.watch.confirmed(self._process, event.number, event.epoch, self.offset)
+        self._process.watch.on_confirmed(self._process, event.number, event.epoch, self.offset)
 
     # Called by clients
 
@@ -198,7 +198,7 @@ class Register:
         if not self._is_asking:
             self._is_asking = True
             self._questions += 1
-            self._process.watch.questioned(self._process, self._questions)
+            self._process.watch.on_questioned(self._process, self._questions)
             self._process.handle(ConfirmLeadership(self._questions))
         return self._questions
 

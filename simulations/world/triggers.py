@@ -34,12 +34,12 @@ class Triggers:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.armed: dict[str, list[Pending]] = {}
+        self.armed_states: dict[str, list[Pending]] = {}
         self.states: list[tuple[str, Callable[[Process], None]]] = []
         self.operator_delay_us = OPERATOR_US
 
     def arm(self, name: str, pending: Pending) -> None:
-        self.armed.setdefault(name, []).append(pending)
+        self.armed_states.setdefault(name, []).append(pending)
 
     def arm_state(self, name: str, act: Callable[[Process], None]) -> None:
         assert name in STATES, f"no state {name!r}; known are {', '.join(STATES)}"
@@ -47,22 +47,22 @@ class Triggers:
 
     def disarm(self) -> None:
         """Remove all triggers."""
-        self.armed.clear()
+        self.armed_states.clear()
         self.states.clear()
 
     def reach(self, name: str, process: Process) -> None:
         """A node is at a point. Raises Dead if it ends there."""
-        for pending in list(self.armed.get(name, ())):
+        for pending in list(self.armed_states.get(name, ())):
             if pending.node not in {0, process.node.id}:
                 continue
             if pending.role and pending.role != role_of(process):
                 continue
             pending.left -= 1
             if pending.left <= 0:
-                waiting = self.armed[name]
+                waiting = self.armed_states[name]
                 waiting.remove(pending)
                 if not waiting:
-                    del self.armed[name]
+                    del self.armed_states[name]
                 pending.act(process)
 
     def look(self, process: Process) -> None:
@@ -85,12 +85,12 @@ def _leaders(ledger: Ledger) -> list[Process]:
     return [each for each in ledger.running() if each.steps and isinstance(each.replica.role, Leader)]
 
 
-def _unflushed(ledger: Ledger) -> bool:
+def _has_unflushed(ledger: Ledger) -> bool:
     """A leader has records that are not on its own disk."""
     return any(each.replica.log.durable_end < each.replica.log.end for each in _leaders(ledger))
 
 
-def _uncommitted(ledger: Ledger) -> bool:
+def _has_uncommitted(ledger: Ledger) -> bool:
     """A leader has three batches or more that are not committed."""
     return any(
         (shadow := ledger.shadow(each)).end > ledger.history.end and len(shadow.ends) > 3
@@ -128,7 +128,7 @@ def _downloading(ledger: Ledger) -> bool:
     )
 
 
-def _diverged(ledger: Ledger) -> bool:
+def _has_diverged(ledger: Ledger) -> bool:
     """A node has records that will be truncated: a later epoch has committed others."""
     history = ledger.history
     for shadow in ledger.shadows.values():
@@ -138,11 +138,11 @@ def _diverged(ledger: Ledger) -> bool:
 
 
 STATES: dict[str, Callable[[Ledger], bool]] = {
-    "unflushed": _unflushed,
-    "uncommitted": _uncommitted,
+    "unflushed": _has_unflushed,
+    "uncommitted": _has_uncommitted,
     "two-leaders": _two_leaders,
     "election": _election,
     "lagging": _lagging,
     "downloading": _downloading,
-    "diverged": _diverged,
+    "diverged": _has_diverged,
 }

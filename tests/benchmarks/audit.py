@@ -60,7 +60,7 @@ def line_us(count: int) -> float:
         audit.begin(cast("Any", SimpleNamespace()))
         begin = time.thread_time()
         for _ in range(count):
-            audit.answered(context, CreateTopicsResponse(topics=(made,)))
+            audit.on_answer(context, CreateTopicsResponse(topics=(made,)))
         taken = time.thread_time() - begin
         file.close()
         assert file.lost == 0

@@ -16,7 +16,7 @@ import pytest
 
 from controller.core.apis import APIS
 from controller.interface.inputs import Requested
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from records.batch import batches
 from records.errors import ApiError
 from records.messages.brokers import BrokerHeartbeatRequest
@@ -118,7 +118,7 @@ class Watched(Life):
         try:
             result = handler(replayed(self.rig.log, end_offset), context, request, env)
         except ApiError as error:
-            expected, writes = refused(request, error, context.version), False
+            expected, writes = error_response(request, error, context.version), False
         else:
             expected, writes = result.response, bool(result.records)
         self.compared[type(request).__name__] += 1

@@ -111,7 +111,7 @@ class Replay:
         """The records that this controller would write here."""
         state, env = self.state, self.env
         if isinstance(record, BrokerRegistrationChangeRecord):
-            return changes(state, heartbeats.fenced(state, env, state.brokers[record.broker_id]))
+            return changes(state, heartbeats.fence(state, env, state.brokers[record.broker_id]))
         registered = state.brokers.get(record.broker_id)
         if registered is not None and registered.incarnation_id == record.incarnation_id:
             return []
@@ -123,7 +123,7 @@ class Replay:
         broker = self.state.brokers[record.broker_id]
         if record.fenced == UNFENCE:
             what = "unfenced"
-            ours = changes(self.state, heartbeats.unfenced(self.state, self.env, broker))
+            ours = changes(self.state, heartbeats.unfence(self.state, self.env, broker))
         elif record.in_controlled_shutdown:
             what = "shut down"
             ours = changes(self.state, heartbeats.in_controlled_shutdown(self.state, self.env, broker))

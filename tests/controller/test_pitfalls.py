@@ -3,7 +3,7 @@
 import pytest
 
 from controller.interface.inputs import Committed
-from controller.state.partitions.partition import merged
+from controller.state.partitions.partition import apply_change
 from records.errors import Error
 from records.frame import encode_record
 from records.messages.brokers import BrokerHeartbeatRequest
@@ -36,7 +36,7 @@ def test_a_change_that_names_the_current_leader_raises_the_leader_epoch():
     topic_id = rig.create("foo", (0,))
     before = rig.partition("foo")
 
-    after = merged(before, PartitionChangeRecord(partition_id=0, topic_id=topic_id, leader=before.leader))
+    after = apply_change(before, PartitionChangeRecord(partition_id=0, topic_id=topic_id, leader=before.leader))
 
     assert (after.leader, after.leader_epoch) == (before.leader, before.leader_epoch + 1)
 

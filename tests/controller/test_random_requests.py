@@ -208,7 +208,7 @@ def check(rig):
         assert set(partition.isr) <= set(partition.replicas), where
         assert not set(partition.isr) & set(partition.elr), where
         assert set(partition.adding) <= set(partition.replicas), where
-        assert partition.isr or state.elr_enabled, where
+        assert partition.isr or state.is_elr_enabled, where
         if partition.leader != NO_LEADER:
             assert partition.leader in partition.isr, where
             # A broker that was in controlled shutdown, was fenced and comes back without registering anew, as none of

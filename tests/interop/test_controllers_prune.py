@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.features.levels import metadata_version_named
+from controller.features.levels import find_metadata_version
 from records.messages.controllers import ControllerRegistrationRequest
 from tests.interop.cluster import OURS, STOCK, cluster, eventually
 from tests.interop.kraftctl import kraftctl
@@ -46,7 +46,7 @@ def test_a_ghost_blocks_an_upgrade_until_it_is_pruned(tmp_path: Path, stock: Sto
     with cluster(tmp_path, stock, QUORUMS[name], 0, "--release-version", "4.0") as found:
         upgrade = ("--bootstrap-controller", found.bootstrap_controller, "upgrade", "--release-version", stock.release)
         eventually(lambda: stock.tool("features", *upgrade, "--dry-run").returncode == 0, "all have registered")
-        register(found, GHOST, metadata_version_named("4.0").level)
+        register(found, GHOST, find_metadata_version("4.0").level)
 
         # The pain: one id that nobody knows any more, and stock 4.3 has no way to remove it.
         blocked = stock.tool("features", *upgrade)

@@ -66,7 +66,10 @@ ROWS: tuple[tuple[str, str, Edit], ...] = (
          "    ...",
      )),
     ("order", "CreateTopics: the last partition first",
-     Edit(f"{HANDLERS}.topics", "created", "enumerate(assignments)", "reversed(list(enumerate(assignments)))")),
+     Edit(
+         f"{HANDLERS}.topics", "create_topic_records",
+         "enumerate(assignments)", "reversed(list(enumerate(assignments)))",
+     )),
     ("order", "the upgrade to ELRs: configs after the level",
      Edit(
          f"{HANDLERS}.features", "update_features",

@@ -4,7 +4,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from raft.discovery import LeaderReport, is_consistent, is_reachable, learn, refused, report_of, take_answer, unexpected
+from raft.discovery import (
+    LeaderReport,
+    is_consistent,
+    is_reachable,
+    learn,
+    note_refusal,
+    note_unexpected,
+    report_of,
+    take_answer,
+)
 from raft.interface.config import Endpoint
 from raft.interface.effects import Denied
 from raft.interface.limits import EPOCH_MAX
@@ -135,7 +144,7 @@ def test_the_shared_fields_of_an_answer_are_handled_before_the_rest(
 def test_only_a_peer_that_lets_a_node_take_no_part_ends_it(error: Error) -> None:
     bench = unattached()
 
-    is_success = refused(bench.replica, 2, error)
+    is_success = note_refusal(bench.replica, 2, error)
 
     assert not is_success
     assert (Denied(2) in bench.wait(1)) is (error == Error.CLUSTER_AUTHORIZATION_FAILED)
@@ -144,7 +153,7 @@ def test_only_a_peer_that_lets_a_node_take_no_part_ends_it(error: Error) -> None
 def test_an_unexpected_error_is_noted_and_no_success() -> None:
     bench = unattached()
 
-    is_success = unexpected(bench.replica, 2, Error.UNKNOWN_SERVER_ERROR)
+    is_success = note_unexpected(bench.replica, 2, Error.UNKNOWN_SERVER_ERROR)
     bench.wait(1)
 
     assert (is_success, bench.notes[-1]) == (False, "peer_answered_error")

@@ -23,7 +23,7 @@ from records.control_batch import control_records_of, decode_control
 from records.frame import decode_record, encode_record
 from records.printing.json_form import from_json
 from records.printing.json_text import read_json
-from records.registry import class_named
+from records.registry import find_class
 from records.schema import schema_of
 from records.wire import DecodeError, EncodeError
 from tests.records import field_tables
@@ -125,7 +125,7 @@ def corpus() -> list[Subject]:
     found: list[Subject] = []
     for table in ("wire.tsv", "wire-unknown-tags.tsv"):
         for name, version, text, data in wire_rows(table):
-            cls = class_named(name)
+            cls = find_class(name)
             found.append(("message", data, message_reader(cls, version)))
             if schema_of(cls).kind == "metadata":
                 found.append(("frame", encode_record(decode(cls, version, data), version), frame_reader))
@@ -137,7 +137,7 @@ def corpus() -> list[Subject]:
             fields_table = table_of(name, version)
             assert fields_table
             data = field_tables.encode(fields_table, version, field_tables.generate(fields_table, version, rng))
-            found.append(("message", data, message_reader(class_named(name), version)))
+            found.append(("message", data, message_reader(find_class(name), version)))
     for path in [*files("*.log"), *files("*.checkpoint")]:
         data = path.read_bytes()
         for batch in list(batches(data))[:20]:

@@ -18,7 +18,7 @@ from records.messages.partitions import AlterPartitionRequest
 from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
-from records.registry import class_named
+from records.registry import find_class
 from records.schema import default_of, replace, schema_of
 from records.wire import DecodeError, EncodeError
 from tests.records.golden import wire_rows
@@ -183,7 +183,7 @@ def test_lenient_and_strict_decoding_agree_on_what_both_accept() -> None:
     """Bytes of stock, and those with one changed."""
     rng = Random(6)
     for name, version, _, data in wire_rows("wire.tsv")[::5]:
-        cls = class_named(name)
+        cls = find_class(name)
         for changed in (data, _with_one_changed(data, rng)):
             run = make_decoder(schema_of(cls), version, lenient=True)
             try:
@@ -208,7 +208,7 @@ def test_fast_and_careful_decoding_accept_the_same_bytes() -> None:
     """Bytes of stock, and those with one changed: the careful decoder must find a fault where the fast one did."""
     rng = Random(5)
     for name, version, _, data in wire_rows("wire.tsv")[::3]:
-        schema = schema_of(class_named(name))
+        schema = schema_of(find_class(name))
         fast, careful = make_decoder(schema, version), make_decoder(schema, version, careful=True)
         for _ in range(4):
             changed = bytearray(data)

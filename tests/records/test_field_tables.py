@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from records.codec import decode, encode
-from records.registry import class_named, every_name
+from records.registry import every_name, find_class
 from records.schema import is_struct, schema_of
 from tests.records import field_tables
 from tests.records.golden import wire_rows
@@ -24,7 +24,7 @@ def every_version() -> list[tuple[str, int]]:
     return [
         (name, version)
         for name in every_name()
-        for version in range(schema_of(class_named(name)).versions[0], schema_of(class_named(name)).versions[1] + 1)
+        for version in range(schema_of(find_class(name)).versions[0], schema_of(find_class(name)).versions[1] + 1)
     ]
 
 
@@ -53,7 +53,7 @@ def _ours(field: Any, value: Any) -> Any:
 
 
 def check(name: str, version: int) -> None:
-    table, cls = table_of(name, version), class_named(name)
+    table, cls = table_of(name, version), find_class(name)
     assert table is not None, f"no table knows {name} v{version}"
     rng = Random(f"{name} {version}")
     for _ in range(VALUES):

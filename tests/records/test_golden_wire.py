@@ -7,7 +7,7 @@ import pytest
 from records.codec import decode, encode, encode_parts
 from records.printing.json_form import from_json, to_json
 from records.printing.json_text import json_text, read_json
-from records.registry import class_named
+from records.registry import find_class
 from records.schema import is_struct, replace, schema_of
 from tests.records.golden import wire_rows
 
@@ -32,7 +32,7 @@ def without_unknown_tags(message: object) -> object:
 @pytest.mark.parametrize("table", TABLES)
 def test_stocks_bytes_are_decoded_and_encoded_again(table: str) -> None:
     for name, version, _, data in wire_rows(table):
-        message = decode(class_named(name), version, data)
+        message = decode(find_class(name), version, data)
 
         assert encode(message, version) == data, (name, version)
         assert b"".join(encode_parts(message, version)) == data, (name, version)
@@ -41,7 +41,7 @@ def test_stocks_bytes_are_decoded_and_encoded_again(table: str) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_our_json_equals_stocks_to_the_character(table: str) -> None:
     for name, version, text, data in wire_rows(table):
-        message = decode(class_named(name), version, data)
+        message = decode(find_class(name), version, data)
 
         assert json_text(to_json(message, version)) == text, (name, version)
 
@@ -49,7 +49,7 @@ def test_our_json_equals_stocks_to_the_character(table: str) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_the_json_of_stock_is_read_as_the_message(table: str) -> None:
     for name, version, text, data in wire_rows(table):
-        cls = class_named(name)
+        cls = find_class(name)
         message = from_json(cls, version, read_json(text))
 
         assert message == without_unknown_tags(decode(cls, version, data)), (name, version)
@@ -61,8 +61,8 @@ def test_unknown_tags_are_kept() -> None:
     kept = [
         name
         for name, version, _, data in wire_rows("wire-unknown-tags.tsv")
-        if schema_of(class_named(name)).is_flexible(version)
-        and without_unknown_tags(message := decode(class_named(name), version, data)) != message
+        if schema_of(find_class(name)).is_flexible(version)
+        and without_unknown_tags(message := decode(find_class(name), version, data)) != message
     ]
 
     assert len(kept) > 200

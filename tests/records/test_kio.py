@@ -19,7 +19,7 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 
 from records.codec import encode
-from records.registry import class_named, every_name
+from records.registry import every_name, find_class
 from records.schema import schema_of
 from tests.records import field_tables
 from tests.records.test_field_tables import as_message, table_of
@@ -35,7 +35,7 @@ VALUES = 6
 
 def kio_class(name: str, version: int) -> type[Any] | None:
     """kio's class of a message; None where it has none."""
-    kind = schema_of(class_named(name)).kind
+    kind = schema_of(find_class(name)).kind
     if kind not in MODULES:
         return None
     stem = name if kind in {"header", "data"} else re.sub("(Request|Response)$", "", name)
@@ -48,7 +48,7 @@ def kio_class(name: str, version: int) -> type[Any] | None:
 SHARED = [
     (name, version)
     for name in every_name()
-    for version in range(schema_of(class_named(name)).versions[1] + 1)
+    for version in range(schema_of(find_class(name)).versions[1] + 1)
     if kio_class(name, version) is not None
 ]
 
@@ -78,7 +78,7 @@ def test_kio_reads_and_writes_our_bytes(name: str) -> None:
         rng = Random(f"kio {name} {version}")
         for _ in range(VALUES):
             fields = tamed(table.fields, field_tables.generate(table, version, rng), rng)
-            ours = encode(as_message(class_named(name), fields), version)
+            ours = encode(as_message(find_class(name), fields), version)
 
             entity, size = entity_reader(cls)(ours, 0)
             theirs = io.BytesIO()

@@ -16,7 +16,7 @@ from records.messages.proposals.group_proposal import (
 )
 from records.messages.proposals.kip4_proposal import AlterTopicRequest, TopicMetadataResponseV1
 from records.printing.guide import fields_of, grammar, guide_of, meaning, meanings, whole_guide
-from records.registry import APIS, PROPOSALS, class_named, every_name, request_class, response_class
+from records.registry import APIS, PROPOSALS, every_name, find_class, request_class, response_class
 from records.schema import schema_of
 from records.wire import DecodeError
 from tests.records.test_round_trips import goes_round
@@ -81,18 +81,18 @@ def on_one_line(printed: str) -> str:
 
 
 def test_the_grammars_equal_those_of_the_proposals() -> None:
-    assert [on_one_line(grammar(class_named(name), 0)) for name in PROPOSALS] == FORMS.splitlines()
+    assert [on_one_line(grammar(find_class(name), 0)) for name in PROPOSALS] == FORMS.splitlines()
 
 
 @pytest.mark.parametrize("name", PROPOSALS)
 def test_every_proposed_message_is_decoded_as_encoded(name: str) -> None:
-    goes_round(class_named(name), 0)
+    goes_round(find_class(name), 0)
 
 
 @pytest.mark.parametrize("name", PROPOSALS)
 def test_every_field_of_a_proposed_message_is_described(name: str) -> None:
-    head, own = meanings(class_named(name))
-    paths = [path for path, _ in fields_of(class_named(name), 0)]
+    head, own = meanings(find_class(name))
+    paths = [path for path, _ in fields_of(find_class(name), 0)]
 
     assert head.endswith((".", ")."))
     assert all(meaning(path, own).endswith(".") for path in paths)
@@ -101,7 +101,7 @@ def test_every_field_of_a_proposed_message_is_described(name: str) -> None:
 
 def test_no_proposed_message_has_an_api_key_or_is_served() -> None:
     for name in PROPOSALS:
-        schema = schema_of(class_named(name))
+        schema = schema_of(find_class(name))
 
         assert (schema.api_key, schema.served, schema.versions) == (None, None, (0, 0))
     reached = {side(key).__name__ for key in APIS for side in (request_class, response_class)}
@@ -187,7 +187,7 @@ def fields_listed_in(page: str, name: str) -> set[str]:
 def test_the_pages_explain_the_reading_of_each_field(name: str) -> None:
     page = "group-proposal.md" if name.startswith("Proposed") else "kip-4-proposal.md"
 
-    fields = {path.split(".")[-1] for path, _ in fields_of(class_named(name), 0)}
+    fields = {path.split(".")[-1] for path, _ in fields_of(find_class(name), 0)}
 
     assert fields - fields_listed_in(page, name) == set()
 

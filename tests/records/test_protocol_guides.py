@@ -12,7 +12,7 @@ import pytest
 
 from records.codec import decode, encode
 from records.printing.guide import grammar, type_name
-from records.registry import class_named
+from records.registry import find_class
 from records.schema import is_struct, schema_of
 from tests.records.golden import DATA
 from tests.records.guide_comparison import guide
@@ -111,7 +111,7 @@ def flat(fields: list[Field], path: str = "") -> list[tuple[str, str, str]]:
 def renamed(name: str, version: int, fields: list[Field]) -> list[Field]:
     formerly = {
         field.name: RENAMED[name, field.name]
-        for field in schema_of(class_named(name)).fields
+        for field in schema_of(find_class(name)).fields
         if field.formerly and version <= field.formerly[1]
     }
     return [(formerly.get(field, field), around, inner) for field, around, inner in fields]
@@ -124,7 +124,7 @@ def renamed(name: str, version: int, fields: list[Field]) -> list[Field]:
 )
 def test_our_grammars_equal_stocks(name: str, versions: list[int], text: str) -> None:
     for version in versions:
-        assert flat(renamed(name, version, ours(class_named(name), version))) == flat(parsed(text)), version
+        assert flat(renamed(name, version, ours(find_class(name), version))) == flat(parsed(text)), version
 
 
 def test_stocks_grammars_are_complete() -> None:
@@ -159,7 +159,7 @@ def old_value(name: str, type_: str, rng: Random) -> bytes:
 @pytest.mark.parametrize("grammar", guide("0.9").grammars, ids=lambda grammar: f"{grammar.title} {grammar.version}")
 def test_every_grammar_of_the_old_protocol_decodes(grammar: Printed) -> None:
     api, side = grammar.title.split()
-    cls = class_named(API_NAMES.get(api, api) + side)
+    cls = find_class(API_NAMES.get(api, api) + side)
     rng = Random(f"{grammar.title} {grammar.version}")
     for _ in range(20):
         data = old_bytes(grammar.fields, rng)
@@ -168,7 +168,7 @@ def test_every_grammar_of_the_old_protocol_decodes(grammar: Printed) -> None:
 
 
 def test_a_grammar_is_printed_as_kafka_prints_it() -> None:
-    assert grammar(class_named("VoteResponse"), 2).splitlines() == [
+    assert grammar(find_class("VoteResponse"), 2).splitlines() == [
         "Vote Response (Version: 2) => { error_code (topics) node_endpoints<tag: 0> }",
         "  error_code => INT16",
         "  topics => { topic_name (partitions) }",

@@ -27,7 +27,7 @@ from records.metadata.configs import FeatureLevelRecord
 from records.metadata.transactions import NoOpRecord
 from records.printing.json_form import from_json, to_json
 from records.printing.json_text import json_text
-from records.registry import APIS, class_named, request_class, response_class
+from records.registry import APIS, find_class, request_class, response_class
 from records.schema import default_of, schema_of
 from records.uuids import METADATA_TOPIC_ID, ZERO_UUID, parse_uuid, uuid_text
 from records.wire import EncodeError
@@ -78,7 +78,7 @@ MESSAGES = [name for name, value in rows().items() if MESSAGE.match(name) and re
 def test_a_message_body_is_decoded_and_encoded_again(name: str) -> None:
     match = MESSAGE.match(name)
     assert match
-    cls, version = class_named(match[1]), int(match[2])
+    cls, version = find_class(match[1]), int(match[2])
 
     assert encode(decode(cls, version, data_of(name)), version) == data_of(name)
 

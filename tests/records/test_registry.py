@@ -7,8 +7,8 @@ import pytest
 from records.registry import (
     APIS,
     METADATA_RECORDS,
-    class_named,
     every_name,
+    find_class,
     metadata_class,
     request_class,
     response_class,
@@ -30,7 +30,7 @@ def test_every_name_leads_to_its_class() -> None:
     names = every_name()
 
     assert len(names) == len(set(names)) == 2 * len(APIS) + len(METADATA_RECORDS) + 16
-    assert [class_named(name).__name__ for name in names] == names
+    assert [find_class(name).__name__ for name in names] == names
 
 
 def test_request_and_response_have_the_same_versions() -> None:
@@ -40,6 +40,6 @@ def test_request_and_response_have_the_same_versions() -> None:
 
 
 def test_an_unknown_key_is_a_key_error() -> None:
-    for ask, what in ((request_class, 95), (response_class, -1), (metadata_class, 6), (class_named, "Fetch")):
+    for ask, what in ((request_class, 95), (response_class, -1), (metadata_class, 6), (find_class, "Fetch")):
         with pytest.raises(KeyError):
             ask(what)  # type: ignore[arg-type]

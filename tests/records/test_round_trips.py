@@ -11,7 +11,7 @@ from records.codec import decode, decode_prefix, encode, encode_parts
 from records.generation.decoding import make_decoder
 from records.printing.json_form import from_json, to_json
 from records.printing.json_text import json_text, read_json
-from records.registry import class_named, every_name
+from records.registry import every_name, find_class
 from records.schema import schema_of
 from records.strategies import messages
 from tests.records.test_golden_wire import without_unknown_tags
@@ -21,7 +21,7 @@ EXAMPLES = 6
 
 @pytest.mark.parametrize("name", every_name())
 def test_every_version_is_decoded_as_encoded(name: str) -> None:
-    cls = class_named(name)
+    cls = find_class(name)
     first, last = schema_of(cls).versions
     for version in range(first, last + 1):
         goes_round(cls, version)

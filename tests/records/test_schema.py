@@ -8,8 +8,8 @@ import pytest
 
 from records.messages.fetch import FetchRequest
 from records.metadata.topics import PartitionChangeRecord, TopicRecord
-from records.registry import class_named, every_name
-from records.schema import LATEST, default_of, json_name, message, replace, schema_of, since, tagged, until
+from records.registry import every_name, find_class
+from records.schema import LATEST, default_of, json_name, message, replace, schema_of, since, tagged_field, until
 from records.wire import array, int32, nullable, string
 
 TOPIC_ID = bytes(range(16))
@@ -63,9 +63,9 @@ def test_a_copy_keeps_what_is_not_changed() -> None:
 
 def test_a_default_message_has_every_field() -> None:
     for name in every_name():
-        built = default_of(class_named(name))
+        built = default_of(find_class(name))
 
-        assert all(hasattr(built, field.name) for field in schema_of(class_named(name)).fields)
+        assert all(hasattr(built, field.name) for field in schema_of(find_class(name)).fields)
 
 
 def test_names_in_json_are_those_of_kafka() -> None:
@@ -96,7 +96,7 @@ def test_a_class_with_field_specifiers_equals_one_of_ours() -> None:
         "__annotations__": {"old": wire["old"], "new": wire["new"][int32], "extra": wire["extra"][string]},
         "old": until(1, default=""),
         "new": since(2, default=()),
-        "extra": tagged(3, default=None, since=2),
+        "extra": tagged_field(3, default=None, since=2),
     }
     cls: Any = message(kind="data", versions=(0, 2), flexible=2)(type("Own", (), namespace))
 

@@ -14,7 +14,7 @@ from simulations.levels.table import load
     [
         ("raft", 1632),  # S26: a voter whose disk was emptied is the one that it was
         ("raft", 7567),
-        ("raft", 7104),  # no disk is whole, so the calm has nobody to cut off
+        ("raft", 7104),  # no disk is whole, so the recovery phase has nobody to cut off
         ("raft", 7132),  # L01: forty syncs of a start on a slow disk
         ("raft", 183),  # L04: a pre-vote given in time arrives when its voter follows a leader again
         ("raft", 7221),  # S28: an order waits while an election is saved

@@ -17,7 +17,7 @@ from records.registry import APIS
 from records.schema import schema_of
 from records.wire import DecodeError, EncodeError
 from tools.client.connection import Connection, NotAuthenticated
-from tools.client.exceptions import PACKAGE, KafkaError, executed, timeout
+from tools.client.exceptions import PACKAGE, KafkaError, execution_exception, timeout
 from tools.client.retries import Retries
 from tools.command_line.java_texts import Uncaught
 
@@ -90,9 +90,9 @@ class Admin:
         )
         end = retries.end
         while True:
-            address = self._assigned(call, end)
+            address = self._find_address(call, end)
             try:
-                return call.outcome(self._asked(address, call.request(self._timeout_ms(end)), end))
+                return call.outcome(self._ask(address, call.request(self._timeout_ms(end)), end))
             except KafkaError as error:
                 if error.code in (Error.NOT_CONTROLLER, Error.NOT_LEADER_OR_FOLLOWER):
                     self.controller = None
@@ -104,48 +104,48 @@ class Admin:
                 failure = Uncaught(f"{PACKAGE}.DisconnectException", text)
                 self._forget(address)
             if not retries.pause():
-                raise self._timed_out(call, retries, failure)
+                raise self._timeout_error(call, retries, failure)
 
     def result(self, call: Call, seconds: float | None = None) -> Any:
         """The outcome of a call, as a Java future has it. Raises Uncaught, wrapped as by the future."""
         try:
             return self.call(call, seconds)
         except Uncaught as error:
-            raise executed(error) from None
+            raise execution_exception(error) from None
 
-    def asked_of(self, address: Address, request: Any) -> Any:
+    def ask_once(self, address: Address, request: Any) -> Any:
         """The response of one node, asked once. Raises Uncaught."""
         try:
-            return self._asked(address, request, time.monotonic() + self.settings.request_timeout)
+            return self._ask(address, request, time.monotonic() + self.settings.request_timeout)
         except OSError as error:
             self._drop(address)
             raise Uncaught(f"{PACKAGE}.DisconnectException", str(error) or None) from None
 
     def versions_of(self, address: Address) -> dict[int, tuple[int, int]]:
         """API key -> least and greatest version that a node serves. Raises Uncaught."""
-        self.asked_of(address, ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1"))
+        self.ask_once(address, ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1"))
         return self._connections[address].versions
 
-    def _timed_out(self, call: Call, retries: Retries, cause: Uncaught) -> Uncaught:
+    def _timeout_error(self, call: Call, retries: Retries, cause: Uncaught) -> Uncaught:
         now, tries = int(time.time() * 1000), retries.failures
         deadline = now + round((retries.end - time.monotonic()) * 1000)
         text = f"Call(callName={call.name}, deadlineMs={deadline}, tries={tries}, nextAllowedTryMs={now})"
         return timeout(f"{text} timed out at {now} after {tries} attempt(s)", cause)
 
-    def _assigned(self, call: Call, end: float) -> Address:
+    def _find_address(self, call: Call, end: float) -> Address:
         """The address of the node for a call; the metadata is asked for until it names one. Raises Uncaught."""
         retries = Retries(end - time.monotonic(), self.settings.retry_backoff)
         while True:
             if self.nodes:
-                wanted = self._wanted(call.where)
+                wanted = self._known_address(call.where)
                 if wanted is not None:
                     return wanted
             if time.monotonic() >= end:
                 raise timeout(f"Timed out waiting for a node assignment. Call: {call.name}")
-            if not self._update(end) or self._wanted(call.where) is None:
+            if not self._update(end) or self._known_address(call.where) is None:
                 retries.pause()
 
-    def _wanted(self, where: Where) -> Address | None:
+    def _known_address(self, where: Where) -> Address | None:
         if isinstance(where, int):
             return self.nodes.get(where)
         if where == CONTROLLER or self.settings.at_controllers:
@@ -169,7 +169,7 @@ class Admin:
             if time.monotonic() >= end:
                 return False
             try:
-                answer = self._asked(address, request, end)
+                answer = self._ask(address, request, end)
             except OSError:
                 self._drop(address)
                 continue
@@ -187,7 +187,7 @@ class Admin:
             return True
         return False
 
-    def _asked(self, address: Address, request: Any, end: float) -> Any:
+    def _ask(self, address: Address, request: Any, end: float) -> Any:
         """The response of one node. Raises KafkaError if it lacks the API or refuses the client, OSError if it does not
         answer.
         """

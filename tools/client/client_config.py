@@ -41,14 +41,14 @@ def read_client_config(path: str, environment: Mapping[str, str] = os.environ) -
     read.
     """
     try:
-        values, security = _secured(_parsed(path), environment)
+        values, security = _resolve_security(_parse_file(path), environment)
         client_id = _text(values, CLIENT_ID)
         return ClientConfig(client_id, _seconds(_text(values, TIMEOUT)), security)
     except ConfigError as error:
         raise ConfigError(error.text if error.text.startswith(path) else f"{path}: {error.text}") from None
 
 
-def _parsed(path: str) -> dict[str, str]:
+def _parse_file(path: str) -> dict[str, str]:
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs 10 ms
         data = file.read(FILE_BYTES_MAX + 1)
     if len(data) > FILE_BYTES_MAX:
@@ -59,7 +59,7 @@ def _parsed(path: str) -> dict[str, str]:
         raise ConfigError(str(error)) from None
 
 
-def _secured(
+def _resolve_security(
     given: Mapping[str, str], environment: Mapping[str, str]
 ) -> tuple[Mapping[str, str], ClientSecurity | None]:
     """The properties with what config providers have, and the security that they ask for."""

@@ -54,7 +54,7 @@ class ClientProperties:
         allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
         found = given
         if given.get(providers.KEY):
-            found = providers.resolved(given, environment, allowed, self.warnings)
+            found = providers.resolve(given, environment, allowed, self.warnings)
         self.originals = {key: text for key, text in found.items() if not key.startswith("listener.name.")}
         self.values: dict[str, Value] = KEYS.parse(self.originals, self.warnings)
 

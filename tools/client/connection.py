@@ -192,14 +192,14 @@ class Connection:
             except ConnectionError:
                 raise
             except OSError as error:
-                raise self._explained(error) from None
+                raise self._explain(error) from None
             if not part:
                 hint = "" if self._security is not None else f" ({HINT})"
                 raise ConnectionError(f"the connection ended after {len(found)} of {size} bytes{hint}")
             found += part
         return bytes(found)
 
-    def _explained(self, error: OSError) -> OSError:
+    def _explain(self, error: OSError) -> OSError:
         """An error of TLS after the handshake, such as a missing certificate in TLS 1.3, with what to do about it."""
         if self._security is None or self._security.context is None:
             return error

@@ -50,7 +50,7 @@ def timeout(message: str, cause: object = None) -> Uncaught:
     return Uncaught(f"{PACKAGE}.TimeoutException", message, cause)
 
 
-def executed(error: Uncaught) -> Uncaught:
+def execution_exception(error: Uncaught) -> Uncaught:
     """The exception that a Java future throws where the call failed with `error`."""
     return Uncaught("java.util.concurrent.ExecutionException", str(error), error)
 

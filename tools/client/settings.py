@@ -46,7 +46,7 @@ class Settings(NamedTuple):
     security: ClientSecurity | None = None
 
 
-def given_by(path: str | None) -> dict[str, str]:
+def read_given(path: str | None) -> dict[str, str]:
     """The properties that `--command-config` names; none without it. Raises Uncaught, also if it cannot be read."""
     try:
         return {} if path is None else read_file(path)
@@ -76,9 +76,9 @@ def settings_of(servers: str | None, controllers: str | None, properties: Mappin
     """
     text = servers if servers is not None else controllers
     assert text is not None
-    secured = _secured(properties)
+    secured = _security_properties(properties)
     given = properties if secured is None else secured.originals
-    values = _checked({**given, SERVERS if servers is not None else CONTROLLERS: text})
+    values = _check_numbers({**given, SERVERS if servers is not None else CONTROLLERS: text})
     if not text.strip():
         raise not_created(f"You must set either {SERVERS} or {CONTROLLERS}")
     if values["default.api.timeout.ms"] < values["request.timeout.ms"]:
@@ -107,7 +107,7 @@ DEFAULTS = {
 }
 
 
-def _checked(given: Mapping[str, str]) -> dict[str, int]:
+def _check_numbers(given: Mapping[str, str]) -> dict[str, int]:
     """The numbers among the settings, after the checks that Java makes of each key. Raises Uncaught."""
     for name in (SERVERS, CONTROLLERS):
         if any(not part.strip() for part in given.get(name, "").split(",")) and given.get(name, "").strip():
@@ -156,7 +156,7 @@ def _addresses(text: str) -> tuple[Address, ...]:
     return tuple(found)
 
 
-def _secured(properties: Mapping[str, str]) -> ClientProperties | None:
+def _security_properties(properties: Mapping[str, str]) -> ClientProperties | None:
     """What the keys of TLS and SASL need; None for PLAINTEXT, for which nothing of it is imported. Raises Uncaught."""
     protocol = properties.get(PROTOCOL, "PLAINTEXT").strip().upper()
     if protocol not in SECURED and not properties.get(PROVIDERS):

@@ -65,7 +65,7 @@ class Reader:
                 self.read_command(parser, values)
                 return
             else:
-                raise ArgumentError(parser, self.unrecognized(" ".join(self.arguments[self.index :])))
+                raise ArgumentError(parser, self.unrecognized_text(" ".join(self.arguments[self.index :])))
         if parser.commands:
             raise ArgumentError(parser, "too few arguments")
         self.finish(parser, values, used, chosen)
@@ -140,7 +140,7 @@ class Reader:
                 used.add(option)
             else:
                 return None, term, None
-        raise ArgumentError(parser, self.unrecognized(term), flag=term)
+        raise ArgumentError(parser, self.unrecognized_text(term), flag=term)
 
     def run_option(self, parser: Parser, values: Values, option: Argument, value: str | None) -> None:
         if not option.takes_value:
@@ -153,7 +153,7 @@ class Reader:
             self.index += 1
         if value is None:
             parser.fail("expected one argument", option)
-        store(parser, values, option, converted(parser, option, value))
+        store(parser, values, option, convert(parser, option, value))
 
     def gather(self, parser: Parser, argument: Argument) -> None:
         """Collect values of positional arguments; `finish` decides which argument gets how many."""
@@ -179,12 +179,12 @@ class Reader:
         for number, argument in enumerate(parser.positionals):
             spare = len(left) - sum(needs[number + 1 :])
             if argument.nargs is None:
-                values[argument.dest] = converted(parser, argument, left.pop(0))
+                values[argument.dest] = convert(parser, argument, left.pop(0))
             elif argument.nargs == (0, 1):
                 if spare:
-                    values[argument.dest] = converted(parser, argument, left.pop(0))
+                    values[argument.dest] = convert(parser, argument, left.pop(0))
             elif count := min(argument.nargs[1], spare):
-                values[argument.dest] = [converted(parser, argument, text) for text in left[:count]]
+                values[argument.dest] = [convert(parser, argument, text) for text in left[:count]]
                 del left[:count]
         for option in parser.options:
             # The last missing argument is reported, as by argparse4j, but a parent parser's takes precedence.
@@ -207,7 +207,7 @@ class Reader:
         self.read(parser.commands[names[0]], values)
         values["command"] = names[0]
 
-    def unrecognized(self, what: str) -> str:
+    def unrecognized_text(self, what: str) -> str:
         advice = ""
         if self.index <= self.last_from_file:
             advice = "\nChecking trailing white spaces or new lines in @file may help."
@@ -248,7 +248,7 @@ def check_exclusive(parser: Parser, option: Argument, chosen: dict[int, Argument
             parser.fail(f"not allowed with argument {other.title()}", option)
 
 
-def converted(parser: Parser, argument: Argument, text: str) -> object:
+def convert(parser: Parser, argument: Argument, text: str) -> object:
     if argument.convert is None:
         return text
     try:

@@ -106,7 +106,7 @@ class Argument:
         """The argument in a usage line, without brackets."""
         return f"{self.flags[0]} {self.metavar()}".rstrip() if self.flags else self.metavar()
 
-    def bracketed(self) -> str:
+    def bracketed_usage(self) -> str:
         """The argument in a usage line: in brackets if it is optional."""
         return f"[{self.usage()}]" if self.flags and not self.required else self.usage()
 
@@ -202,10 +202,10 @@ class Parser:
         words = self.words_before_command()
         if self.command is not None:
             words.append(self.command)
-        words += [option.bracketed() for option in self.options if option.exclusive is None and not option.hidden]
+        words += [option.bracketed_usage() for option in self.options if option.exclusive is None and not option.hidden]
         for group in sorted({option.exclusive for option in self.options if option.exclusive is not None}):
             words += self.exclusive_words(group)
-        words += [positional.bracketed() for positional in self.positionals]
+        words += [positional.bracketed_usage() for positional in self.positionals]
         if self.commands:
             words += [self.command_list(), "..."]
         return words
@@ -229,10 +229,10 @@ class Parser:
         words = above.words_before_command()
         if above.command is not None:
             words.append(above.command)
-        words += [option.bracketed() for option in above.options if option.required and option.exclusive is None]
+        words += [option.bracketed_usage() for option in above.options if option.required and option.exclusive is None]
         for group in sorted(above.one_of):
             words += above.exclusive_words(group)
-        return words + [positional.bracketed() for positional in above.positionals]
+        return words + [positional.bracketed_usage() for positional in above.positionals]
 
     def command_list(self) -> str:
         return "{" + ",".join(self.commands) + "}"

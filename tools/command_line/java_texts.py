@@ -68,7 +68,7 @@ def boolean(value: object) -> str:
     return "true" if value else "false"
 
 
-def parsed_integer(text: str, bits: int = 32) -> int:
+def parse_integer(text: str, bits: int = 32) -> int:
     """Like `integer`, but it raises Uncaught for Java's exception."""
     try:
         return integer(text, bits)

@@ -86,7 +86,7 @@ def pieces(text: str) -> list[str]:
 
 
 def _match(text: str, start: int) -> int:
-    states = _closed(frozenset(("before word",)))
+    states = _close_over(frozenset(("before word",)))
     end = start + 1
     for position in range(start, len(text)):
         classes = _classes(text[position])
@@ -101,10 +101,12 @@ def _match(text: str, start: int) -> int:
 
 @cache
 def _step(states: frozenset[str], classes: str) -> frozenset[str]:
-    return _closed(frozenset(_STATES[state][1][one] for state in states for one in classes if one in _STATES[state][1]))
+    return _close_over(
+        frozenset(_STATES[state][1][one] for state in states for one in classes if one in _STATES[state][1])
+    )
 
 
-def _closed(states: frozenset[str]) -> frozenset[str]:
+def _close_over(states: frozenset[str]) -> frozenset[str]:
     """The states, and those that they reach without reading a character."""
     found = set(states)
     waiting = list(states)

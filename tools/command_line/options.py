@@ -170,7 +170,7 @@ def help_table(options: Sequence[Option]) -> str:
     left_width, right_width = _widths(rows)
     fitted: list[tuple[str, str]] = []
     for left, right in rows:
-        lefts, rights = _fitted(left, left_width), _fitted(right, right_width)
+        lefts, rights = _wrap_text(left, left_width), _wrap_text(right, right_width)
         count = max(len(lefts), len(rights))
         lefts += [""] * (count - len(lefts))
         rights += [""] * (count - len(rights))
@@ -184,7 +184,7 @@ def _widths(rows: Sequence[tuple[str, str]]) -> tuple[int, int]:
     return left, min(_WIDTH - left - 2, max(len(row[1]) for row in rows))
 
 
-def _fitted(text: str, width: int) -> list[str]:
+def _wrap_text(text: str, width: int) -> list[str]:
     """The text in lines of `width`; where a line of it does not fit, all but its first part are indented by two."""
     from tools.command_line.line_breaks import pieces
 

@@ -26,7 +26,7 @@ class PlainStream:
         self._own = own
 
     def write(self, text: str) -> int:
-        return self.stream.write(text if text.isprintable() else escaped(text, self._own, keep="\n\t"))
+        return self.stream.write(text if text.isprintable() else escape(text, self._own, keep="\n\t"))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -55,14 +55,14 @@ class ReadStream(PlainStream):
         raise SystemExit(0)
 
 
-def escaped(text: str, own: tuple[str, ...], keep: str = "") -> str:
+def escape(text: str, own: tuple[str, ...], keep: str = "") -> str:
     """`plain_text`, with the sequences of `own` as they are."""
     if not own:
         return plain_text(text, keep)
-    return own[0].join(escaped(part, own[1:], keep) for part in text.split(own[0]))
+    return own[0].join(escape(part, own[1:], keep) for part in text.split(own[0]))
 
 
-def unguarded(stream: TextIO) -> TextIO:
+def unwrap_stream(stream: TextIO) -> TextIO:
     """The stream behind a `PlainStream`, for what we draw ourselves; a stream that is none, as it is."""
     return stream.stream if isinstance(stream, PlainStream) else stream
 

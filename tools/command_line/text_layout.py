@@ -50,7 +50,7 @@ def wrap(text: str, width: int, offset: int = 0, indent: str = "") -> str:
     for piece in pieces(text):
         column += len(piece)
         if column > width:
-            lines.append(f"{stretched(line, width, column - len(piece))}\n{indent}")
+            lines.append(f"{stretch(line, width, column - len(piece))}\n{indent}")
             line = ""
             column = len(indent) + len(piece)
         line += piece
@@ -61,7 +61,7 @@ def wrap(text: str, width: int, offset: int = 0, indent: str = "") -> str:
     return "".join(lines) + line
 
 
-def stretched(line: str, width: int, column: int) -> str:
+def stretch(line: str, width: int, column: int) -> str:
     """The line, which ends in `column`, with its gaps widened until it ends in column `width`.
 
     The remainder of the division goes to the gaps in the middle. Spaces at both ends are dropped.

@@ -68,9 +68,9 @@ def _settings(options: Options) -> Settings:
     """The client's settings. Raises OptionError, Uncaught; stock's client for this tool does not wrap the exceptions of
     its settings.
     """
-    from tools.client.settings import given_by, settings_of
+    from tools.client.settings import read_given, settings_of
 
-    given = given_by(options.value("command-config"))
+    given = read_given(options.value("command-config"))
     servers = options.value("bootstrap-server")
     if servers is not None and not servers.strip():
         text = "Configuration 'bootstrap.servers' must not be empty. Valid values include: any non-empty value"
@@ -109,7 +109,7 @@ def _api_text(key: int, low: int, high: int) -> str:
     shown = str(low) if low == high else f"{low} to {high}"
     if key > LAST_API or key not in APIS:
         return f"UNKNOWN({key}): {shown}"
-    oldest, latest = _known(key)
+    oldest, latest = _known_versions(key)
     if latest < low:
         usable = "unusable: node too new"
     elif high < oldest:
@@ -119,7 +119,7 @@ def _api_text(key: int, low: int, high: int) -> str:
     return f"{APIS[key][0]}({key}): {shown} [{usable}]"
 
 
-def _known(key: int) -> tuple[int, int]:
+def _known_versions(key: int) -> tuple[int, int]:
     """The versions that a client of 4.4.0 knows."""
     from records.registry import request_class
     from records.schema import schema_of

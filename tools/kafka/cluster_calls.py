@@ -25,10 +25,10 @@ def describe_cluster(admin: Admin, *, fenced: bool = False) -> Any:
         endpoint_type=ENDPOINT_CONTROLLERS if admin.settings.at_controllers else ENDPOINT_BROKERS,
         include_fenced_brokers=fenced,
     )
-    return admin.result(Call("listNodes", lambda _: request, _described))
+    return admin.result(Call("listNodes", lambda _: request, _check_description))
 
 
-def _described(response: Any) -> Any:
+def _check_description(response: Any) -> Any:
     if response.error_code:
         raise KafkaError(response.error_code, response.error_message)
     return response
@@ -37,16 +37,16 @@ def _described(response: Any) -> Any:
 def unregister_broker(admin: Admin, broker_id: int) -> None:
     """Remove the registration of a broker. Raises Uncaught where the node refuses it."""
     request = UnregisterBrokerRequest(broker_id=broker_id)
-    admin.result(Call("unregisterBroker", lambda _: request, _unregistered))
+    admin.result(Call("unregisterBroker", lambda _: request, _check_unregistration))
 
 
 def unregister_controller(admin: Admin, controller_id: int) -> None:
     """Raises Uncaught."""
     request = UnregisterControllerRequest(controller_id=controller_id)
-    admin.result(Call("unregisterController", lambda _: request, _unregistered))
+    admin.result(Call("unregisterController", lambda _: request, _check_unregistration))
 
 
-def _unregistered(response: Any) -> None:
+def _check_unregistration(response: Any) -> None:
     if response.error_code:
         is_final = response.error_code != Error.REQUEST_TIMED_OUT
         raise KafkaError(response.error_code, response.error_message, is_final=is_final)

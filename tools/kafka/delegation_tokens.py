@@ -138,7 +138,7 @@ def _admin(options: Options) -> Admin:
     return Admin(settings_of(options.value("bootstrap-server"), options.value("bootstrap-controller"), given))
 
 
-def _given(options: Options, name: str) -> object:
+def _require_value(options: Options, name: str) -> object:
     """The value of an option that needs one here. Raises OptionError, Uncaught."""
     value = options.value(name)
     if value is None:
@@ -147,7 +147,7 @@ def _given(options: Options, name: str) -> object:
 
 
 def _period_ms(options: Options, name: str) -> int:
-    return int(str(_given(options, name)))
+    return int(str(_require_value(options, name)))
 
 
 def _principals(options: Options, name: str) -> list[Principal]:
@@ -162,7 +162,7 @@ def _principals(options: Options, name: str) -> list[Principal]:
     return found
 
 
-def _shown(principals: Iterable[Principal]) -> str:
+def _list_text(principals: Iterable[Principal]) -> str:
     return f"[{', '.join(':'.join(principal) for principal in principals)}]"
 
 
@@ -173,7 +173,7 @@ def create(admin: Admin, options: Options) -> None:
     renewers = _principals(options, "renewer-principal")
     lifetime_ms = _period_ms(options, MAX_LIFE)
     sys.stdout.write(
-        f"Calling create token operation with renewers :{_shown(renewers)} , max-life-time-period :{lifetime_ms}\n"
+        f"Calling create token operation with renewers :{_list_text(renewers)} , max-life-time-period :{lifetime_ms}\n"
     )
     owners = _principals(options, "owner-principal")
     token = create_token(admin, owners[0] if owners else None, renewers, lifetime_ms)
@@ -185,9 +185,9 @@ def renew(admin: Admin, options: Options) -> None:
     """`--renew`. Raises OptionError, Uncaught."""
     from tools.kafka.token_calls import renew_token
 
-    hmac, period_ms = str(_given(options, "hmac")), _period_ms(options, RENEW)
+    hmac, period_ms = str(_require_value(options, "hmac")), _period_ms(options, RENEW)
     sys.stdout.write(f"Calling renew token operation with hmac :{hmac} , renew-time-period :{period_ms}\n")
-    expires_ms = renew_token(admin, _decoded(hmac), period_ms)
+    expires_ms = renew_token(admin, _decode_hmac(hmac), period_ms)
     sys.stdout.write(f"Completed renew operation. New expiry date : {_date(expires_ms)}")
 
 
@@ -195,9 +195,9 @@ def expire(admin: Admin, options: Options) -> None:
     """`--expire`. Raises OptionError, Uncaught."""
     from tools.kafka.token_calls import expire_token
 
-    hmac, period_ms = str(_given(options, "hmac")), _period_ms(options, EXPIRE)
+    hmac, period_ms = str(_require_value(options, "hmac")), _period_ms(options, EXPIRE)
     sys.stdout.write(f"Calling expire token operation with hmac :{hmac} , expire-time-period :{period_ms}\n")
-    expires_ms = expire_token(admin, _decoded(hmac), period_ms)
+    expires_ms = expire_token(admin, _decode_hmac(hmac), period_ms)
     sys.stdout.write(f"Completed expire operation. New expiry date : {_date(expires_ms)}")
 
 
@@ -207,7 +207,7 @@ def describe(admin: Admin, options: Options) -> None:
 
     owners = _principals(options, "owner-principal")
     if owners:
-        sys.stdout.write(f"Calling describe token operation for owners: {_shown(owners)}\n")
+        sys.stdout.write(f"Calling describe token operation for owners: {_list_text(owners)}\n")
     else:
         sys.stdout.write("Calling describe token operation for current user.\n")
     tokens = describe_tokens(admin, owners)
@@ -223,7 +223,7 @@ def _print(tokens: list[Token]) -> None:
             b2a_base64(token.hmac, newline=False).decode(),
             ":".join(token.owner),
             ":".join(token.requester),
-            _shown(token.renewers),
+            _list_text(token.renewers),
             _date(token.issued_ms),
             _date(token.expires_ms),
             _date(token.max_ms),
@@ -243,7 +243,7 @@ def _date(time_ms: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M", time.localtime(time_ms // 1000))
 
 
-def _decoded(hmac: str) -> bytes:
+def _decode_hmac(hmac: str) -> bytes:
     """The bytes of standard base64. Raises Uncaught with the text of Java's decoder."""
     from records.java.java_base64 import standard_bytes
 

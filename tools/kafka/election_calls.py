@@ -37,11 +37,11 @@ def elect_leaders(
         wanted = None if partitions is None else topics
         return ElectLeadersRequest(election_type=TYPES[kind], topic_partitions=wanted, timeout_ms=timeout_ms)
 
-    found: dict[Partition, KafkaError | None] = admin.call(Call("electLeaders", request, _elected, CONTROLLER))
+    found: dict[Partition, KafkaError | None] = admin.call(Call("electLeaders", request, _election_results, CONTROLLER))
     return found
 
 
-def _elected(response: Any) -> dict[Partition, KafkaError | None]:
+def _election_results(response: Any) -> dict[Partition, KafkaError | None]:
     if response.error_code:
         raise KafkaError(response.error_code)
     return {

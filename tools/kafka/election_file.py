@@ -19,14 +19,14 @@ FILE_BYTES_MAX = 1 << 30
 
 def partitions_in(path: str) -> list[Partition]:
     """Topic and index of each partition. Raises Uncaught with the words of stock's tool."""
-    found = _parsed(_text(path))
+    found = _parse(_text(path))
     if not isinstance(found, dict):
-        raise _mapping(f"Expected JSON object, received {_shown(found)}")
+        raise _mapping(f"Expected JSON object, received {_json_text(found)}")
     if "partitions" not in found:
         raise Uncaught(REFUSED, 'Replica election data is missing "partitions" field')
     listed = found["partitions"]
     if not isinstance(listed, list):
-        raise _mapping(f"Expected JSON array, received {_shown(listed)}")
+        raise _mapping(f"Expected JSON array, received {_json_text(listed)}")
     partitions = [_partition(each) for each in listed]
     repeated = (
         [each for each in dict.fromkeys(partitions) if partitions.count(each) > 1] if _repeats(partitions) else []
@@ -49,30 +49,30 @@ def _text(path: str) -> str:
     return text
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     """The first JSON value; what follows is ignored, as by stock."""
     try:
-        found, _ = json.JSONDecoder(parse_constant=_refused).raw_decode(text.lstrip())
+        found, _ = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode(text.lstrip())
     except (ValueError, RecursionError):
         raise Uncaught(REFUSED, "Replica election data is empty") from None
     return found
 
 
-def _refused(text: str) -> None:
+def _refuse_constant(text: str) -> None:
     raise ValueError(text)
 
 
 def _partition(given: Any) -> Partition:
     if not isinstance(given, dict):
-        raise _mapping(f"Expected JSON object, received {_shown(given)}")
+        raise _mapping(f"Expected JSON object, received {_json_text(given)}")
     for name in ("topic", "partition"):
         if name not in given:
             raise _mapping(f"No such field exists: `{name}`")
         if name == "topic" and not isinstance(given[name], str):
-            raise _mapping(f"Expected `String` value, received {_shown(given[name])}")
+            raise _mapping(f"Expected `String` value, received {_json_text(given[name])}")
     index = given["partition"]
     if isinstance(index, bool) or not isinstance(index, int) or not -(1 << 31) <= index < 1 << 31:
-        raise _mapping(f"Expected `Integer` value, received {_shown(index)}")
+        raise _mapping(f"Expected `Integer` value, received {_json_text(index)}")
     return given["topic"], index
 
 
@@ -80,7 +80,7 @@ def _repeats(partitions: list[Partition]) -> bool:
     return len(set(partitions)) != len(partitions)
 
 
-def _shown(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

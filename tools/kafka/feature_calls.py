@@ -23,10 +23,10 @@ def describe_features(admin: Admin, node_id: int | None) -> Any:
     """The response of a node, of any if node_id is None. Raises Uncaught."""
     request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
     where = ANY_OR_ACTIVE if node_id is None else node_id
-    return admin.result(Call("describeFeatures", lambda _: request, _described, where))
+    return admin.result(Call("describeFeatures", lambda _: request, _check_description, where))
 
 
-def _described(response: Any) -> Any:
+def _check_description(response: Any) -> Any:
     if response.error_code:
         raise KafkaError(response.error_code)
     return response

@@ -20,7 +20,7 @@ def print_version_mapping(release_version: str | None) -> None:
     """Print the levels of a release; of the latest release for production if none is given. Raises Terse."""
     text = features.metadata_version(features.LATEST_PRODUCTION).name if release_version is None else release_version
     try:
-        version = features.metadata_version_named(text, unstable=True)
+        version = features.find_metadata_version(text, unstable=True)
     except ValueError as error:
         raise Terse(str(error)) from None
     sys.stdout.write(f"metadata.version={version.level} ({text})\n")

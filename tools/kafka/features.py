@@ -211,10 +211,10 @@ def _levels(given: Arguments, kind: str) -> dict[str, int]:
     if given.metadata is not None:
         sys.stdout.write(" `metadata` flag is deprecated and may be removed in a future release.\n")
         levels[features.METADATA_VERSION] = _version(given.metadata).level
-    return _with_each(levels, (_checked(*_name_and_level(text), kind) for text in given.feature or ()))
+    return _with_each(levels, (_check_level(*_name_and_level(text), kind) for text in given.feature or ()))
 
 
-def _checked(name: str, level: int, kind: str) -> tuple[str, int]:
+def _check_level(name: str, level: int, kind: str) -> tuple[str, int]:
     """Check a level. Raises Uncaught for one that stock's client does not send."""
     if level == 0 and kind == "UPGRADE":
         text = "The upgradeType flag should be set to SAFE_DOWNGRADE or UNSAFE_DOWNGRADE when the provided "
@@ -226,7 +226,7 @@ def _checked(name: str, level: int, kind: str) -> tuple[str, int]:
 
 def _version(text: str) -> features.MetadataVersion:
     try:
-        return features.metadata_version_named(text, unstable=True)
+        return features.find_metadata_version(text, unstable=True)
     except ValueError as error:
         raise Terse(str(error)) from None
 

@@ -7,7 +7,7 @@ import sys
 from controller.config.values.java_forms import integer
 from records.errors import Error
 from records.java.java_order import partition_order
-from tools.client.exceptions import PACKAGE, executed
+from tools.client.exceptions import PACKAGE, execution_exception
 from tools.command_line.java_texts import Uncaught, uncaught
 from tools.command_line.option_tools import HELP, VERSION, check_excluded
 from tools.command_line.options import REQUIRED_VALUE, Option, Options, one_of
@@ -187,7 +187,7 @@ def _elections(admin: Admin, kind: str, partitions: list[Partition] | None) -> d
         elif getattr(error, "code", None) == Error.CLUSTER_AUTHORIZATION_FAILED:
             text, cause = "Not authorized to perform leader election", None
         else:
-            waited = executed(error)
+            waited = execution_exception(error)
             raise Uncaught("java.lang.RuntimeException", str(waited), waited) from None
         sys.stdout.write(f"{text}\n")
         raise Uncaught(FAILED, text, cause) from None

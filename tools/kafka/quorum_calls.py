@@ -23,12 +23,12 @@ def describe_quorum(admin: Admin) -> tuple[Any, dict[int, list[str]]]:
     topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
     request = DescribeQuorumRequest(topics=(topic,))
     found: tuple[Any, dict[int, list[str]]] = admin.result(
-        Call("describeMetadataQuorum", lambda _: request, _described)
+        Call("describeMetadataQuorum", lambda _: request, _read_description)
     )
     return found
 
 
-def _described(response: Any) -> tuple[Any, dict[int, list[str]]]:
+def _read_description(response: Any) -> tuple[Any, dict[int, list[str]]]:
     # Errors of DescribeQuorum are repeated where they may pass.
     if response.error_code:
         raise KafkaError(response.error_code, response.error_message, is_final=False)
@@ -74,16 +74,16 @@ def add_voter(admin: Admin, voter: NewVoter) -> None:
             listeners=listeners,
         )
 
-    admin.result(Call("addRaftVoter", request, _changed))
+    admin.result(Call("addRaftVoter", request, _check_change))
 
 
 def remove_voter(admin: Admin, voter_id: int, directory_id: bytes) -> None:
     """Remove a voter from the quorum. Raises Uncaught where the leader refuses it."""
     request = RemoveRaftVoterRequest(cluster_id=None, voter_id=voter_id, voter_directory_id=directory_id)
-    admin.result(Call("removeRaftVoter", lambda _: request, _changed))
+    admin.result(Call("removeRaftVoter", lambda _: request, _check_change))
 
 
-def _changed(response: Any) -> None:
+def _check_change(response: Any) -> None:
     if response.error_code:
         # Only a node that no longer leads is asked again.
         moved = response.error_code in (Error.NOT_CONTROLLER, Error.NOT_LEADER_OR_FOLLOWER)

@@ -56,7 +56,7 @@ def run_options(
         check_help(given, arguments, options, description)
         work(given)
 
-    return _reported(run, complain)
+    return _run_reporting(run, complain)
 
 
 def run_reporting(work: Callable[[], None], prefix: str) -> int:
@@ -64,10 +64,10 @@ def run_reporting(work: Callable[[], None], prefix: str) -> int:
 
     work: raises Exit, OptionError, Uncaught. prefix: of the report.
     """
-    return _reported(work, lambda text: sys.stdout.write(prefix + text))
+    return _run_reporting(work, lambda text: sys.stdout.write(prefix + text))
 
 
-def _reported(work: Callable[[], None], report: Callable[[str], object]) -> int:
+def _run_reporting(work: Callable[[], None], report: Callable[[str], object]) -> int:
     """The exit code of the work. report: prints what ended it, unless that is an Exit."""
     from tools.command_line.option_tools import Exit
     from tools.command_line.options import OptionError

@@ -27,7 +27,7 @@ def run_format(given: Arguments, config: NodeConfig) -> int:
 
     from tools.rng import random_bits as draw
 
-    wanted = asked(given, config, draw)
+    wanted = plan_format(given, config, draw)
     try:
         format_directories(wanted, lambda line: sys.stdout.write(f"{line}\n"), draw, int(time() * 1000))
     except MarkError as error:
@@ -39,7 +39,7 @@ def run_format(given: Arguments, config: NodeConfig) -> int:
     return 0
 
 
-def asked(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> Format:
+def plan_format(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> Format:
     """The formatting that the arguments request, checked in stock's order."""
     if not config.process_roles:
         raise FormatError(
@@ -60,7 +60,7 @@ def asked(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> F
     )
     if given.release_version is not None:
         try:
-            wanted.release = features.metadata_version_named(given.release_version, wanted.unstable, wanted.known).level
+            wanted.release = features.find_metadata_version(given.release_version, wanted.unstable, wanted.known).level
         except ValueError as error:
             raise FormatError(str(error)) from None
     wanted.levels = dict(name_and_level(text) for text in given.feature or ())

@@ -46,7 +46,7 @@ def create_token(admin: Admin, owner: Principal | None, renewers: Sequence[Princ
         renewers=tuple(renewer(principal_type=kind, principal_name=name) for kind, name in renewers),
         max_lifetime_ms=lifetime_ms,
     )
-    found = _called(admin, "createDelegationToken", request)
+    found = _call(admin, "createDelegationToken", request)
     return Token(
         found.token_id,
         bytes(found.hmac),
@@ -62,20 +62,20 @@ def create_token(admin: Admin, owner: Principal | None, renewers: Sequence[Princ
 def renew_token(admin: Admin, hmac: bytes, period_ms: int) -> int:
     """When the token expires then. period_ms: -1 for the default. Raises Uncaught."""
     request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=period_ms)
-    return int(_called(admin, "renewDelegationToken", request).expiry_timestamp_ms)
+    return int(_call(admin, "renewDelegationToken", request).expiry_timestamp_ms)
 
 
 def expire_token(admin: Admin, hmac: bytes, period_ms: int) -> int:
     """When the token expires then. period_ms: negative for at once. Raises Uncaught."""
     request = ExpireDelegationTokenRequest(hmac=hmac, expiry_time_period_ms=period_ms)
-    return int(_called(admin, "expireDelegationToken", request).expiry_timestamp_ms)
+    return int(_call(admin, "expireDelegationToken", request).expiry_timestamp_ms)
 
 
 def describe_tokens(admin: Admin, owners: Sequence[Principal]) -> list[Token]:
     """owners: of the tokens; none for all that the caller may see. Raises Uncaught."""
     owner = DescribeDelegationTokenRequest.DescribeDelegationTokenOwner
     listed = tuple(owner(principal_type=kind, principal_name=name) for kind, name in owners)
-    found = _called(admin, "describeDelegationToken", DescribeDelegationTokenRequest(owners=listed))
+    found = _call(admin, "describeDelegationToken", DescribeDelegationTokenRequest(owners=listed))
     return [
         Token(
             token.token_id,
@@ -91,7 +91,7 @@ def describe_tokens(admin: Admin, owners: Sequence[Principal]) -> list[Token]:
     ]
 
 
-def _called(admin: Admin, name: str, request: Any) -> Any:
+def _call(admin: Admin, name: str, request: Any) -> Any:
     def outcome(response: Any) -> Any:
         if response.error_code:
             raise KafkaError(response.error_code)

@@ -47,7 +47,7 @@ def nodes_of(settings: Settings) -> list[Node]:
     for address in places:
         alone = settings._replace(addresses=(address,))
         try:
-            found = _answered(alone)
+            found = _ask_nodes(alone)
         except KafkaError as error:
             if error.code in AUTHENTICATION:
                 raise
@@ -62,7 +62,7 @@ def nodes_of(settings: Settings) -> list[Node]:
     raise Uncaught("java.lang.RuntimeException", f"Request {api} failed on brokers [{listed}]")
 
 
-def _answered(settings: Settings) -> list[Node]:
+def _ask_nodes(settings: Settings) -> list[Node]:
     """The nodes that the first address knows. Raises Uncaught, KafkaError."""
     with Admin(settings) as admin:
         address = settings.addresses[0]
@@ -70,11 +70,11 @@ def _answered(settings: Settings) -> list[Node]:
             request: Any = DescribeClusterRequest(
                 include_cluster_authorized_operations=False, endpoint_type=ENDPOINT_CONTROLLERS
             )
-            answer = admin.asked_of(address, request)
+            answer = admin.ask_once(address, request)
             if answer.error_code:
                 raise KafkaError(answer.error_code, answer.error_message)
             return [Node(node.broker_id, node.host, node.port, node.rack) for node in answer.brokers]
-        answer = admin.asked_of(address, MetadataRequest(topics=None))
+        answer = admin.ask_once(address, MetadataRequest(topics=None))
         return [Node(node.node_id, node.host, node.port, node.rack) for node in answer.brokers]
 
 

@@ -52,7 +52,7 @@ class Place(NamedTuple):
         return [(each.name, short(each.help)) for each in self.command.commands]
 
     @property
-    def valued(self) -> list[Flag]:
+    def value_flags(self) -> list[Flag]:
         """The options that take a value."""
         return [flag for flag in self.command.flags if flag.value]
 
@@ -77,7 +77,7 @@ def names_of(places: list[Place]) -> list[str]:
     return [*names, *(f"{name}.sh" for name in names if name.startswith("kafka-"))]
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """The text as one word of a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
@@ -86,7 +86,7 @@ def choice_arms(place: Place, listed: Callable[[tuple[str, ...]], str]) -> list[
     """The arms of `case` that set the values of options with choices. listed: the choices as the shell assigns them."""
     return [
         f"        '{place.path} {name}') choices={listed(flag.choices)} ;;"
-        for flag in place.valued
+        for flag in place.value_flags
         for name in flag.names
         if flag.choices
     ]
@@ -144,9 +144,9 @@ def bash(places: list[Place]) -> str:
     for place in places:
         verbs = " ".join(name for name, _ in place.verbs)
         flags = " ".join(name for flag in place.command.flags for name in flag.names)
-        valued = " ".join(name for flag in place.valued for name in flag.names)
+        valued = " ".join(name for flag in place.value_flags for name in flag.names)
         arms.append(f"        '{place.path}') verbs='{verbs}' flags='{flags}' valued='{valued}' ;;")
-        choices += choice_arms(place, lambda words: quoted(" ".join(words)))
+        choices += choice_arms(place, lambda words: quote(" ".join(words)))
     return _BASH.format(places="\n".join(arms), choices="\n".join(choices), names=" ".join(names_of(places)))
 
 
@@ -200,11 +200,11 @@ def zsh(places: list[Place]) -> str:
     """The script for zsh 5."""
     arms, choices = [], []
     for place in places:
-        verbs = " ".join(quoted(f"{name}:{help_}") for name, help_ in place.verbs)
-        flags = " ".join(quoted(f"{name}:{short(flag.help)}") for flag in place.command.flags for name in flag.names)
-        valued = " ".join(name for flag in place.valued for name in flag.names)
+        verbs = " ".join(quote(f"{name}:{help_}") for name, help_ in place.verbs)
+        flags = " ".join(quote(f"{name}:{short(flag.help)}") for flag in place.command.flags for name in flag.names)
+        valued = " ".join(name for flag in place.value_flags for name in flag.names)
         arms.append(f"        '{place.path}') verbs=({verbs}) flags=({flags}) valued=({valued}) ;;")
-        choices += choice_arms(place, lambda words: f"({' '.join(map(quoted, words))})")
+        choices += choice_arms(place, lambda words: f"({' '.join(map(quote, words))})")
     return _ZSH.format(places="\n".join(arms), choices="\n".join(choices), names=" ".join(names_of(places)))
 
 
@@ -233,13 +233,13 @@ set -g __kraft_quorum_paths {paths}
 
 def fish(places: list[Place]) -> str:
     """The script for fish 3."""
-    paths = " ".join(quoted(place.path) for place in places if " " in place.path)
+    paths = " ".join(quote(place.path) for place in places if " " in place.path)
     lines = [_FISH.format(paths=paths)]
     for place in places:
         name = place.path.partition(" ")[0]
         for command in (name, f"{name}.sh") if name.startswith("kafka-") else (name,):
-            start = f"complete -c {command} -n {quoted(f'__kraft_quorum_at {place.path}')}"
-            lines += [f"{start} -f -a {quoted(verb)} -d {quoted(help_)}" for verb, help_ in place.verbs]
+            start = f"complete -c {command} -n {quote(f'__kraft_quorum_at {place.path}')}"
+            lines += [f"{start} -f -a {quote(verb)} -d {quote(help_)}" for verb, help_ in place.verbs]
             lines += [f"{start} {_fish_flag(flag)}" for flag in place.command.flags]
     return "\n".join(lines) + "\n"
 
@@ -247,7 +247,7 @@ def fish(places: list[Place]) -> str:
 def _fish_flag(flag: Flag) -> str:
     words = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in flag.names]
     if flag.choices:
-        words.append(f"-x -a {quoted(' '.join(flag.choices))}")
+        words.append(f"-x -a {quote(' '.join(flag.choices))}")
     elif flag.value:
         words.append("-r")
-    return " ".join([*words, "-d", quoted(short(flag.help))])
+    return " ".join([*words, "-d", quote(short(flag.help))])

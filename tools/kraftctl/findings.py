@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, coloured
+from tools.kraftctl.terminal import GREEN, RED, YELLOW, colour_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Finding(NamedTuple):
 
     def line(self) -> str:
         remedy = f"; remedy: {self.remedy}" if self.remedy else ""
-        return f"{coloured(f'{self.level:<7}', _COLOURS[self.level])}  {self.where}: {self.text}{remedy}"
+        return f"{colour_text(f'{self.level:<7}', _COLOURS[self.level])}  {self.where}: {self.text}{remedy}"
 
 
 class Obstacle(Finding):

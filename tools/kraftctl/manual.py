@@ -61,14 +61,14 @@ def page(name: str, command: Command, footer: str, related: list[str]) -> str:
     call = name.replace("kraftctl-", "kraftctl ")
     summary = re.split(r"(?<=[.;:])\s", " ".join(command.help.split()), maxsplit=1)[0].rstrip(".;:")
     lines = [
-        f'.TH "{escaped(name.upper())}" 1 "" "{escaped(footer)}" "User commands"',
+        f'.TH "{escape(name.upper())}" 1 "" "{escape(footer)}" "User commands"',
         ".nh",
         ".ad l",
         ".SH NAME",
-        f"{escaped(name)} \\- {escaped(summary)}",
+        f"{escape(name)} \\- {escape(summary)}",
         ".SH SYNOPSIS",
-        f".B {escaped(call)}",
-        escaped(synopsis(command)),
+        f".B {escape(call)}",
+        escape(synopsis(command)),
         ".SH DESCRIPTION",
         *paragraphs(command.help),
     ]
@@ -80,20 +80,20 @@ def page(name: str, command: Command, footer: str, related: list[str]) -> str:
         for each in command.commands:
             lines += verb(call, each)
     if command.epilog:
-        lines += [".SH EXAMPLES", ".nf", *map(escaped, command.epilog.splitlines()[1:]), ".fi"]
-    lines += [".SH SEE ALSO", ", ".join(f".BR {escaped(each)} (1)" for each in related).replace(", .BR", ",\n.BR")]
+        lines += [".SH EXAMPLES", ".nf", *map(escape, command.epilog.splitlines()[1:]), ".fi"]
+    lines += [".SH SEE ALSO", ", ".join(f".BR {escape(each)} (1)" for each in related).replace(", .BR", ",\n.BR")]
     return "\n".join(lines) + "\n"
 
 
 def verb(call: str, command: Command) -> list[str]:
     """The lines for a sub-command of a page, and for those below it."""
-    lines = [f'.SH "{escaped(f"{call} {command.name}")}"', escaped(synopsis(command)), ".PP", *paragraphs(command.help)]
+    lines = [f'.SH "{escape(f"{call} {command.name}")}"', escape(synopsis(command)), ".PP", *paragraphs(command.help)]
     lines += [line for operand, help_ in command.operands for line in entry(operand, help_)]
     lines += [line for flag in command.flags for line in entry(title_of(flag), flag.help)]
     for each in command.commands:
         lines += verb(f"{call} {command.name}", each)
     if command.epilog:
-        lines += [".PP", ".nf", *map(escaped, command.epilog.splitlines()), ".fi"]
+        lines += [".PP", ".nf", *map(escape, command.epilog.splitlines()), ".fi"]
     return lines
 
 
@@ -103,7 +103,7 @@ def section(title: str, entries: list[list[str]]) -> list[str]:
 
 
 def entry(title: str, text: str) -> list[str]:
-    return [".TP", f".B {escaped(title)}", escaped(" ".join(text.split())) or "\\&"]
+    return [".TP", f".B {escape(title)}", escape(" ".join(text.split())) or "\\&"]
 
 
 def synopsis(command: Command) -> str:
@@ -122,10 +122,10 @@ def title_of(flag: Flag) -> str:
 def paragraphs(text: str) -> list[str]:
     """The text's paragraphs, which empty lines separate."""
     found = [" ".join(each.split()) for each in text.split("\n\n")]
-    return [line for number, each in enumerate(found) for line in ([".PP"] if number else []) + [escaped(each)]]
+    return [line for number, each in enumerate(found) for line in ([".PP"] if number else []) + [escape(each)]]
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """The text as roff takes it: dashes as they are typed, no command at the start of a line."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{text}" if text.startswith((".", "'")) else text

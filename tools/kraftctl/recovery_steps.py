@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.kraftctl.terminal import YELLOW, coloured
+from tools.kraftctl.terminal import YELLOW, colour_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def plan_lines(plan: Plan) -> list[str]:
     """What a plan does, and which nodes stay switched off."""
     end = f"which ends at offset {plan.end_offset} in epoch {plan.epoch}; the new epoch is {plan.new_epoch}"
     lines = [
-        coloured(plan.warning, YELLOW),
+        colour_text(plan.warning, YELLOW),
         f"node {plan.node_id} becomes the only voter, with the log of {plan.directory}, {end}",
     ]
     if plan.new_kraft_version != plan.kraft_version:

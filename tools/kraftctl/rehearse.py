@@ -123,7 +123,7 @@ def _number(text: str, least: int, largest: int) -> int:
 
 
 def _rehearse(entry: Any, options: argparse.Namespace, arguments: list[str]) -> int:
-    voters, kraft_version, properties = _known(options)
+    voters, kraft_version, properties = _read_known(options)
     text = None
     if options.layout is not None:
         with open(options.layout, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - pathlib costs 10 ms
@@ -146,7 +146,7 @@ def _rehearse(entry: Any, options: argparse.Namespace, arguments: list[str]) -> 
     return found
 
 
-def _known(options: argparse.Namespace) -> tuple[set[int], int | None, dict[str, str]]:
+def _read_known(options: argparse.Namespace) -> tuple[set[int], int | None, dict[str, str]]:
     """The voters, kraft.version and timeouts of a configuration or a live quorum: none, None and none without them.
 
     Raises ConfigError, NoLeader, OSError.

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 
 from records.plain_text import plain_text
-from tools.command_line.standard_streams import PlainStream, ReadStream, escaped, unguarded
+from tools.command_line.standard_streams import PlainStream, ReadStream, escape, unwrap_stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ class Parser(argparse.ArgumentParser):
 
 def parser(prog: str, description: str, *examples: str) -> Parser:
     """A parser whose help ends with the examples."""
-    return Parser(prog=prog, description=description, epilog=_listed(examples), formatter_class=_FORMAT)
+    return Parser(prog=prog, description=description, epilog=_list_examples(examples), formatter_class=_FORMAT)
 
 
 def add_verb(verbs: Any, name: str, help_line: str, description: str, *examples: str) -> Parser:
     """Add a verb to those of a parser; its help ends with the examples. help_line: its line in the parser's help."""
     added: Parser = verbs.add_parser(
-        name, help=help_line, description=description, epilog=_listed(examples), formatter_class=_FORMAT
+        name, help=help_line, description=description, epilog=_list_examples(examples), formatter_class=_FORMAT
     )
     return added
 
 
-def _listed(examples: tuple[str, ...]) -> str:
+def _list_examples(examples: tuple[str, ...]) -> str:
     return "\n".join(("examples:", *(f"  {example}" for example in examples)))
 
 
@@ -69,7 +69,7 @@ class Progress:
         self._shown = True
         share = min(done / self.total, 1.0) if self.total else 0.0
         bar = "#" * int(_WIDTH * share)
-        unguarded(sys.stderr).write(f"\r{plain_text(self.what)} [{bar:<{_WIDTH}}] {share:4.0%}")
+        unwrap_stream(sys.stderr).write(f"\r{plain_text(self.what)} [{bar:<{_WIDTH}}] {share:4.0%}")
         sys.stderr.flush()
 
     def __enter__(self) -> Self:
@@ -77,11 +77,11 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            unguarded(sys.stderr).write("\r\x1b[K")
+            unwrap_stream(sys.stderr).write("\r\x1b[K")
             sys.stderr.flush()
 
 
-def coloured(text: str, colour: str) -> str:
+def colour_text(text: str, colour: str) -> str:
     """The text, escaped (`plain_text`), in a colour if stdout is a terminal."""
     return f"\x1b[{colour}m{plain_text(text)}{_END}" if sys.stdout.isatty() else plain_text(text)
 
@@ -89,7 +89,7 @@ def coloured(text: str, colour: str) -> str:
 def say(*lines: str, file: TextIO | None = None, flush: bool = False) -> None:
     """Print lines, each on one line: what is not printable is escaped, but our colours. file: stdout by default."""
     for line in lines:
-        print(escaped(line, COLOURS), file=file, flush=flush)
+        print(escape(line, COLOURS), file=file, flush=flush)
 
 
 @contextmanager

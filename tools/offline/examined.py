@@ -181,7 +181,7 @@ def examine(directory: str, *, with_mark: bool = True) -> Examined:
             segments,
             segments[0].base_offset if segments else end_offset,
             end_offset,
-            max(end_offset, _seen(files, partition, contents.segments, segments)),
+            max(end_offset, _find_good_end(files, partition, contents.segments, segments)),
             max(recovery.prefix.end_offset, *(end_offset for end_offset, _ in contents.snapshots), 0),
             tuple(entry for entry in recovery.epochs if entry[1] < end_offset),
             voter_sets,
@@ -226,7 +226,7 @@ def _control_history_below(
     )
 
 
-def _seen(files: OsFiles, partition: str, bases: list[int], segments: list[SegmentSpan]) -> int:
+def _find_good_end(files: OsFiles, partition: str, bases: list[int], segments: list[SegmentSpan]) -> int:
     """The end of the last batch that is whole and has the right CRC, also behind a fault."""
     seen = 0
     good = {span.base_offset: span.size for span in segments}

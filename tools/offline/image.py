@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from controller.state.partitions.partition import Partition, merged, next_epoch, partition_of
+from controller.state.partitions.partition import Partition, apply_change, next_epoch, partition_of
 from records.uuids import uuid_text
 
 TYPE_CHECKING = False
@@ -161,7 +161,7 @@ def _partition_change(image: Image, record: PartitionChangeRecord, _offset: int)
     partition = topic.partitions.get(record.partition_id)
     if partition is None:
         raise ValueError(f"there is no partition {topic.name}-{record.partition_id}")
-    topic.partitions[record.partition_id] = merged(partition, record)
+    topic.partitions[record.partition_id] = apply_change(partition, record)
 
 
 def _remove_topic(image: Image, record: RemoveTopicRecord, _offset: int) -> None:

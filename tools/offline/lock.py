@@ -23,7 +23,7 @@ class DirectoryLocked(Exception):
 
 
 @contextmanager
-def locked_where_lockable(directory: str) -> Iterator[None]:
+def lock_where_lockable(directory: str) -> Iterator[None]:
     """Hold the lock of a directory that has a `.lock` file; without one no node uses it.
 
     The lock is a POSIX lock on the whole file, as java.nio takes it. None is needed on a file system that is read-only,
@@ -74,14 +74,14 @@ def lock_holder(path: str) -> int | None:
 
 
 @contextmanager
-def unused(directory: str) -> Iterator[None]:
-    """As `locked_where_lockable`, and no node has started meanwhile where there was no `.lock`: each leaves the file.
+def hold_unused(directory: str) -> Iterator[None]:
+    """As `lock_where_lockable`, and no node has started meanwhile where there was no `.lock`: each leaves the file.
 
     Raises DirectoryLocked, OSError.
     """
     name = f"{directory}/.lock" if directory else ".lock"
     was_there = os.path.exists(name)  # noqa: PTH110
-    with locked_where_lockable(directory):
+    with lock_where_lockable(directory):
         yield
     if not was_there and os.path.exists(name):  # noqa: PTH110
         raise DirectoryLocked(f"A node has started in {directory} while it was read; what was read may be wrong.")

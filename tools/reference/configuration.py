@@ -112,7 +112,7 @@ def page() -> str:
         *(_row(*_columns(key), effects.OWN_TEXTS[key.name]) for key in own.KEYS),
         "\n",
         _USED,
-        *(_row(*_columns(key), _dynamic(key.name), _described(key.name, texts[key.name])) for key in _sorted(used)),
+        *(_row(*_columns(key), _dynamic(key.name), _description(key.name, texts[key.name])) for key in _in_order(used)),
         _AUTHORIZER,
         *(_row(f"`{name}`", text) for name, text in effects.OF_THE_AUTHORIZER.items()),
         _REFUSED,
@@ -120,13 +120,13 @@ def page() -> str:
         _DEFAULTS,
         *(
             _row(name, f"`{defaults[key.name]}`", *columns, _dynamic(key.name))
-            for key in _sorted(key for key in rest if key.name in defaults)
+            for key in _in_order(key for key in rest if key.name in defaults)
             for name, *columns in [_columns(key)]
         ),
         _OTHER,
         *(
             _row(*_columns(key), _dynamic(key.name))
-            for key in _sorted([*(key for key in rest if key.name not in defaults), *server.BROKER_QUOTA_KEYS])
+            for key in _in_order([*(key for key in rest if key.name not in defaults), *server.BROKER_QUOTA_KEYS])
         ),
     ]
     return "".join(parts)
@@ -138,7 +138,7 @@ def defaults_of() -> dict[str, str]:
     return found | {name: key for key, name in group.SYNONYMS.items()}
 
 
-def _sorted(keys: Iterable[Key]) -> list[Key]:
+def _in_order(keys: Iterable[Key]) -> list[Key]:
     return sorted(keys, key=lambda key: key.name)
 
 
@@ -160,7 +160,7 @@ def _columns(key: Key) -> Iterator[str]:
     if key.type is Type.BOOLEAN:
         yield "`true`, `false`"
     else:
-        text = _escaped(str(key.check)) if key.check is not None else ""
+        text = _escape(str(key.check)) if key.check is not None else ""
         yield text if text and " object at " not in text else "–"
 
 
@@ -170,12 +170,12 @@ def _dynamic(name: str) -> str:
     return "node" if name in PER_BROKER else "no"
 
 
-def _described(name: str, text: str) -> str:
+def _description(name: str, text: str) -> str:
     note = f" **Here:** {effects.NOTES[name]}" if name in effects.NOTES else ""
-    return _escaped(text) + note
+    return _escape(text) + note
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """A text with HTML of stock's documentation, as it can stand in a cell of a Markdown table."""
     text = re.sub(r"<code>(.*?)</code>", r"`\1`", text)
     text = re.sub(r"<(?!/?(?:ul|li|ol|p|br|b|i|a)\b)", "&lt;", text)

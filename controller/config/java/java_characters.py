@@ -55,12 +55,12 @@ def _category(name: str) -> Test | None:
     return (lambda char: unicodedata.category(char).startswith(name)) if name in _CATEGORIES else None
 
 
-def swapped(char: str) -> str:
+def swap_case(char: str) -> str:
     """A letter of ASCII in the other case; any other character unchanged."""
     return char.swapcase() if char in _LOWER or char in _UPPER else char
 
 
-def folded(char: str) -> str:
+def fold_case(char: str) -> str:
     """A character as Java compares it with UNICODE_CASE."""
     return _single(_single(char.upper(), char).lower(), char)
 
@@ -70,9 +70,9 @@ def literal(char: str, *, any_case: bool, in_unicode: bool) -> Test:
     if not any_case:
         return char.__eq__
     if in_unicode:
-        same = folded(char)
-        return lambda found: folded(found) == same
-    return frozenset((char, swapped(char))).__contains__
+        same = fold_case(char)
+        return lambda found: fold_case(found) == same
+    return frozenset((char, swap_case(char))).__contains__
 
 
 def between(first: str, last: str, *, any_case: bool, in_unicode: bool) -> Test:
@@ -80,8 +80,8 @@ def between(first: str, last: str, *, any_case: bool, in_unicode: bool) -> Test:
     if not any_case:
         return lambda char: first <= char <= last
     if in_unicode:
-        return lambda char: any(first <= each <= last for each in (char, _single(char.upper(), char), folded(char)))
-    return lambda char: first <= char <= last or first <= swapped(char) <= last
+        return lambda char: any(first <= each <= last for each in (char, _single(char.upper(), char), fold_case(char)))
+    return lambda char: first <= char <= last or first <= swap_case(char) <= last
 
 
 def _single(changed: str, char: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.config.java.java_characters import WORD, folded, swapped
+from controller.config.java.java_characters import WORD, fold_case, swap_case
 
 CHAR, REPEAT, SPLIT, JUMP, SAVE, MARK, IF_EMPTY, ASSERT, LOOK, ATOMIC, BACK, MATCH = range(12)
 
@@ -234,7 +234,7 @@ def _is_within_crlf(text: str, position: int, terminators: frozenset[str]) -> bo
 def _is_same(one: str, other: str, *, any_case: bool, in_unicode: bool) -> bool:
     if one == other or not any_case:
         return one == other
-    fold = folded if in_unicode else swapped
+    fold = fold_case if in_unicode else swap_case
     return len(one) == len(other) and all(
         a == b or (fold(a) == fold(b) if in_unicode else fold(a) == b) for a, b in zip(one, other, strict=True)
     )

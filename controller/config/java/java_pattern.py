@@ -25,13 +25,13 @@ class _MalformedError(Exception):
 def is_java_pattern(text: str) -> bool:
     """Whether Java would compile the text; True also for errors that a scan does not detect."""
     try:
-        _Scan(_unquoted(text)).whole()
+        _Scan(_without_quotes(text)).whole()
     except _MalformedError:
         return False
     return True
 
 
-def _unquoted(text: str) -> str:
+def _without_quotes(text: str) -> str:
     r"""The text with each character between \Q and \E replaced by a plain letter."""
     if r"\Q" not in text:
         return text
@@ -72,14 +72,14 @@ class _Scan:
         self.position += 1
         return self.text[self.position - 1]
 
-    def taken(self, expected: str) -> bool:
+    def take_text(self, expected: str) -> bool:
         """Whether this text comes next; if so, consume it."""
         found = self.text.startswith(expected, self.position)
         self.position += len(expected) if found else 0
         return found
 
     def need(self, expected: str) -> None:
-        if not self.taken(expected):
+        if not self.take_text(expected):
             raise _MalformedError
 
     def run(self, characters: frozenset[str]) -> str:
@@ -121,19 +121,19 @@ class _Scan:
 
     def group(self) -> None:
         """The rest of a group's opening, after the parenthesis."""
-        if not self.taken("?"):
+        if not self.take_text("?"):
             self.depth += 1
             return
-        if self.taken("<"):
-            if not (self.taken("=") or self.taken("!")):
+        if self.take_text("<"):
+            if not (self.take_text("=") or self.take_text("!")):
                 self.new_name()
         elif self.peek() in {":", "=", "!", ">"}:
             self.position += 1
         else:
             self.run(_FLAGS)
-            if self.taken("-"):
+            if self.take_text("-"):
                 self.run(_FLAGS)
-            if self.taken(")"):
+            if self.take_text(")"):
                 return
             self.need(":")
         self.depth += 1
@@ -155,10 +155,10 @@ class _Scan:
     def repetition(self) -> None:
         if self.peek() in {"?", "*", "+"} and self.peek():
             self.position += 1
-        elif self.taken("{"):
+        elif self.take_text("{"):
             least = self.count()
             most = least
-            if self.taken(","):
+            if self.take_text(","):
                 most = _REPEATED_MAX if self.peek() == "}" else self.count()
             self.need("}")
             if most < least:
@@ -177,17 +177,17 @@ class _Scan:
 
     def character_class(self) -> None:
         """A character class after its opening bracket, to its end; classes may be nested."""
-        self.taken("^")
+        self.take_text("^")
         # For each open class, whether it has members: in an empty class, a closing bracket is a character.
         filled = [False]
         while filled:
-            if self.taken("["):
-                self.taken("^")
+            if self.take_text("["):
+                self.take_text("^")
                 filled[-1] = True
                 filled.append(False)
-            elif filled[-1] and self.taken("]"):
+            elif filled[-1] and self.take_text("]"):
                 filled.pop()
-            elif self.taken("&&"):
+            elif self.take_text("&&"):
                 filled[-1] = True
             else:
                 self.range()
@@ -218,7 +218,7 @@ class _Scan:
         character = self.take()
         if character in letters or character not in _LETTERS | _DIGITS:
             if character == "b" and letters is _ESCAPED:
-                self.taken("{g}")
+                self.take_text("{g}")
             return
         match character:
             case "0":
@@ -233,10 +233,10 @@ class _Scan:
             case "p" | "P":
                 self.property()
             case "N":
-                self.braced()
+                self.skip_braces()
             case "x":
                 if self.peek() == "{":
-                    self.braced()
+                    self.skip_braces()
                 else:
                     self.hexadecimal(2)
             case "u":
@@ -247,11 +247,11 @@ class _Scan:
 
     def property(self) -> None:
         if self.peek() == "{":
-            self.braced()
+            self.skip_braces()
         elif self.take() not in "LMNZCPS":
             raise _MalformedError
 
-    def braced(self) -> None:
+    def skip_braces(self) -> None:
         """A text between braces."""
         self.need("{")
         end = self.text.find("}", self.position)

@@ -54,7 +54,7 @@ def compile_java(text: str) -> Program:
     """The program of a pattern. Raises PatternError."""
     if not is_java_pattern(text):
         raise PatternError("it is no regular expression")
-    parser = _Parser(_unquoted(text))
+    parser = _Parser(_without_quotes(text))
     try:
         part = parser.alternatives()
     except IndexError:
@@ -65,7 +65,7 @@ def compile_java(text: str) -> Program:
     return Program(code, parser.groups, parser.names, parser.marks, has_references=parser.has_references)
 
 
-def _unquoted(text: str) -> str:
+def _without_quotes(text: str) -> str:
     r"""The text with what stands between \Q and \E escaped."""
     parts = []
     position = 0
@@ -96,7 +96,7 @@ class _Parser:
         self._flags: frozenset[str] = frozenset()
         self._depth = 0
 
-    def _taken(self, expected: str) -> bool:
+    def _take_text(self, expected: str) -> bool:
         found = self.text.startswith(expected, self.position)
         self.position += len(expected) if found else 0
         return found
@@ -120,7 +120,7 @@ class _Parser:
             raise PatternError(f"it has more than {DEPTH_MAX} groups within each other")
         flags = self._flags
         parts = [self._sequence()]
-        while self._taken("|"):
+        while self._take_text("|"):
             parts.append(self._sequence())
         self._flags = flags
         self._depth -= 1
@@ -138,7 +138,7 @@ class _Parser:
         code: Code = []
         least = most = 0
         while self.position < len(self.text) and self.text[self.position] not in "|)":
-            part = self._repeated(self._item())
+            part = self._parse_repetition(self._item())
             code += part.code
             least, most = least + part.least, most + part.most
         return _Part(code, least, most)
@@ -161,16 +161,16 @@ class _Parser:
         return _one(self._literal(char))
 
     def _group(self) -> _Part:
-        if not self._taken("?"):
-            return self._captured()
+        if not self._take_text("?"):
+            return self._parse_capture()
         for begin, kind in (("=", True), ("!", True), ("<=", False), ("<!", False)):
-            if self._taken(begin):
+            if self._take_text(begin):
                 return self._look(is_ahead=kind, is_wanted=begin.endswith("="))
-        if self._taken("<"):
+        if self._take_text("<"):
             self.names[self._until(">")] = self.groups + 1
-            return self._captured()
-        if self._taken(">"):
-            inner = self._closed()
+            return self._parse_capture()
+        if self._take_text(">"):
+            inner = self._parse_until_close()
             return _Part([(ATOMIC, self._inner(inner))], inner.least, inner.most)
         on = off = ""
         is_off = False
@@ -187,25 +187,25 @@ class _Parser:
         outer, self._flags = self._flags, (self._flags | set(on)) - set(off)
         if self._take() == ")":
             return _Part([], 0, 0)  # to the end of the group around it
-        inner = self._closed()
+        inner = self._parse_until_close()
         self._flags = outer
         return inner
 
-    def _closed(self) -> _Part:
+    def _parse_until_close(self) -> _Part:
         inner = self.alternatives()
         self._take()
         return inner
 
-    def _captured(self) -> _Part:
+    def _parse_capture(self) -> _Part:
         self.groups += 1
         self.marks += 1
         group, mark = self.groups, self.marks - 1
-        inner = self._closed()
+        inner = self._parse_until_close()
         return _Part([(MARK, mark), *inner.code, (SAVE, group, mark)], inner.least, inner.most)
 
     def _look(self, *, is_ahead: bool, is_wanted: bool) -> _Part:
         had_references, self.has_references = self.has_references, False
-        inner = self._closed()
+        inner = self._parse_until_close()
         if self.has_references and not is_ahead:
             raise PatternError("a look-behind with a reference has no obvious maximum length")
         self.has_references |= had_references
@@ -217,7 +217,7 @@ class _Parser:
 
     # Repetition.
 
-    def _repeated(self, part: _Part) -> _Part:
+    def _parse_repetition(self, part: _Part) -> _Part:
         if self.position >= len(self.text) or self.text[self.position] not in "?*+{":
             return part
         first = self._take()
@@ -226,10 +226,10 @@ class _Parser:
             low, comma, high = self._until("}").partition(",")
             least = int(low)
             most = int(high) if high else _UNBOUNDED if comma else least
-        if self._taken("+"):
+        if self._take_text("+"):
             greedy = self._times(part, least, most, is_greedy=True)
             return _Part([(ATOMIC, self._inner(greedy))], greedy.least, greedy.most)
-        return self._times(part, least, most, is_greedy=not self._taken("?"))
+        return self._times(part, least, most, is_greedy=not self._take_text("?"))
 
     def _times(self, part: _Part, least: int, most: int, *, is_greedy: bool) -> _Part:
         sizes = part.least * least, part.most * most if part.most else 0
@@ -305,13 +305,13 @@ class _Parser:
             members = ESCAPES[char.lower()]
             return members.__contains__ if char.islower() else lambda found: found not in members
         if char in "pP":
-            name = self._until("}") if self._taken("{") else self._take()
+            name = self._until("}") if self._take_text("{") else self._take()
             test = property_of(name, any_case="i" in self._flags)
             if test is None:
                 raise PatternError(f"\\p{{{name}}} is not served")
             known = test
             return known if char == "p" else lambda found: not known(found)
-        if char == "x" and self._taken("{"):
+        if char == "x" and self._take_text("{"):
             return self._character(self._until("}"), 16)
         if char in "xu":
             size = 2 if char == "x" else 4
@@ -342,15 +342,15 @@ class _Parser:
         self._depth += 1
         if self._depth > DEPTH_MAX:
             raise PatternError(f"it has more than {DEPTH_MAX} classes within each other")
-        is_negated = self._taken("^")
+        is_negated = self._take_text("^")
         wholes: list[list[Test]] = [[]]  # all of these, each any of its tests
         is_first = True
         while True:
-            if self._taken("["):
+            if self._take_text("["):
                 wholes[-1].append(self._class())
-            elif not is_first and self._taken("]"):
+            elif not is_first and self._take_text("]"):
                 break
-            elif self._taken("&&"):
+            elif self._take_text("&&"):
                 if wholes[-1]:
                     wholes.append([])
             else:
@@ -365,14 +365,14 @@ class _Parser:
         return has
 
     def _range(self) -> Test:
-        first = self._class_escape() if self._taken("\\") else self._take()
+        first = self._class_escape() if self._take_text("\\") else self._take()
         if not isinstance(first, str):
             return first
         following = self.text[self.position : self.position + 2]
         if not following.startswith("-") or following[1:] in {"", "[", "]"}:
             return self._literal(first)
         self.position += 1
-        last = self._class_escape() if self._taken("\\") else self._take()
+        last = self._class_escape() if self._take_text("\\") else self._take()
         if not isinstance(last, str):
             raise PatternError("a range of a class ends with a class")
         return between(first, last, any_case="i" in self._flags, in_unicode="u" in self._flags)

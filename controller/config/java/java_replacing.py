@@ -18,14 +18,14 @@ def replace_matches(program: Program, text: str, replacement: str, steps: Steps,
     parts = []
     position = 0
     for match in program.find_all(text, steps):
-        parts += [text[position : match.start], _expanded(program, replacement, match)]
+        parts += [text[position : match.start], _expand(program, replacement, match)]
         position = match.end
         if is_first_only:
             break
     return "".join([*parts, text[position:]])
 
 
-def _expanded(program: Program, replacement: str, match: Match) -> str:
+def _expand(program: Program, replacement: str, match: Match) -> str:
     parts = []
     position = 0
     while position < len(replacement):

@@ -92,7 +92,7 @@ def tokens_of(text: str) -> list[Token]:
                 break
         else:
             if text[at] in "\"'":
-                value, at = _quoted(text, at)
+                value, at = _read_quoted(text, at)
                 found.append(Token("word", value, lines))
             else:
                 found.append(Token(text[at], None, lines))
@@ -100,7 +100,7 @@ def tokens_of(text: str) -> list[Token]:
     return found
 
 
-def _quoted(text: str, at: int) -> tuple[str, int]:
+def _read_quoted(text: str, at: int) -> tuple[str, int]:
     """The text between quotes, and where it ends; the end of a line ends it, too."""
     quote = text[at]
     parts = []

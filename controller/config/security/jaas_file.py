@@ -84,11 +84,11 @@ class _Parser:
             option = self._word("the name of an option")
             self._expect("=")
             value = self._word(f"a value for option {len(options) + 1} of {name}, in double quotes")
-            options[self._expanded(option)] = self._expanded(value)
+            options[self._expand(option)] = self._expand(value)
         self._expect(";")
         return Module(name, options)
 
-    def _expanded(self, text: str) -> str:
+    def _expand(self, text: str) -> str:
         def value(match: re.Match[str]) -> str:
             if match[1] not in self._properties:
                 raise ConfigError(f"the JAAS file {self._path} names system property {match[1]}, which is not set")

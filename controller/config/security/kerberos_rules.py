@@ -40,7 +40,7 @@ class KerberosRules:
     def __init__(self, texts: tuple[str, ...], default_realm: str) -> None:
         """Raises ConfigError."""
         self._default_realm = default_realm
-        self._rules = [_parsed(text) for text in texts or ("DEFAULT",)]
+        self._rules = [_parse(text) for text in texts or ("DEFAULT",)]
 
     def name_of(self, principal: str) -> str:
         """The name of a principal. Raises ValueError when no rule gives one, or they take too many steps."""
@@ -57,16 +57,16 @@ class KerberosRules:
             return principal
         parts = [match[3], match[1], *([] if match[2] is None else [match[2]])]
         for rule in self._rules:
-            name = self._applied(rule, parts, steps)
+            name = self._apply(rule, parts, steps)
             if name is not None:
                 return name
         raise ValueError(f"no rule of {KEY} applies to {principal[:200]!r}")
 
-    def _applied(self, rule: _Rule | None, parts: list[str], steps: Steps) -> str | None:
+    def _apply(self, rule: _Rule | None, parts: list[str], steps: Steps) -> str | None:
         if rule is None:
             name = parts[1] if parts[0] == self._default_realm else None
         else:
-            name = _replaced(rule, parts, steps)
+            name = _replace(rule, parts, steps)
         if name is not None and not _NOT_SIMPLE.isdisjoint(name):
             raise ValueError(f"a rule of {KEY} gives {name[:200]!r}, which is not simple")
         if name is None or rule is None or not rule.case:
@@ -74,7 +74,7 @@ class KerberosRules:
         return name.lower() if rule.case == "L" else name.upper()
 
 
-def _replaced(rule: _Rule, parts: list[str], steps: Steps) -> str | None:
+def _replace(rule: _Rule, parts: list[str], steps: Steps) -> str | None:
     if len(parts) - 1 != rule.components:
         return None
     base = _PARAMETER.sub(lambda match: parts[int(match[1])], rule.base)
@@ -85,7 +85,7 @@ def _replaced(rule: _Rule, parts: list[str], steps: Steps) -> str | None:
     return replace_matches(rule.replaced, base, rule.replacement, steps, is_first_only=not rule.is_repeated)
 
 
-def _parsed(text: str) -> _Rule | None:
+def _parse(text: str) -> _Rule | None:
     """None for DEFAULT. Raises ConfigError."""
     match = _RULE.fullmatch(text)
     if match is None:

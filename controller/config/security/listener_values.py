@@ -35,7 +35,7 @@ class ListenerValues:
                 raise ConfigError(f"Invalid value for configuration {self.prefix}{key}") from None
             raise ConfigError(error.text.replace(key, self.prefix + key, 1)) from None
 
-    def shown(self, key: str) -> str:
+    def full_key(self, key: str) -> str:
         """The key under which the value stands."""
         return self.prefix + key if self.prefix + key in self.config.originals else key
 

@@ -44,7 +44,7 @@ class PrincipalRules:
                 program = compile_java(parsed[2])
             except PatternError as error:
                 raise ConfigError(f"{KEY}: Invalid rule: {rule}: {error}") from None
-            self._rules.append((program, _escaped(parsed[3], program.groups), parsed[4]))
+            self._rules.append((program, _escape(parsed[3], program.groups), parsed[4]))
 
     def name_of(self, distinguished: str) -> str:
         """The principal's name. Raises ValueError when no rule applies, or takes too many steps."""
@@ -68,7 +68,7 @@ class PrincipalRules:
         raise ValueError(f"no rule of {KEY} applies to its certificate")
 
 
-def _escaped(replacement: str, groups: int) -> str:
+def _escape(replacement: str, groups: int) -> str:
     r"""The replacement with references to missing groups as literal text, as stock makes it: `$4` becomes `\$4`.
 
     Stock inserts each backslash at its place in the original text. So the second one and those after it stand too

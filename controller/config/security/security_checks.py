@@ -58,16 +58,18 @@ def check_tls(values: ListenerValues, *, is_client: bool = False) -> None:
     """is_client: whether a certificate may be missing. Raises ConfigError."""
     for key in _CLASSES:
         if values.value(key) is not None:
-            raise ConfigError(f"{values.shown(key)} names what only Java has, and this node cannot use; remove the key")
+            raise ConfigError(
+                f"{values.full_key(key)} names what only Java has, and this node cannot use; remove the key"
+            )
     wrong = [version for version in values.list("ssl.enabled.protocols") if version not in VERSIONS]
     if wrong or values.text("ssl.protocol") not in {*VERSIONS, "TLS"}:
         raise ConfigError(
             f"listener {values.name}: of TLS only {', '.join(VERSIONS)} are served; change "
-            f"{values.shown('ssl.enabled.protocols' if wrong else 'ssl.protocol')}"
+            f"{values.full_key('ssl.enabled.protocols' if wrong else 'ssl.protocol')}"
         )
     if (values.text("ssl.endpoint.identification.algorithm") or "").lower() not in {"", "https"}:
         raise ConfigError(
-            f"{values.shown('ssl.endpoint.identification.algorithm')} must be https or empty: only these are served"
+            f"{values.full_key('ssl.endpoint.identification.algorithm')} must be https or empty: only these are served"
         )
     values.text("ssl.client.auth")
     values.list("ssl.cipher.suites")
@@ -127,7 +129,7 @@ def store_type(values: ListenerValues, store: str) -> str:
     """PEM, JKS or PKCS12. Raises ConfigError."""
     kind = (values.text(f"ssl.{store}.type") or "").upper()
     if kind not in STORES:
-        raise ConfigError(f"{values.shown(f'ssl.{store}.type')}={kind}: only {', '.join(STORES)} are served")
+        raise ConfigError(f"{values.full_key(f'ssl.{store}.type')}={kind}: only {', '.join(STORES)} are served")
     return kind
 
 
@@ -135,7 +137,7 @@ def check_sasl(values: ListenerValues) -> None:
     """Raises ConfigError."""
     for key in _SASL_CLASSES:
         if values.value(key) is not None:
-            raise ConfigError(f"{values.shown(key)} names a Java class, which this node cannot run; remove the key")
+            raise ConfigError(f"{values.full_key(key)} names a Java class, which this node cannot run; remove the key")
     values.number("sasl.server.max.receive.size")
     values.number("connections.max.reauth.ms")
     mechanisms = values.list("sasl.enabled.mechanisms")
@@ -159,7 +161,7 @@ def login_module(values: ListenerValues, mechanism: str, key: str) -> Module:
     if mechanism not in MODULES:
         raise ConfigError(
             f"listener {values.name}: SASL mechanism {mechanism} is not served here, only {', '.join(MODULES)}; change "
-            f"{values.shown(key)}"
+            f"{values.full_key(key)}"
         )
     jaas_key = values.mechanism_key(mechanism, "sasl.jaas.config")
     text = values.of_mechanism(mechanism, "sasl.jaas.config")

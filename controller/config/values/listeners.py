@@ -51,7 +51,7 @@ def host_and_port(text: str) -> tuple[str, int] | None:
     return match[1], int(match[2])
 
 
-def normalised(name: str) -> str:
+def normalise(name: str) -> str:
     """A listener name in upper case. Raises ConfigError if it is blank."""
     if not name.strip():
         raise ConfigError("The provided listener name is null or empty string")
@@ -67,7 +67,7 @@ def security_protocols(
     Raises ConfigError.
     """
     found = {
-        normalised(name): protocol_named(protocol, PROTOCOL_MAP)
+        normalise(name): parse_protocol(protocol, PROTOCOL_MAP)
         for name, protocol in parse_map(PROTOCOL_MAP, text).items()
     }
     if is_set or any(_is_secure(name) for name in controllers):
@@ -78,7 +78,7 @@ def security_protocols(
     return found
 
 
-def protocol_named(text: str, key: str) -> str:
+def parse_protocol(text: str, key: str) -> str:
     """The security protocol of this name, in any case. Raises ConfigError, which names `key`."""
     if text.upper() not in PROTOCOLS:
         raise ConfigError(f"Invalid security protocol `{text}` defined in {key}")
@@ -119,7 +119,7 @@ def _parse_listener(text: str, protocols: dict[str, str]) -> Endpoint:
     match = _LISTENER.fullmatch(text)
     if match is None:
         raise ConfigError(f"Unable to parse {text} to a broker endpoint")
-    name, port = normalised(match[1]), match[3]
+    name, port = normalise(match[1]), match[3]
     if len(port) > 10 or not 0 <= int(port) <= 65535:
         raise ConfigError(f"port {port[:20]} of {text} is not within 0 to 65535")
     if name not in protocols:

@@ -65,7 +65,7 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
     for creation in request.creations:
         pause()
         try:
-            acl = checked(creation)
+            acl = check_creation(creation)
             if env.release.knows(CIDR_ACLS):
                 check_host(acl.host, state.metadata_version)
         except ApiError as error:
@@ -99,7 +99,7 @@ def is_for_filters(creation: Any) -> bool:
     )
 
 
-def checked(creation: Any) -> Acl:
+def check_creation(creation: Any) -> Acl:
     """The ACL in a request to create one. Raises ApiError(INVALID_REQUEST) where it is not valid."""
     resource_type = of_code(AclResourceType, creation.resource_type)
     pattern_type = of_code(PatternType, creation.resource_pattern_type)
@@ -283,7 +283,7 @@ def delete_acls(state: State, _context: RequestContext, request: DeleteAclsReque
             FilterResult(
                 error_code=Error.NONE,
                 error_message=None,
-                matching_acls=tuple(map(deleted, env.slices.spread(matching))),
+                matching_acls=tuple(map(deletion_result, env.slices.spread(matching))),
             )
         )
     records = [(RemoveAccessControlEntryRecord(id=id_), 0) for id_ in env.slices.spread(ids)]
@@ -299,5 +299,5 @@ def check_filter(wanted: Filter) -> None:
         raise invalid("Unknown entryFilter.")
 
 
-def deleted(acl: Acl) -> FilterResult.DeleteAclsMatchingAcl:
+def deletion_result(acl: Acl) -> FilterResult.DeleteAclsMatchingAcl:
     return FilterResult.DeleteAclsMatchingAcl(error_code=Error.NONE, error_message=None, **acl._asdict())

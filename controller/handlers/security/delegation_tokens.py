@@ -115,10 +115,10 @@ def create_refusal(
     else:
         return None
     times = dict.fromkeys(("issue_timestamp_ms", "expiry_timestamp_ms", "max_timestamp_ms"), NO_TIME)
-    return created(context, owner, error_code=code, **times)
+    return create_response(context, owner, error_code=code, **times)
 
 
-def created(context: RequestContext, owner: Principal, **fields: Any) -> CreateDelegationTokenResponse:
+def create_response(context: RequestContext, owner: Principal, **fields: Any) -> CreateDelegationTokenResponse:
     values = {
         "error_code": Error.NONE,
         "issue_timestamp_ms": 0,
@@ -144,10 +144,12 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
     owner = owner_of(context, request)
     code = wrong_for_tokens(state, env)
     if code is not None:
-        return Result(created(context, owner, error_code=code), rests_on=state.features.last_change())
+        return Result(create_response(context, owner, error_code=code), rests_on=state.features.last_change())
     if are_too_many(state, str(owner), settings):
         # Our own: stock has no limit, and each token is in the memory of every node and in each snapshot.
-        return Result(created(context, owner, error_code=Error.POLICY_VIOLATION), rests_on=state.tokens.last_change())
+        return Result(
+            create_response(context, owner, error_code=Error.POLICY_VIOLATION), rests_on=state.tokens.last_change()
+        )
     lifetime_ms = settings.delegation_token_max_lifetime_ms
     if request.max_lifetime_ms > 0:
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
@@ -156,7 +158,7 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
     token_id = uuid_text(random_topic_id(env))
     if any(renewer.principal_type != _USER for renewer in request.renewers):
         code = Error.INVALID_PRINCIPAL_TYPE
-        return Result(created(context, owner, error_code=code), rests_on=state.features.last_change())
+        return Result(create_response(context, owner, error_code=code), rests_on=state.features.last_change())
     secret = secrets_of(env).hmac(token_id)
     record = DelegationTokenRecord(
         owner=str(owner),
@@ -167,7 +169,7 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
         expiration_timestamp=expiration,
         token_id=token_id,
     )
-    response = created(
+    response = create_response(
         context,
         owner,
         issue_timestamp_ms=now_ms,
@@ -192,10 +194,10 @@ def renew_refusal(
     _state: State, context: RequestContext, _request: Any, _env: Env
 ) -> RenewDelegationTokenResponse | None:
     """The answer to a sender that may not use tokens; None for others."""
-    return None if may_use_tokens(context) else renewed(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, NO_TIME)
+    return None if may_use_tokens(context) else renew_response(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, NO_TIME)
 
 
-def renewed(code: Error, expiry_ms: int) -> RenewDelegationTokenResponse:
+def renew_response(code: Error, expiry_ms: int) -> RenewDelegationTokenResponse:
     return RenewDelegationTokenResponse(error_code=code, expiry_timestamp_ms=expiry_ms, throttle_time_ms=0)
 
 
@@ -209,17 +211,17 @@ def renew_token(state: State, context: RequestContext, request: RenewDelegationT
         expiration = min(token.max_timestamp, env.wall_ms + lifetime_ms)
         return Error.NONE, expiration, token_record(token, expiration)
 
-    return _changed(state, context, request, env, renewed, renewal, checks_expiry=True)
+    return _change_token(state, context, request, env, renew_response, renewal, checks_expiry=True)
 
 
 def expire_refusal(
     _state: State, context: RequestContext, _request: Any, _env: Env
 ) -> ExpireDelegationTokenResponse | None:
     """The answer to a sender that may not use tokens; None for others."""
-    return None if may_use_tokens(context) else expired(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, NO_TIME)
+    return None if may_use_tokens(context) else expire_response(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, NO_TIME)
 
 
-def expired(code: Error, expiry_ms: int) -> ExpireDelegationTokenResponse:
+def expire_response(code: Error, expiry_ms: int) -> ExpireDelegationTokenResponse:
     return ExpireDelegationTokenResponse(error_code=code, expiry_timestamp_ms=expiry_ms, throttle_time_ms=0)
 
 
@@ -234,10 +236,10 @@ def expire_token(state: State, context: RequestContext, request: ExpireDelegatio
         expiration = min(token.max_timestamp, env.wall_ms + request.expiry_time_period_ms)
         return Error.NONE, expiration, token_record(token, expiration)
 
-    return _changed(state, context, request, env, expired, expiry, checks_expiry=False)
+    return _change_token(state, context, request, env, expire_response, expiry, checks_expiry=False)
 
 
-def _changed(
+def _change_token(
     state: State, context: RequestContext, request: Any, env: Env, response: Callable[[Error, int], Any],
     change: Callable[[DelegationToken], Change], *, checks_expiry: bool,
 ) -> Result:  # fmt: skip

@@ -49,8 +49,8 @@ def alter_user_scram_credentials(
     if empty is not None:
         return at_once(empty)
     errors: dict[str, ApiError] = {}
-    deletions = _wanted(state, env, request.deletions, {}, errors, _check_deletion)
-    upsertions = _wanted(state, env, request.upsertions, deletions, errors, _check_upsertion)
+    deletions = _select_entries(state, env, request.deletions, {}, errors, _check_deletion)
+    upsertions = _select_entries(state, env, request.upsertions, deletions, errors, _check_upsertion)
     records: list[tuple[Any, int]] = []
     results = []
     pause = env.slices.pause
@@ -74,7 +74,7 @@ def alter_user_scram_credentials(
     return Result(response, records, max(state.scram.last_change(), state.features.last_change()))
 
 
-def _wanted(
+def _select_entries(
     state: State, env: Env, asked: Any, before: dict[str, Any], errors: dict[str, ApiError], check: Any
 ) -> dict[str, Any]:
     """The entries that can be done, by user. before: those of the request's first part; a user named there again is

@@ -66,7 +66,7 @@ class AuditFile:
         except OSError as error:
             if error.errno in _REFUSED:
                 raise
-            self._failed(error)
+            self._on_failure(error)
         self._thread = threading.Thread(target=self._run, name="audit-log", daemon=True)
         self._thread.start()
 
@@ -101,7 +101,7 @@ class AuditFile:
             try:
                 self._write_all()
             except OSError as error:
-                self._failed(error)
+                self._on_failure(error)
             if is_closing:
                 if self._fd >= 0:
                     os.close(self._fd)
@@ -130,7 +130,7 @@ class AuditFile:
                 size += len(self._taken[count])
                 count += 1
             self._wrote(os.write(self._fd, b"".join(self._taken[:count])[self._begun :]))
-        self._succeeded()
+        self._on_success()
 
     def _wrote(self, written: int) -> None:
         """Take what is written from the queue: whole lines, and the beginning of the next."""
@@ -196,12 +196,12 @@ class AuditFile:
             return False
         return True
 
-    def _failed(self, error: OSError) -> None:
+    def _on_failure(self, error: OSError) -> None:
         """The lines wait for the next attempt. The node's log counts repeats of the same cause."""
         self._is_failing = True
         self._note("audit_log_failed", {"path": self.path, "error": error.strerror or str(error)})
 
-    def _succeeded(self) -> None:
+    def _on_success(self) -> None:
         with self._lock:
             was_losing, self._is_losing = self._is_losing, False
         if was_losing or self._is_failing:

@@ -92,22 +92,22 @@ class AuditLog:
             act(effect)
             context = self.context_of(effect.source)
             if context is not None:
-                self.answered(context, effect.response)
+                self.on_answer(context, effect.response)
 
         def reply(effect: effects.Reply) -> None:
             act(effect)
             if not effect.context.is_long:  # its line is made where its answer is encoded
-                self.answered(effect.context, effect.response)
+                self.on_answer(effect.context, effect.response)
 
         if kind is raft_effects.Reply:
             return reply_of_raft
         return reply if kind is effects.Reply else act
 
     def has(self, api: Api) -> bool:
-        """Whether requests of this API of the quorum may be in the log: their contexts are given to `asked`."""
+        """Whether requests of this API of the quorum may be in the log: their contexts are given to `on_request`."""
         return api.api_key in _OF_QUORUM
 
-    def asked(self, api: Api, context: RequestContext, request: Any) -> None:
+    def on_request(self, api: Api, context: RequestContext, request: Any) -> None:
         """A request goes to the quorum."""
         if self.has(api):
             context.request = request
@@ -126,13 +126,13 @@ class AuditLog:
             context.written = Written(epoch, offset, offset)
         return context
 
-    def disconnected(self, connection: int) -> None:
+    def on_disconnected(self, connection: int) -> None:
         """A connection is closed: what it asked is not answered any more, but for changes of the voters."""
         for source in [source for source in self._asked if source.connection == connection]:
             if self._asked[source][0].api_key not in _VOTER_CHANGES:
                 del self._asked[source]
 
-    def answered(self, context: RequestContext, response: Any) -> None:
+    def on_answer(self, context: RequestContext, response: Any) -> None:
         """The response of a request leaves, also if its connection is closed."""
         line = self.line(context, response)
         if line is not None:
@@ -171,7 +171,7 @@ class AuditLog:
             codes.add(its_code)
             count += 1
             if count <= RESOURCES_MAX:
-                bounded = {name: _bounded(value) for name, value in fields.items()}
+                bounded = {name: _limit_value(value) for name, value in fields.items()}
                 resources.append({**bounded, "error": error_name(its_code)} if its_code else bounded)
         codes.discard(Error.NONE)
         written = context.written
@@ -192,8 +192,8 @@ class AuditLog:
             "node_id": self._node_id,
             "api": _api_name(context),
             "version": context.version,
-            "principal": None if context.is_own else _bounded(principal),
-            "client_id": _bounded(context.client_id),
+            "principal": None if context.is_own else _limit_value(principal),
+            "client_id": _limit_value(context.client_id),
             "client_address": None if context.is_own else context.client_address,
             "listener": context.listener,
         }
@@ -201,7 +201,7 @@ class AuditLog:
             said["token"] = True
         if context.forwarder is not None:
             said["forwarder"] = {
-                "principal": _bounded(str(context.forwarder.principal)), "address": context.forwarder.address,
+                "principal": _limit_value(str(context.forwarder.principal)), "address": context.forwarder.address,
             }  # fmt: skip
         if getattr(context.request, "validate_only", False):
             said["validate_only"] = True
@@ -246,11 +246,11 @@ def _api_name(context: RequestContext) -> str:
     return APIS[context.api_key].request.__name__.removesuffix("Request")
 
 
-def _bounded(value: Any) -> Any:
+def _limit_value(value: Any) -> Any:
     """A value of a line, cut to its limits."""
     if isinstance(value, str) and len(value) > TEXT_CHARACTERS_MAX:
         return f"{value[:TEXT_CHARACTERS_MAX]}… ({len(value)} characters)"
     if isinstance(value, list) and value:
-        kept = [_bounded(each) for each in value[:RESOURCES_MAX]]
+        kept = [_limit_value(each) for each in value[:RESOURCES_MAX]]
         return kept if len(value) <= RESOURCES_MAX else [*kept, f"… {len(value) - RESOURCES_MAX} more"]
     return value

@@ -113,7 +113,7 @@ def _described_configs(_request: Any, response: Any) -> Iterator[Resource]:
         yield {"type": f"{kind}-config", "name": result.resource_name or "default"}, result.error_code
 
 
-def _named(codes: Any, code: int) -> str:
+def _name_of_code(codes: Any, code: int) -> str:
     return str(codes(code).name) if code in codes.__members__.values() else str(code)
 
 
@@ -121,12 +121,12 @@ def _acl(acl: Any, pattern_type: int) -> dict[str, Any]:
     return {
         "type": "acl",
         "name": acl.resource_name,
-        "resource_type": _named(AclResourceType, acl.resource_type),
-        "pattern_type": _named(PatternType, pattern_type),
+        "resource_type": _name_of_code(AclResourceType, acl.resource_type),
+        "pattern_type": _name_of_code(PatternType, pattern_type),
         "principal": acl.principal,
         "host": acl.host,
-        "operation": _named(AclOperation, acl.operation),
-        "permission": _named(Permission, acl.permission_type),
+        "operation": _name_of_code(AclOperation, acl.operation),
+        "permission": _name_of_code(Permission, acl.permission_type),
     }
 
 
@@ -134,12 +134,12 @@ def _acl_filter(asked: Any) -> dict[str, Any]:
     return {
         "type": "acl-filter",
         "name": asked.resource_name_filter,
-        "resource_type": _named(AclResourceType, asked.resource_type_filter),
-        "pattern_type": _named(PatternType, asked.pattern_type_filter),
+        "resource_type": _name_of_code(AclResourceType, asked.resource_type_filter),
+        "pattern_type": _name_of_code(PatternType, asked.pattern_type_filter),
         "principal": asked.principal_filter,
         "host": asked.host_filter,
-        "operation": _named(AclOperation, asked.operation),
-        "permission": _named(Permission, asked.permission_type),
+        "operation": _name_of_code(AclOperation, asked.operation),
+        "permission": _name_of_code(Permission, asked.permission_type),
     }
 
 

@@ -79,7 +79,7 @@ class Log:
             window = self._windows.get(event)
             if window is None:
                 window = self._windows[event] = _Window(lines_max)
-            left_out = window.left_out(self._clock_s())
+            left_out = window.count_omitted(self._clock_s())
             if left_out is None:
                 return
             if left_out:
@@ -108,7 +108,7 @@ class _Window:
         self.begin_s = -float(WINDOW_S)
         self.count = 0
 
-    def left_out(self, now_s: float) -> int | None:
+    def count_omitted(self, now_s: float) -> int | None:
         """How many events were left out before this one, in the window that ended; None if this one is left out."""
         if now_s - self.begin_s < WINDOW_S:
             self.count += 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgpack
 
-from controller.server.grpc.protobuf import delimited
+from controller.server.grpc.protobuf import delimited_field
 
 JSON_FIELD, MSGPACK_FIELD = 1, 2
 # The tag of a field with a length before it is (number << 3) | 2.
@@ -51,8 +51,8 @@ def in_form(form: Form, packed: bytes) -> bytes:
     if form is Form.BARE:
         return packed
     if form is Form.MSGPACK:
-        return delimited(MSGPACK_FIELD, packed)
-    return delimited(
+        return delimited_field(MSGPACK_FIELD, packed)
+    return delimited_field(
         JSON_FIELD, json.dumps(msgpack.unpackb(packed), separators=(",", ":"), ensure_ascii=False).encode()
     )
 

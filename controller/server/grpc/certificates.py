@@ -20,10 +20,12 @@ class Certificates:
     def credentials(self) -> grpc.ServerCredentials:
         """Credentials that ask for the certificate at each handshake."""
         return grpc.dynamic_ssl_server_credentials(
-            _configuration(self._given), self.renewed, require_client_authentication=self._given.client_ca is not None
+            _configuration(self._given),
+            self.take_renewed,
+            require_client_authentication=self._given.client_ca is not None,
         )
 
-    def renewed(self) -> grpc.ServerCertificateConfiguration | None:
+    def take_renewed(self) -> grpc.ServerCertificateConfiguration | None:
         """The certificate in the files if it has changed, else None. Called on gRPC's threads."""
         pems = self._security.pems()
         if pems is self._given:

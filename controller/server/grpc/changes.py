@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgpack
 
 from controller.server.grpc.record_trees import TYPE_NAMES, tree_of
-from records.batch import batches, some_records, uncompressed
+from records.batch import batches, some_records, uncompress
 from records.frame import decode_record, read_frame
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Cursor:
                 self.position = batch.last_offset + 1
                 continue
             self._batch = batch
-            self._body, self._at, self._end = uncompressed(self._data, batch)
+            self._body, self._at, self._end = uncompress(self._data, batch)
             self._left = batch.record_count
             return
         self._batch = None
@@ -165,10 +165,10 @@ def change_of(record: Record, epoch: int) -> Change:
     type_ = TYPE_NAMES[message.__schema__.api_key]
     tree, hidden = tree_of(message, version)
     fields = {"offset": record.offset, "timestamp": record.timestamp, "epoch": epoch, "type": type_, "version": version}
-    return Change(type_, tree, packed(fields, tree, hidden))
+    return Change(type_, tree, pack_change(fields, tree, hidden))
 
 
-def packed(fields: dict[str, Any], tree: dict[str, Any], hidden: list[str]) -> bytes:
+def pack_change(fields: dict[str, Any], tree: dict[str, Any], hidden: list[str]) -> bytes:
     """The bytes of a change in a message."""
     fields["data"] = tree
     if hidden:
@@ -303,7 +303,7 @@ def _size(chunk: Chunk) -> int:
 
 
 def _close_in(data: bytes, batch: Batch, offset: int) -> tuple[int, bool] | None:
-    body, at, end = uncompressed(data, batch)
+    body, at, end = uncompress(data, batch)
     records, _ = some_records(body, at, end, batch, batch.record_count)
     for record in records:
         if record.offset > offset and record.value is not None:

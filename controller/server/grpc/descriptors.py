@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.server.grpc.protobuf import delimited, number
+from controller.server.grpc.protobuf import delimited_field, number
 
 # Types and labels of FieldDescriptorProto.
 TYPES = {"int32": 5, "string": 9, "bytes": 12}
@@ -131,25 +131,30 @@ def symbols_of(file: File) -> list[str]:
     return names
 
 
-def encoded(file: File) -> bytes:
+def encode_file(file: File) -> bytes:
     """The FileDescriptorProto."""
-    parts = [delimited(1, file.name), delimited(2, file.package)]
-    parts += [delimited(4, _message(file.package, message)) for message in file.messages]
-    methods = b"".join(delimited(2, _method(file.package, method)) for method in file.methods)
-    parts += [delimited(6, delimited(1, file.service) + methods), delimited(12, "proto3")]
+    parts = [delimited_field(1, file.name), delimited_field(2, file.package)]
+    parts += [delimited_field(4, _message(file.package, message)) for message in file.messages]
+    methods = b"".join(delimited_field(2, _method(file.package, method)) for method in file.methods)
+    parts += [delimited_field(6, delimited_field(1, file.service) + methods), delimited_field(12, "proto3")]
     return b"".join(parts)
 
 
 def _message(package: str, message: Message) -> bytes:
-    parts = [delimited(1, message.name), *(delimited(2, _field(package, line, b"")) for line in message.fields)]
+    parts = [
+        delimited_field(1, message.name),
+        *(delimited_field(2, _field(package, line, b"")) for line in message.fields),
+    ]
     if message.oneof is not None:
         name, lines = message.oneof
-        parts += [delimited(2, _field(package, line, number(9, 0))) for line in lines]
-        parts.append(delimited(8, delimited(1, name)))
+        parts += [delimited_field(2, _field(package, line, number(9, 0))) for line in lines]
+        parts.append(delimited_field(8, delimited_field(1, name)))
     if message.enum is not None:
         name, values = message.enum
-        numbered = (delimited(1, value) + number(2, at) for at, value in enumerate(values))
-        parts.append(delimited(4, delimited(1, name) + b"".join(delimited(2, value) for value in numbered)))
+        numbered = (delimited_field(1, value) + number(2, at) for at, value in enumerate(values))
+        parts.append(
+            delimited_field(4, delimited_field(1, name) + b"".join(delimited_field(2, value) for value in numbered))
+        )
     return b"".join(parts)
 
 
@@ -158,14 +163,14 @@ def _field(package: str, line: str, oneof: bytes) -> bytes:
     words = line.split()
     label = REPEATED if words[0] == "repeated" else OPTIONAL
     kind, name, _, at = words[-4:]
-    head = delimited(1, name) + number(3, int(at)) + number(4, label)
+    head = delimited_field(1, name) + number(3, int(at)) + number(4, label)
     if kind in TYPES:
         return head + number(5, TYPES[kind]) + oneof
     # Of the types here, those within a message are enums.
-    return head + number(5, ENUM if "." in kind else MESSAGE) + delimited(6, f".{package}.{kind}") + oneof
+    return head + number(5, ENUM if "." in kind else MESSAGE) + delimited_field(6, f".{package}.{kind}") + oneof
 
 
 def _method(package: str, method: Method) -> bytes:
-    types = delimited(2, f".{package}.{method.request}") + delimited(3, f".{package}.{method.response}")
+    types = delimited_field(2, f".{package}.{method.request}") + delimited_field(3, f".{package}.{method.response}")
     streams = b"".join(number(field, 1) for field, streams in zip((5, 6), method.streams, strict=True) if streams)
-    return delimited(1, method.name) + types + streams
+    return delimited_field(1, method.name) + types + streams

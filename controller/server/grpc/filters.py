@@ -29,7 +29,7 @@ class Filter:
         if asked is None:
             asked = {}
         if not isinstance(asked, dict) or not set(asked) <= set(KEYS):
-            raise BadFilter(f"filter is {_shown(asked)}; it must be a map with the keys {' and '.join(KEYS)}")
+            raise BadFilter(f"filter is {_quote(asked)}; it must be a map with the keys {' and '.join(KEYS)}")
         self.types = _types(asked.get("types"))
         self.where = _where(asked.get("where"))
 
@@ -56,10 +56,10 @@ def _types(asked: Any) -> frozenset[str] | None:
     if asked is None:
         return None
     if not isinstance(asked, list) or not asked or not all(isinstance(name, str) for name in asked):
-        raise BadFilter(f"filter.types is {_shown(asked)}; it must be a list of record types")
+        raise BadFilter(f"filter.types is {_quote(asked)}; it must be a list of record types")
     unknown = sorted(set(asked) - _TYPES)
     if unknown:
-        raise BadFilter(f"filter.types has {_shown(unknown[0])}; known types: {', '.join(sorted(_TYPES))}")
+        raise BadFilter(f"filter.types has {_quote(unknown[0])}; known types: {', '.join(sorted(_TYPES))}")
     return frozenset(asked)
 
 
@@ -68,15 +68,15 @@ def _where(asked: Any) -> dict[str, frozenset[Any]]:
         return {}
     if not isinstance(asked, dict) or len(asked) > FIELDS_MAX or not all(isinstance(field, str) for field in asked):
         reason = f"it must be a map of at most {FIELDS_MAX} fields to lists of values"
-        raise BadFilter(f"filter.where is {_shown(asked)}; {reason}")
+        raise BadFilter(f"filter.where is {_quote(asked)}; {reason}")
     for field, values in asked.items():
         is_list = isinstance(values, list) and 0 < len(values) <= VALUES_MAX
         if not is_list or not all(isinstance(value, str | int | float) for value in values):
             reason = f"it must be a list of 1 to {VALUES_MAX} strings or numbers"
-            raise BadFilter(f"filter.where.{_shown(field)} is {_shown(values)}; {reason}")
+            raise BadFilter(f"filter.where.{_quote(field)} is {_quote(values)}; {reason}")
     return {field: frozenset(values) for field, values in asked.items()}
 
 
-def _shown(asked: Any) -> str:
+def _quote(asked: Any) -> str:
     text = repr(asked)
     return text if len(text) <= 80 else text[:80] + "…"

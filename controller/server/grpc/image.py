@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from controller.server.grpc.changes import CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, SLICE_RECORDS, Change, packed
+from controller.server.grpc.changes import CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, SLICE_RECORDS, Change, pack_change
 from controller.server.grpc.record_trees import TYPE_NAMES, tree_of
 from controller.state.records_of import records_of
 from controller.state.view import stable_view
@@ -89,4 +89,4 @@ class Images:
 def _change(record: object, version: int) -> Change:
     type_ = TYPE_NAMES[type(record).__schema__.api_key]  # type: ignore[attr-defined]
     tree, hidden = tree_of(record, version)
-    return Change(type_, tree, packed({"type": type_, "version": version}, tree, hidden))
+    return Change(type_, tree, pack_change({"type": type_, "version": version}, tree, hidden))

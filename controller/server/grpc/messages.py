@@ -36,22 +36,22 @@ class Asked:
         except BadBody as error:
             raise BadRequest(str(error)) from None
         if not isinstance(asked, dict):
-            raise BadRequest(f"the request is {_shown(asked)}; it must be a map")
+            raise BadRequest(f"the request is {_quote(asked)}; it must be a map")
         unknown = [key for key in asked if key not in keys]
         if unknown:
-            raise BadRequest(f"the request has {_shown(unknown[0])}; known keys: {', '.join(keys)}")
-        self.from_offset: int | None = _checked(asked, "from_offset", int, f"an offset from 0 to {OFFSET_MAX}, or nil")
+            raise BadRequest(f"the request has {_quote(unknown[0])}; known keys: {', '.join(keys)}")
+        self.from_offset: int | None = _check(asked, "from_offset", int, f"an offset from 0 to {OFFSET_MAX}, or nil")
         if self.from_offset is not None and not 0 <= self.from_offset <= OFFSET_MAX:
             raise BadRequest(f"from_offset is {self.from_offset}; it must be an offset from 0 to {OFFSET_MAX}")
-        self.cluster_id: str | None = _checked(asked, "cluster_id", str, "a string, or nil")
-        self.allow_stale: bool = bool(_checked(asked, "allow_stale", bool, "true, false or nil"))
+        self.cluster_id: str | None = _check(asked, "cluster_id", str, "a string, or nil")
+        self.allow_stale: bool = bool(_check(asked, "allow_stale", bool, "true, false or nil"))
         self.filter = Filter(asked.get("filter"))
 
 
-def _checked(asked: dict[str, Any], key: str, kind: type, accepted: str) -> Any:
+def _check(asked: dict[str, Any], key: str, kind: type, accepted: str) -> Any:
     value = asked.get(key)
     if value is not None and type(value) is not kind:
-        raise BadRequest(f"{key} is {_shown(value)}; it must be {accepted}")
+        raise BadRequest(f"{key} is {_quote(value)}; it must be {accepted}")
     return value
 
 
@@ -69,6 +69,6 @@ def message(fields: dict[str, Any], changes: Sequence[bytes]) -> bytes:
     return b"".join([head, *changes])
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:80] + "…"

@@ -14,7 +14,7 @@ from controller.server.grpc.certificates import Certificates
 from controller.server.grpc.messages import REQUEST_BYTES_MAX
 from controller.server.grpc.reflection import METHOD, NAMES, Reflection
 from controller.server.grpc.time_slices import TimeSlices
-from controller.server.http.probes import ready, started
+from controller.server.http.probes import check_startup, ready
 from controller.server.http.watchdog import Watchdog
 from raft.network.connection import address_text
 
@@ -85,9 +85,9 @@ class GrpcPort:
                 _handler(
                     metadata.NAME,
                     {
-                        "Watch": (self._served("watch"), True),
-                        "Snapshot": (self._served("snapshot"), True),
-                        "Status": (self._served("status"), False),
+                        "Watch": (self._make_handler("watch"), True),
+                        "Snapshot": (self._make_handler("snapshot"), True),
+                        "Status": (self._make_handler("status"), False),
                     },
                 ),
                 *(_reflection_handler(name, self._reflection) for name in NAMES),
@@ -129,7 +129,7 @@ class GrpcPort:
 
     # Calls.
 
-    def _served(self, method: str) -> Callable[[bytes, Any], Awaitable[Any]]:
+    def _make_handler(self, method: str) -> Callable[[bytes, Any], Awaitable[Any]]:
         async def call(body: bytes, context: Any) -> Any:
             if self._metadata is None or self._closing.done():
                 await context.abort(grpc.StatusCode.UNAVAILABLE, "the node is starting or stopping")
@@ -164,7 +164,7 @@ class GrpcPort:
     # Health.
 
     def _is_started(self) -> bool:
-        return self._node is not None and all(check.passed for check in started(self._node))
+        return self._node is not None and all(check.passed for check in check_startup(self._node))
 
     def _is_leader(self) -> bool:
         return self._node is not None and self._node.controller.is_active

@@ -31,7 +31,7 @@ def number(field: int, value: int) -> bytes:
     return varint(field << 3 | VARINT) + varint(value)
 
 
-def delimited(field: int, content: bytes | str) -> bytes:
+def delimited_field(field: int, content: bytes | str) -> bytes:
     """A field with a string, bytes or a message."""
     data = content.encode() if isinstance(content, str) else content
     return varint(field << 3 | DELIMITED) + varint(len(data)) + data

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import grpc.aio
 
-from controller.server.grpc.descriptors import FILES, encoded, symbols_of
-from controller.server.grpc.protobuf import BadMessage, delimited, fields, number
+from controller.server.grpc.descriptors import FILES, encode_file, symbols_of
+from controller.server.grpc.protobuf import BadMessage, delimited_field, fields, number
 
 if TYPE_CHECKING:
     from controller.server.grpc.time_slices import TimeSlices
@@ -33,7 +33,7 @@ VALID_HOST, ORIGINAL_REQUEST, FILE_ANSWER, EXTENSIONS_ANSWER, SERVICES_ANSWER, E
 @cache
 def _files() -> dict[str, bytes]:
     """The encoded descriptors, by the name of the file; made when the first client asks."""
-    return {file.name: encoded(file) for file in FILES}
+    return {file.name: encode_file(file) for file in FILES}
 
 
 @cache
@@ -52,22 +52,22 @@ def answer(request: bytes) -> bytes:
             host = content
         else:
             asked, value = field, content
-    return delimited(VALID_HOST, host) + delimited(ORIGINAL_REQUEST, request) + _answer(asked, value)
+    return delimited_field(VALID_HOST, host) + delimited_field(ORIGINAL_REQUEST, request) + _answer(asked, value)
 
 
 def _answer(asked: int, value: bytes) -> bytes:
     name = value.decode(errors="replace")
     if asked == SERVICES:
-        services = (delimited(1, delimited(1, f"{file.package}.{file.service}")) for file in FILES)
-        return delimited(SERVICES_ANSWER, b"".join(services))
+        services = (delimited_field(1, delimited_field(1, f"{file.package}.{file.service}")) for file in FILES)
+        return delimited_field(SERVICES_ANSWER, b"".join(services))
     if asked in {BY_NAME, BY_SYMBOL}:
         found = _files().get(name if asked == BY_NAME else _symbols().get(name, ""))
         if found is None:
             kind = "file" if asked == BY_NAME else "symbol"
             return _error(grpc.StatusCode.NOT_FOUND, f"there is no {kind} {name}; list_services names the services")
-        return delimited(FILE_ANSWER, delimited(1, found))
+        return delimited_field(FILE_ANSWER, delimited_field(1, found))
     if asked == EXTENSIONS_OF and name in _symbols():
-        return delimited(EXTENSIONS_ANSWER, delimited(1, name))
+        return delimited_field(EXTENSIONS_ANSWER, delimited_field(1, name))
     if asked in {BY_EXTENSION, EXTENSIONS_OF}:
         return _error(grpc.StatusCode.NOT_FOUND, "there is no such extension; no message here has one")
     return _error(
@@ -78,7 +78,7 @@ def _answer(asked: int, value: bytes) -> bytes:
 
 
 def _error(status: grpc.StatusCode, text: str) -> bytes:
-    return delimited(ERROR_ANSWER, number(1, status.value[0]) + delimited(2, text))
+    return delimited_field(ERROR_ANSWER, number(1, status.value[0]) + delimited_field(2, text))
 
 
 class Reflection:

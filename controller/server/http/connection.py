@@ -157,7 +157,7 @@ class HttpConnection(asyncio.Protocol):
         try:
             event = self._http.next_event()
             if isinstance(event, h11.Request):
-                asked = _asked(event)
+                asked = _parse_request(event)
                 event = self._http.next_event()
                 if isinstance(event, h11.EndOfMessage):
                     self._hand_over(asked)
@@ -206,7 +206,7 @@ def _headers(content_type: str, more: tuple[tuple[str, str], ...]) -> list[tuple
     return [("Content-Type", content_type), *HEADERS, *more]
 
 
-def _asked(request: h11.Request) -> Asked:
+def _parse_request(request: h11.Request) -> Asked:
     accept = next((value for name, value in request.headers if name == b"accept"), b"")
     host = next((value for name, value in request.headers if name == b"host"), b"")
     authorization = next((value for name, value in request.headers if name == b"authorization"), None)

@@ -88,7 +88,7 @@ class Histogram:
         self.counts[bisect_left(BUCKETS_S, value)] += 1
         self.sum += value
 
-    def cumulated(self) -> list[tuple[float, int]]:
+    def cumulate(self) -> list[tuple[float, int]]:
         """Each bound, with the number of values up to it."""
         return list(zip(BUCKETS_S, accumulate(self.counts), strict=True))
 
@@ -123,10 +123,10 @@ class Counted:
         self.under_replicated: tuple[int, Rows] | None = None
         self._election_s: float | None = None
         self._looks: dict[type, Callable[[Any], None]] = {
-            controller_effects.Append: self._proposed,
-            raft_effects.Append: self._appended,
-            raft_effects.HighWatermark: self._committed,
-            raft_effects.Noted: self._noted,
+            controller_effects.Append: self._on_proposed,
+            raft_effects.Append: self._on_appended,
+            raft_effects.HighWatermark: self._on_committed,
+            raft_effects.Noted: self._on_noted,
         }
         # end offset -> the time when the batch was proposed, and the number of its records
         self._uncommitted: deque[tuple[int, float, int]] = deque()
@@ -146,11 +146,11 @@ class Counted:
             window.add(count - before, now_s)
         self._decisions = counts
 
-    def _proposed(self, effect: controller_effects.Append) -> None:
+    def _on_proposed(self, effect: controller_effects.Append) -> None:
         count = effect.last_offset - effect.base_offset + 1
         self._uncommitted.append((effect.last_offset + 1, self.clock_s(), count))
 
-    def _appended(self, effect: raft_effects.Append) -> None:
+    def _on_appended(self, effect: raft_effects.Append) -> None:
         count = effect.end_offset - effect.base_offset
         if self._replica.epoch == effect.epoch and self._replica.leader_id == self._replica.key.id:
             self.appended += count
@@ -159,7 +159,7 @@ class Counted:
             self.fetched += count
             self.fetched_rate.add(count, self.clock_s())
 
-    def _committed(self, effect: raft_effects.HighWatermark) -> None:
+    def _on_committed(self, effect: raft_effects.HighWatermark) -> None:
         waiting = self._uncommitted
         if not waiting:
             return
@@ -170,7 +170,7 @@ class Counted:
             self.commits.add(took_s)
             self.commit_ms_per_record.add(took_s * 1000 / count, now_s)
 
-    def _noted(self, effect: raft_effects.Noted) -> None:
+    def _on_noted(self, effect: raft_effects.Noted) -> None:
         if effect.name != "role_changed":
             return
         now = effect.fields["now"]

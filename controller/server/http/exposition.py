@@ -38,7 +38,7 @@ def prometheus_text(families: Iterable[Family]) -> bytes:
     """The text format 0.0.4 of Prometheus."""
     lines: list[str] = []
     for family in families:
-        meaning = _HELP_ESCAPED.sub(_escaped, family.meaning)
+        meaning = _HELP_ESCAPED.sub(_escape_match, family.meaning)
         lines += (f"# HELP {family.name} {meaning}\n", f"# TYPE {family.name} {family.kind}\n")
         lines += map(_line, family.samples)
     return "".join(lines).encode()
@@ -49,7 +49,7 @@ def open_metrics_text(families: Iterable[Family]) -> bytes:
     lines: list[str] = []
     for family in families:
         name = family.name.removesuffix("_total")
-        meaning = _LABEL_ESCAPED.sub(_escaped, family.meaning)
+        meaning = _LABEL_ESCAPED.sub(_escape_match, family.meaning)
         lines += (f"# HELP {name} {meaning}\n", f"# TYPE {name} {family.kind}\n")
         lines += map(_line, family.samples)
     return "".join([*lines, "# EOF\n"]).encode()
@@ -63,11 +63,11 @@ def number(value: float) -> str:
 
 
 def _line(sample: Sample) -> str:
-    labels = ",".join(f'{name}="{_LABEL_ESCAPED.sub(_escaped, value)}"' for name, value in sample.labels)
+    labels = ",".join(f'{name}="{_LABEL_ESCAPED.sub(_escape_match, value)}"' for name, value in sample.labels)
     return (
         f"{sample.name}{{{labels}}} {number(sample.value)}\n" if labels else f"{sample.name} {number(sample.value)}\n"
     )
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape_match(found: re.Match[str]) -> str:
     return _ESCAPES[found.group()]

@@ -65,7 +65,7 @@ class Metrics:
         elif isinstance(value, Histogram):
             samples = [
                 Sample(f"{name}_bucket", (("le", "+Inf" if bound == math.inf else str(bound)),), count)
-                for bound, count in value.cumulated()
+                for bound, count in value.cumulate()
             ]
             samples += (Sample(f"{name}_count", (), value.count), Sample(f"{name}_sum", (), value.sum))
         elif isinstance(value, list):

@@ -25,7 +25,7 @@ from controller.server.http.log_checksums import PREFIX, log_checksums, parse_of
 from controller.server.http.metrics import Metrics
 from controller.server.http.page import page_answer
 from controller.server.http.page_problems import page_problems
-from controller.server.http.probes import problems_of, ready, started
+from controller.server.http.probes import check_startup, problems_of, ready
 from controller.server.http.quorum import cluster_view, config_view, quorum_view
 from controller.server.http.reading import Reading
 from controller.server.http.runbook import runbook_answer
@@ -151,7 +151,7 @@ class HttpPort:
         return self._connection(())
 
     def _connection(self, names: Sequence[str]) -> HttpConnection:
-        return HttpConnection(self._loop, self._made, self._asked, self._lost, names)
+        return HttpConnection(self._loop, self._on_made, self._on_request, self._on_lost, names)
 
     def _note(self, event: str, listener: str, peer: str, reason: str) -> None:
         """A line for a client that is refused, once a minute for each host and reason."""
@@ -161,7 +161,7 @@ class HttpPort:
             fields = {"peer": peer, "listener": listener, "reason": reason}
             self._log(event, **fields, **({"omitted": omitted} if omitted else {}))
 
-    def _made(self, connection: HttpConnection) -> bool:
+    def _on_made(self, connection: HttpConnection) -> bool:
         """Whether one more connection is accepted. At the limit the one that is idle for longest is closed, so idle
         connections cannot keep a probe out.
         """
@@ -174,7 +174,7 @@ class HttpPort:
         self._connections.add(connection)
         return True
 
-    def _lost(self, connection: HttpConnection) -> None:
+    def _on_lost(self, connection: HttpConnection) -> None:
         self._connections.discard(connection)
         self._events.forget(connection)
 
@@ -189,7 +189,7 @@ class HttpPort:
 
     # Answers.
 
-    def _asked(self, connection: HttpConnection, asked: Asked) -> None:
+    def _on_request(self, connection: HttpConnection, asked: Asked) -> None:
         """Answer requests in order, at the limited rate."""
         self._next_s = max(self._next_s + PACE_S, self._loop.time())
         self._loop.call_at(self._next_s, self._reply, connection, asked)
@@ -251,7 +251,7 @@ class HttpPort:
 
     def _startupz(self, _asked: Asked) -> Answer:
         assert self._node is not None
-        checks = started(self._node)
+        checks = check_startup(self._node)
         self._is_started = self._is_started or all(check.passed for check in checks)
         # Once started, a snapshot that comes later from the leader does not change that.
         return _verdict("started", [check._replace(passed=self._is_started) for check in checks])

@@ -32,7 +32,7 @@ class Check(NamedTuple):
     reason: str
 
 
-def started(node: Node) -> list[Check]:
+def check_startup(node: Node) -> list[Check]:
     """Whether the state has loaded the newest snapshot of the node's own directory; once true it stays true."""
     recovered = node.replica.recovered
     newest = max((snapshot.id.end_offset for snapshot in recovered.snapshots), default=0)
@@ -78,16 +78,16 @@ def ready(node: Node, now_ms: int, problems: Sequence[Shown] = ()) -> list[Check
         return [Check("staying", False, "the node is stopping")]
     env = node.controller.env
     formatted = Check("formatted", True, f"cluster {env.cluster_id}, node {env.node_id}")
-    contact = joined(node, now_ms)
+    contact = check_joined(node, now_ms)
     if not problems:
-        return [formatted, contact, _caught_up(node)]
+        return [formatted, contact, _check_caught_up(node)]
     texts = "; ".join(shown.text for shown in problems[:PROBLEMS_MAX])
     if contact.passed:
-        return [formatted, contact, _caught_up(node), Check("problems", True, texts)]
-    return [formatted, contact._replace(reason=f"{contact.reason}; {texts}"), _caught_up(node)]
+        return [formatted, contact, _check_caught_up(node), Check("problems", True, texts)]
+    return [formatted, contact._replace(reason=f"{contact.reason}; {texts}"), _check_caught_up(node)]
 
 
-def joined(node: Node, now_ms: int) -> Check:
+def check_joined(node: Node, now_ms: int) -> Check:
     """Whether the node is in contact with the quorum: it leads, or follows a leader that answers."""
     replica = node.replica
     role = replica.role
@@ -112,7 +112,7 @@ def joined(node: Node, now_ms: int) -> Check:
     return Check("joined", True, f"{where}; it answered {silent_ms} ms ago")
 
 
-def _caught_up(node: Node) -> Check:
+def _check_caught_up(node: Node) -> Check:
     replica, state = node.replica, node.controller.state
     if node.controller.loading is not None or state.loading:
         return Check("caught up", False, "a snapshot is being loaded")

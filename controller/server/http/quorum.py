@@ -81,7 +81,7 @@ def _counts(reading: Reading) -> dict[str, Any]:
         "fenced_brokers": fenced[:SHOWN_MAX],
         "fenced_brokers_in_all": len(fenced),
         "offline_partitions": len(reading.state.partitions.leaderless()),
-        "under_replicated_partitions": len(reading.under_replicated),
+        "under_replicated_partitions": len(reading.under_replicated_rows),
     }
 
 
@@ -90,7 +90,7 @@ def cluster_view(reading: Reading) -> dict[str, Any]:
     if reading.is_loading:
         return {"loading": True}
     partitions = reading.state.partitions
-    led = reading.led()
+    led = reading.count_led()
     return {
         "loading": False,
         "topics": len(reading.state.topics),
@@ -99,7 +99,7 @@ def cluster_view(reading: Reading) -> dict[str, Any]:
         "brokers": [_broker(reading, broker, led) for broker in reading.brokers[:SHOWN_MAX]],
         "brokers_in_all": len(reading.brokers),
         "offline": _partitions(reading, partitions.leaderless()),
-        "under_replicated": _partitions(reading, reading.under_replicated),
+        "under_replicated": _partitions(reading, reading.under_replicated_rows),
     }
 
 

@@ -83,7 +83,7 @@ class Reading:
             known = max(known, role.state.leader_high_watermark)
         return max(known - self.state.end_offset, 0)
 
-    def led(self) -> dict[int, int]:
+    def count_led(self) -> dict[int, int]:
         """Broker id -> the number of partitions it leads; -1 for partitions without a leader."""
         columns = self.state.partitions.columns
         end = columns.end
@@ -91,15 +91,15 @@ class Reading:
         return dict(zip(leaders.tolist(), counts.tolist(), strict=True))
 
     @property
-    def under_replicated(self) -> Rows:
+    def under_replicated_rows(self) -> Rows:
         """The under-replicated partitions; computed again after partitions have changed."""
         version = self.state.partitions.version
         known = self.counted.under_replicated
         if known is None or known[0] != version:
-            known = self.counted.under_replicated = (version, self._under_replicated())
+            known = self.counted.under_replicated = (version, self._compute_under_replicated())
         return known[1]
 
-    def _under_replicated(self) -> Rows:
+    def _compute_under_replicated(self) -> Rows:
         columns = self.state.partitions.columns
         end = columns.end
         missing = np.zeros(end, np.int8)

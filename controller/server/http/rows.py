@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.node.logging.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.names import exported_name
-from controller.server.http.probes import joined, role_name
+from controller.server.http.probes import check_joined, role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
 from raft.state.roles import Candidate, Leader
 from records.release import KAFKA_VERSION, VERSION
@@ -78,7 +78,7 @@ def _decisions_a_minute(*windows: Window, now_s: float) -> float:
     return 60 * sum(window.rate(now_s) for window in windows)
 
 
-def _named(label: str, value: str) -> list[Labelled]:
+def _label_text(label: str, value: str) -> list[Labelled]:
     """A text value: for Prometheus a label of the value 1."""
     return [Labelled(((label, value),), 1)]
 
@@ -139,7 +139,7 @@ def _snapshot_age_ms(reading: Reading) -> float:
     return reading.wall_ms if written_ms is None else reading.now_ms - written_ms
 
 
-def _statics_ignored(reading: Reading) -> float:
+def _has_ignored_statics(reading: Reading) -> float:
     return float(len(reading.replica.static_voters) > 0 and reading.replica.voter_sets.last() is not None)
 
 
@@ -179,7 +179,7 @@ KAFKA: tuple[Row, ...] = (
                 "Requests that timed out before they were processed."),
     _controller("NewActiveControllersCount", GAUGE, lambda r: r.metrics.new_active_controllers,
                 "How often a controller, this one or another, became active."),
-    _controller("IgnoredStaticVoters", GAUGE, _statics_ignored,
+    _controller("IgnoredStaticVoters", GAUGE, _has_ignored_statics,
                 "1 if controller.quorum.voters is set and is ignored, because the log has a voter set."),
     _controller("TimeSinceLastHeartbeatReceivedMs", GAUGE, _heartbeats,
                 "For each broker, on the active controller: the time since its last heartbeat, in ms."),
@@ -214,7 +214,7 @@ KAFKA: tuple[Row, ...] = (
         "The time since this process last wrote a snapshot, in ms; before the first, the time since 1970, as in"
         " Kafka."),
     Row("kafka.server:type=ControllerServer,name=ClusterId", "", GAUGE,
-        lambda r: _named("clusterid", r.env.cluster_id), "1, with the cluster id as a label."),
+        lambda r: _label_text("clusterid", r.env.cluster_id), "1, with the cluster id as a label."),
     Row("kafka.server:type=ControllerServer,name=linux-disk-read-bytes", "", GAUGE,
         lambda r: r.watchdog.process_io("read_bytes"), "Bytes that this process read from disks; on Linux only."),
     Row("kafka.server:type=ControllerServer,name=linux-disk-write-bytes", "", GAUGE,
@@ -232,14 +232,14 @@ KAFKA: tuple[Row, ...] = (
     Row("kafka.server:type=ControllerServer,name=linux-disk-cancelled-write-bytes", "", GAUGE,
         lambda r: r.watchdog.process_io("cancelled_write_bytes"),
         "Bytes that this process wrote and that never reached a disk, as the file was truncated; on Linux only."),
-    _raft("current-state", lambda r: _named("current_state", role_name(r.replica)),
+    _raft("current-state", lambda r: _label_text("current_state", role_name(r.replica)),
           "1, with the role as a label: leader, follower, observer, candidate, prospective, prospective-voted,"
           " unattached or unattached-voted; a resigned leader is unattached."),
     _raft("current-leader", lambda r: -1 if r.replica.leader_id is None else r.replica.leader_id,
           "The id of the quorum's leader; -1 if unknown."),
     _raft("current-vote", lambda r: _vote(r)[0],
           "The id of the voter that this node voted for in this epoch; -1 if none."),
-    _raft("current-vote-directory-id", lambda r: _named("current_vote_directory_id", uuid_text(_vote(r)[1])),
+    _raft("current-vote-directory-id", lambda r: _label_text("current_vote_directory_id", uuid_text(_vote(r)[1])),
           "1, with the directory id of the voter that this node voted for as a label."),
     _raft("current-epoch", lambda r: r.replica.epoch, "The current epoch."),
     _raft("high-watermark", lambda r: -1 if r.replica.high_watermark is None else r.replica.high_watermark,
@@ -282,7 +282,7 @@ KAFKA: tuple[Row, ...] = (
 OWN: tuple[Row, ...] = (
     Row("", "kraft_build_info", GAUGE, lambda _: [Labelled(BUILD, 1)],
         "Always 1; the labels have the version of kraft-quorum, and of Kafka whose protocol it equals."),
-    Row("", "kraft_under_replicated_partitions", GAUGE, lambda r: len(r.under_replicated),
+    Row("", "kraft_under_replicated_partitions", GAUGE, lambda r: len(r.under_replicated_rows),
         "Partitions with a replica that is not in the ISR. In Kafka only brokers have this metric."),
     Row("", "kraft_commit_latency_seconds", HISTOGRAM, lambda r: r.counted.commits,
         "On the leader: the time from the append of a batch to its commit."),
@@ -294,7 +294,7 @@ OWN: tuple[Row, ...] = (
     Row("", "kraft_fetched_records_total", COUNTER, lambda r: r.counted.fetched, "Records fetched from a leader."),
     Row("", "kraft_elections_total", COUNTER, lambda r: r.counted.elections,
         "Elections that this node started, pre-votes included."),
-    Row("", "kraft_joined", GAUGE, lambda r: int(joined(r.node, r.now_ms).passed),
+    Row("", "kraft_joined", GAUGE, lambda r: int(check_joined(r.node, r.now_ms).passed),
         "1 while this node leads, or follows a leader that answers; else 0: current-leader may be gone."),
     Row("", "kraft_data_lost", GAUGE, lambda r: int(r.node.log.problems.is_current(DATA_LOST)),
         "1 while a leader asks this node to drop records that are committed, which it refuses; else 0."),

@@ -85,7 +85,7 @@ class PartitionChanges:
                 )
 
 
-def grouped(changes: Iterable[tuple[int, dict[str, Any]]]) -> list[Group]:
+def group_changes(changes: Iterable[tuple[int, dict[str, Any]]]) -> list[Group]:
     """Groups of changes that are given one by one: row, and fields as the message has them. Each row comes once."""
     shapes: dict[tuple[Any, ...], tuple[list[int], list[dict[str, Any]]]] = {}
     for row, fields in changes:

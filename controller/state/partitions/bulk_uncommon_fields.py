@@ -28,7 +28,9 @@ def write_uncommon(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]
     numbers = np.empty(len(first), np.int32)
     for sort, number in enumerate(first.tolist()):
         said = {name: column[number].tolist() for name, column in given.items()}
-        numbers[sort] = columns.uncommon_values.number(_changed(columns.uncommon_values.values[former[number]], said))
+        numbers[sort] = columns.uncommon_values.number(
+            _apply_fields(columns.uncommon_values.values[former[number]], said)
+        )
     columns.uncommon[rows] = numbers[sorts]
 
 
@@ -48,7 +50,7 @@ def _positions(column: NDArray[Any]) -> list[NDArray[Any]]:
     return [column] if column.ndim == 1 else list(column.T)
 
 
-def _changed(former: UncommonFields, said: dict[str, Any]) -> UncommonFields:
+def _apply_fields(former: UncommonFields, said: dict[str, Any]) -> UncommonFields:
     """The values of a row after a record with these fields."""
 
     def lists(name: str, otherwise: tuple[int, ...]) -> tuple[int, ...]:

@@ -73,6 +73,6 @@ class BulkLog(Undoable):
         self.partitions.version += 1
         return now
 
-    def changed_at_row(self, row: int) -> int:
+    def row_change_offset(self, row: int) -> int:
         """The offset of the last uncommitted change of a row; -1 where there is none."""
         return max((offset for rows, offset in self.uncommitted.items() if row in rows), default=-1)

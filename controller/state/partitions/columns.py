@@ -108,8 +108,8 @@ class Columns:
     def get(self, row: int) -> Partition:
         """The partition in a row."""
         leader, leader_epoch, partition_epoch, uncommon = self._cells
-        replicas = _listed([cell[row] for cell in self._replica_cells])
-        isr = _listed([cell[row] for cell in self._isr_cells])
+        replicas = _list_cells([cell[row] for cell in self._replica_cells])
+        isr = _list_cells([cell[row] for cell in self._isr_cells])
         ids = self.directory_ids.ids
         directories = tuple([ids[cell[row]] for cell in self._directory_cells[: len(replicas)]])
         if uncommon[row] == COMMON:
@@ -163,7 +163,7 @@ class Columns:
     def clear_out(self) -> None:
         """Drop uncommon values that no row has any more, if there are many. Their numbers are kept nowhere else."""
         if len(self.uncommon_values) >= self.uncommon_values.crowded_at:
-            self.uncommon_values, self.uncommon[: self.end] = self.uncommon_values.without_unused(
+            self.uncommon_values, self.uncommon[: self.end] = self.uncommon_values.drop_unused(
                 self.uncommon[: self.end]
             )
 
@@ -205,15 +205,15 @@ class Columns:
 
     def _grow(self, capacity: int) -> None:
         # Column by column, so that no more than one is in memory twice; room that was never written takes no memory.
-        self.topic = _grown(self.topic, capacity)
-        self.partition_id = _grown(self.partition_id, capacity)
-        self.leader = _grown(self.leader, capacity)
-        self.leader_epoch = _grown(self.leader_epoch, capacity)
-        self.partition_epoch = _grown(self.partition_epoch, capacity)
-        self.uncommon = _grown(self.uncommon, capacity)
+        self.topic = _grow(self.topic, capacity)
+        self.partition_id = _grow(self.partition_id, capacity)
+        self.leader = _grow(self.leader, capacity)
+        self.leader_epoch = _grow(self.leader_epoch, capacity)
+        self.partition_epoch = _grow(self.partition_epoch, capacity)
+        self.uncommon = _grow(self.uncommon, capacity)
         for columns in (self.replicas, self.isr, self.directories):
             for position, column in enumerate(columns):
-                columns[position] = _grown(column, capacity)
+                columns[position] = _grow(column, capacity)
         self.capacity = capacity
         self.take_cells()
 
@@ -238,13 +238,13 @@ def _column() -> Int32s:
     return np.empty(0, np.int32)
 
 
-def _grown(column: Int32s, capacity: int) -> Int32s:
+def _grow(column: Int32s, capacity: int) -> Int32s:
     grown = np.empty(capacity, np.int32)
     grown[: len(column)] = column
     return grown
 
 
-def _listed(cells: list[int]) -> tuple[int, ...]:
+def _list_cells(cells: list[int]) -> tuple[int, ...]:
     """The list that the positions of a row hold."""
     if cells[-1] == NOBODY:
         return tuple(cells[: cells.index(NOBODY)])

@@ -78,7 +78,7 @@ def partition_of(record: PartitionRecord) -> Partition:
     )
 
 
-def merged(partition: Partition, change: PartitionChangeRecord) -> Partition:
+def apply_change(partition: Partition, change: PartitionChangeRecord) -> Partition:
     """The partition after a change; raises ValueError where the change contradicts it.
 
     The partition epoch rises with every change. The leader epoch rises whenever the change names a leader, also when

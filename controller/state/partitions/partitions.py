@@ -118,10 +118,10 @@ class Partitions(Undoable):
             row = int(row)
             yield self.topic_at(row), self.partition_id_at(row), self.columns.get(row)
 
-    def changed_at(self, key: int) -> int:
+    def change_offset(self, key: int) -> int:
         """The offset of the last uncommitted change of a row; -1 where there is none."""
-        changed_at = super().changed_at(key)
-        return max(changed_at, self.bulk.changed_at_row(key)) if self.bulk.uncommitted else changed_at
+        changed_at = super().change_offset(key)
+        return max(changed_at, self.bulk.row_change_offset(key)) if self.bulk.uncommitted else changed_at
 
     def last_change(self) -> int:
         """An offset at or above the last uncommitted change of any partition; -1 where there is none."""
@@ -152,14 +152,14 @@ class Partitions(Undoable):
         """The partitions that have eligible leader replicas or a last known leader."""
         return self._of_kind(HAS_ELR)
 
-    def led_by(self, broker_id: int) -> Rows:
+    def rows_led_by(self, broker_id: int) -> Rows:
         """The partitions that the broker leads."""
         return self._living(np.flatnonzero(self.columns.leader[: self.columns.end] == broker_id))
 
     def leaderless(self) -> Rows:
-        return self.led_by(NO_LEADER)
+        return self.rows_led_by(NO_LEADER)
 
-    def imbalanced(self) -> Rows:
+    def imbalanced_rows(self) -> Rows:
         """The partitions not led by their preferred leader; those without a leader are among them."""
         columns, end = self.columns, self.columns.end
         return self._living(np.flatnonzero(columns.leader[:end] != columns.replicas[0][:end]))
@@ -171,7 +171,7 @@ class Partitions(Undoable):
         """Figures for metrics, counted again when partitions changed."""
         if self._counted != self.version:
             self._counted = self.version
-            self._counts = Counts(self.count, len(self.leaderless()), len(self.imbalanced()))
+            self._counts = Counts(self.count, len(self.leaderless()), len(self.imbalanced_rows()))
         return self._counts
 
     def _living(self, rows: Rows) -> Rows:

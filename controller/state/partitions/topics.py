@@ -6,7 +6,7 @@ from array import array
 from typing import TYPE_CHECKING
 
 from controller.state.partitions.election_counts import count_election
-from controller.state.partitions.partition import merged, next_epoch, partition_of
+from controller.state.partitions.partition import apply_change, next_epoch, partition_of
 from controller.state.tables.configs import TOPIC
 from controller.state.tables.table import Table
 from records.uuids import uuid_text
@@ -167,7 +167,7 @@ def replay_partition_change(state: State, record: PartitionChangeRecord, _offset
         raise ValueError(f"there is no partition {topic.name}-{record.partition_id}")
     partition = state.partitions.get(row)
     count_election(state, partition, record)
-    state.partitions.change(row, partition, merged(partition, record))
+    state.partitions.change(row, partition, apply_change(partition, record))
 
 
 def replay_remove_topic(state: State, record: RemoveTopicRecord, _offset: int) -> None:

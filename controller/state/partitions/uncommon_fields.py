@@ -47,7 +47,7 @@ class UncommonFields(NamedTuple):
 
 
 class UncommonFieldsTable:
-    """The distinct values, numbered. A number is valid until `without_unused` makes a smaller table."""
+    """The distinct values, numbered. A number is valid until `drop_unused` makes a smaller table."""
 
     __slots__ = ("_kinds", "crowded_at", "numbers", "values")
 
@@ -85,7 +85,7 @@ class UncommonFieldsTable:
         """By number, whether a condition holds for the value."""
         return np.array([holds(value) for value in self.values], np.bool_)
 
-    def without_unused(self, column: NDArray[np.int32]) -> tuple[UncommonFieldsTable, NDArray[np.int32]]:
+    def drop_unused(self, column: NDArray[np.int32]) -> tuple[UncommonFieldsTable, NDArray[np.int32]]:
         """A table of only those values whose numbers are in the column, and the column with the new numbers."""
         used, renumbered = np.unique(np.append(column, COMMON), return_inverse=True)
         table = UncommonFieldsTable()

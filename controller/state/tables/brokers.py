@@ -112,7 +112,7 @@ def replay_register_broker(state: State, record: RegisterBrokerRecord, offset: i
 
 
 def replay_unregister_broker(state: State, record: UnregisterBrokerRecord, _offset: int) -> None:
-    broker = _registered(state, record.broker_id, record.broker_epoch)
+    broker = _require_registered(state, record.broker_id, record.broker_epoch)
     _own(state, broker.broker_id, ())
     state.brokers.remove(broker.broker_id)
     state.registration_offsets.remove(broker.broker_id)
@@ -120,19 +120,19 @@ def replay_unregister_broker(state: State, record: UnregisterBrokerRecord, _offs
 
 def replay_fence_broker(state: State, record: FenceBrokerRecord, _offset: int) -> None:
     """Fence a broker; only releases before 3.3 wrote this record."""
-    broker = _registered(state, record.id, record.epoch)
+    broker = _require_registered(state, record.id, record.epoch)
     state.brokers.put(broker.broker_id, broker._replace(fenced=True))
 
 
 def replay_unfence_broker(state: State, record: UnfenceBrokerRecord, _offset: int) -> None:
     """Unfence a broker; only releases before 3.3 wrote this record."""
-    broker = _registered(state, record.id, record.epoch)
+    broker = _require_registered(state, record.id, record.epoch)
     state.brokers.put(broker.broker_id, broker._replace(fenced=False))
 
 
 def replay_broker_registration_change(state: State, record: BrokerRegistrationChangeRecord, _offset: int) -> None:
     """Change the fields that the record names; null directories, or none, mean no change."""
-    broker = _registered(state, record.broker_id, record.broker_epoch)
+    broker = _require_registered(state, record.broker_id, record.broker_epoch)
     if record.fenced not in (UNFENCE, NO_CHANGE, FENCE):
         raise ValueError(f"broker {broker.broker_id}: the change of fencing is {record.fenced}")
     if record.in_controlled_shutdown not in (NO_CHANGE, ENTER_CONTROLLED_SHUTDOWN):
@@ -170,7 +170,7 @@ def features_of(record: RegisterBrokerRecord | RegisterControllerRecord) -> dict
     }
 
 
-def _registered(state: State, broker_id: int, epoch: int) -> Broker:
+def _require_registered(state: State, broker_id: int, epoch: int) -> Broker:
     broker = state.brokers.get(broker_id)
     if broker is None:
         raise ValueError(f"broker {broker_id} is not registered")

@@ -53,7 +53,7 @@ class Table(dict[K, V], Generic[K, V]):
         self.log.uncommitted.clear()
         self.log.latest = -1
 
-    def changed_at(self, key: K) -> int:
+    def change_offset(self, key: K) -> int:
         """The offset of the last uncommitted change of this key, its removal included; -1 where there is none."""
         return self.log.uncommitted.get(key, -1)
 

@@ -30,7 +30,7 @@ class Undoable:
         """Set `value`, which may come from an earlier swap, and return the value that undoes that."""
         raise NotImplementedError
 
-    def changed_at(self, key: Any) -> int:
+    def change_offset(self, key: Any) -> int:
         """The offset of the last uncommitted change of this key; -1 where there is none."""
         return self.uncommitted.get(key, -1)
 

@@ -1,6 +1,6 @@
 """Produce (KIP-98, KIP-951)."""
 
-from records.schema import message, since, struct, tagged, until
+from records.schema import message, since, struct, tagged_field, until
 from records.wire import array, int16, int32, int64, nullable, record_bytes, string, uuid
 
 
@@ -66,7 +66,7 @@ class ProduceResponse:
             log_start_offset: int64 = since(5, default=-1, ignorable=True)
             record_errors: array[BatchIndexAndErrorMessage] = since(8, default=(), ignorable=True)
             error_message: nullable[string] = since(8, default=None, ignorable=True)
-            current_leader: LeaderIdAndEpoch = tagged(0, default=None, since=10)
+            current_leader: LeaderIdAndEpoch = tagged_field(0, default=None, since=10)
 
         name: string = until(12, default="", ignorable=True)
         topic_id: uuid = since(13, default=bytes(16), ignorable=True)
@@ -81,4 +81,4 @@ class ProduceResponse:
 
     responses: array[TopicProduceResponse]
     throttle_time_ms: int32 = since(1, default=0, ignorable=True)
-    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=10)
+    node_endpoints: array[NodeEndpoint] = tagged_field(0, default=(), since=10)

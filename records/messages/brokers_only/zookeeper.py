@@ -1,6 +1,6 @@
 """Requests of ZooKeeper-era controllers to their brokers; no 4.x node serves these."""
 
-from records.schema import message, since, struct, tagged, until
+from records.schema import message, since, struct, tagged_field, until
 from records.wire import array, boolean, int8, int16, int32, int64, nullable, string, uuid
 
 
@@ -194,7 +194,7 @@ class UpdateMetadataRequest:
 
     controller_id: int32
     is_kraft_controller: boolean = since(8, default=False)
-    type: int8 = tagged(0, default=0, since=8)
+    type: int8 = tagged_field(0, default=0, since=8)
     controller_epoch: int32
     broker_epoch: int64 = since(5, default=-1, ignorable=True)
     ungrouped_partition_states: array[UpdateMetadataPartitionState] = until(4, default=())

@@ -59,7 +59,7 @@ class Admin:
         operations = [self.run.recorder.ask(self.name, each) for each in asked]
         self.asked += 1
 
-        def done(response: Any) -> None:
+        def on_done(response: Any) -> None:
             answers = [UNKNOWN] * len(operations) if response is None else read(response)
             self._write_down(operations, answers)
             if response is None or UNKNOWN in answers:
@@ -69,7 +69,7 @@ class Admin:
                     return
             self.later()
 
-        self.client.ask(request, done, TIMEOUT_MS)
+        self.client.ask(request, on_done, TIMEOUT_MS)
 
     def ask_one(self, asked: tuple[Any, ...], tries: int = 0, keys: tuple[str, ...] | None = None) -> None:
         """Send a request that is one operation. keys: of the configs that a read is about."""

@@ -40,7 +40,7 @@ class Leading:
             self._allocate()
         topics: dict[bytes, list[PartitionData]] = {}
         operations = []
-        for key in process.image.led_by(process.id):
+        for key in process.image.partitions_led_by(process.id):
             wanted = self._wanted_isr(key)
             found = process.image.partitions[key]
             if wanted is None or self._altering.get(key, -1) >= found.epoch:
@@ -67,7 +67,7 @@ class Leading:
                     TopicData(topic_id=topic_id, partitions=tuple(asked)) for topic_id, asked in topics.items()
                 ),
             )
-            process.leading.ask(request, lambda response: self._altered(operations, response), REQUEST_TIMEOUT_MS)
+            process.leading.ask(request, lambda response: self._on_altered(operations, response), REQUEST_TIMEOUT_MS)
 
     def _wanted_isr(self, key: tuple[bytes, int]) -> list[int] | None:
         """The ISR as this leader sees it; None if nothing is to be changed."""
@@ -96,7 +96,7 @@ class Leading:
             known.append(epoch)
         return known[-2] if len(known) > 1 and self._rng.random() < 0.1 else epoch
 
-    def _altered(self, operations: list[Operation], response: Any) -> None:
+    def _on_altered(self, operations: list[Operation], response: Any) -> None:
         self._altering.clear()
         if response is None or is_elsewhere(response.error_code):
             self._process.leading.look_elsewhere()
@@ -122,7 +122,7 @@ class Leading:
         process, recorder = self._process, self._run.recorder
         operation = recorder.ask(f"broker-{process.id}", ("allocate",))
 
-        def done(response: Any) -> None:
+        def on_done(response: Any) -> None:
             if response is None or is_elsewhere(response.error_code):
                 process.leading.look_elsewhere()
             elif response.error_code == Error.NONE:
@@ -131,4 +131,4 @@ class Leading:
                 recorder.answer(operation, "refused")
 
         request = AllocateProducerIdsRequest(broker_id=process.id, broker_epoch=process.epoch)
-        process.leading.ask(request, done, REQUEST_TIMEOUT_MS)
+        process.leading.ask(request, on_done, REQUEST_TIMEOUT_MS)

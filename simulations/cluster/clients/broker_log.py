@@ -9,7 +9,7 @@ from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.metadata_log import METADATA_TOPIC
 from records.uuids import METADATA_TOPIC_ID
-from simulations.cluster.metadata.image import Image, Settling, batches_of, decoded
+from simulations.cluster.metadata.image import Image, Settling, batches_of, decode_batch
 from simulations.nodes.client import BACKOFF_MS
 from simulations.world.violation import Violation
 from simulations.world.world import MS
@@ -55,9 +55,9 @@ class LogReader:
             max_bytes=8 << 20,
             topics=(FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=(asked,)),),
         )
-        process.fetching.ask(request, self._fetched, FETCH_TIMEOUT_MS)
+        process.fetching.ask(request, self._on_fetched, FETCH_TIMEOUT_MS)
 
-    def _fetched(self, response: Any) -> None:
+    def _on_fetched(self, response: Any) -> None:
         process = self._process
         if response is None or response.error_code != Error.NONE or not response.responses:
             self._again(BACKOFF_MS)
@@ -148,7 +148,7 @@ class LogReader:
         assert self._snapshot is not None
         image = self._process.image = Image()
         for _, _, batch in batches_of(bytes(self._parts)):
-            for _, record in decoded(batch):
+            for _, record in decode_batch(batch):
                 image.apply(record)
         image.end_offset, self._applied_epoch = self._snapshot
         self._settling = Settling()

@@ -98,9 +98,9 @@ class BrokerProcess:
             previous_broker_epoch=self._previous_epoch,
         )
         operation = self.run.recorder.ask(f"broker-{self.id}", ("register", self.id, self.incarnation))
-        self.control.ask(request, lambda response: self._registered(operation, response), REQUEST_TIMEOUT_MS)
+        self.control.ask(request, lambda response: self._on_registered(operation, response), REQUEST_TIMEOUT_MS)
 
-    def _registered(self, operation: Operation, response: Any) -> None:
+    def _on_registered(self, operation: Operation, response: Any) -> None:
         if response is None or is_elsewhere(response.error_code):
             self.control.look_elsewhere()
             self.later(BACKOFF_MS, self._register)
@@ -136,7 +136,7 @@ class BrokerProcess:
             return
         if response.error_code == Error.NONE and response.should_shut_down and self.wants_out:
             self.machine.clean_epoch = self.epoch
-            self.machine.left(self)
+            self.machine.on_left(self)
             return
         if response.error_code == Error.STALE_BROKER_EPOCH and self.machine.current is self:
             self.machine.begin_anew(self)  # it was unregistered, or another process registered its id
@@ -240,7 +240,7 @@ class BrokerMachine:
         if self.current is not None:
             self.current.wants_out = True
 
-    def left(self, process: BrokerProcess) -> None:
+    def on_left(self, process: BrokerProcess) -> None:
         process.end()
         if process is self.current:
             self.current = None

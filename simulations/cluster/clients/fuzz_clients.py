@@ -53,9 +53,9 @@ class FuzzClient:
             return
         request = self.one_of(self._asks)(self)
         server = self.one_of(self.run.plan.voter_ids) if self.happens(ANYBODY) else 0
-        self.client.ask(request, self._done, TIMEOUT_MS, server)
+        self.client.ask(request, self._on_done, TIMEOUT_MS, server)
 
-    def _done(self, response: Any) -> None:
+    def _on_done(self, response: Any) -> None:
         if response is None or self.run.watch.is_from_standby(self.client):
             self.client.look_elsewhere()
         self._later()

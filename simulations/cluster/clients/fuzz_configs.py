@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from simulations.cluster.clients import fuzz_topics as clerk_topics
-from simulations.cluster.clients.fuzz_values import drawn
+from simulations.cluster.clients.fuzz_values import draw_value
 from simulations.nodes.config_values import (
     APPEND,
     BROKER,
@@ -60,7 +60,7 @@ def _changes(fuzz: FuzzClient) -> Any:
         operation = fuzz.one_of((SET, SET, SET, DELETE))
         if fuzz.happens(0.5 if key in LISTS else 0.03):
             operation = fuzz.one_of((APPEND, SUBTRACT, APPEND, SUBTRACT, 9))
-        value = drawn(fuzz, kind, key, WRONG) if key in keys and kind in BY_KIND else "1"
+        value = draw_value(fuzz, kind, key, WRONG) if key in keys and kind in BY_KIND else "1"
         configs[key] = Incremental.AlterableConfig(
             name=key, config_operation=operation, value=None if operation == DELETE else value
         )
@@ -80,7 +80,7 @@ def _whole(fuzz: FuzzClient) -> Any:
     kind = fuzz.one_of((*KINDS, LOGGER)) if fuzz.happens(0.9) else _kind(fuzz)
     keys = dict.fromkeys(fuzz.some(0, 3, lambda each: each.one_of(tuple(BY_KIND.get(kind, ())) or ("root",))))
     configs = tuple(
-        Whole.AlterableConfig(name=key, value=drawn(fuzz, kind, key, WRONG) if kind in BY_KIND else "INFO")
+        Whole.AlterableConfig(name=key, value=draw_value(fuzz, kind, key, WRONG) if kind in BY_KIND else "INFO")
         for key in keys
     )
     name = resource(fuzz, kind)

@@ -119,10 +119,10 @@ def _growing(fuzz: FuzzClient) -> Any:
 
 
 def delete(fuzz: FuzzClient) -> DeleteTopicsRequest:
-    return DeleteTopicsRequest(topics=fuzz.some(1, 3, _gone), timeout_ms=TIMEOUT_MS)
+    return DeleteTopicsRequest(topics=fuzz.some(1, 3, _topic_to_delete), timeout_ms=TIMEOUT_MS)
 
 
-def _gone(fuzz: FuzzClient) -> Any:
+def _topic_to_delete(fuzz: FuzzClient) -> Any:
     """A topic to delete: by name or by id; or by both, or by neither."""
     of = name(fuzz)
     topic_id = fuzz.image.names.get(of, b"t" * 16)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 def topic_configs(fuzz: FuzzClient, wrong: float) -> tuple[tuple[str, str | None], ...]:
     """One to three configs for a topic; each is invalid with this probability."""
     keys = fuzz.some(1, 3, lambda each: each.one_of(tuple(OF_TOPICS)))
-    return tuple((key, drawn(fuzz, TOPIC, key, wrong)) for key in dict.fromkeys(keys))
+    return tuple((key, draw_value(fuzz, TOPIC, key, wrong)) for key in dict.fromkeys(keys))
 
 
-def drawn(fuzz: FuzzClient, kind: int, key: str, wrong: float) -> str | None:
+def draw_value(fuzz: FuzzClient, kind: int, key: str, wrong: float) -> str | None:
     """A value of a key, invalid with this probability."""
     good, bad = BY_KIND[kind][key]
     if fuzz.happens(wrong):

@@ -27,23 +27,23 @@ PARTITIONS = 200
 _TOPIC = default_of(CreateTopicsRequest.CreatableTopic)
 
 
-def refused(rng: Random) -> CreateTopicsRequest:
+def invalid_topics(rng: Random) -> CreateTopicsRequest:
     """Topics with invalid names: each is refused, and nothing is written."""
-    return _created([f"hostile {number}" for number in range(between(rng, 2, 20))], dry=False)
+    return _topics_request([f"hostile {number}" for number in range(between(rng, 2, 20))], dry=False)
 
 
 def dry(rng: Random) -> CreateTopicsRequest:
     """Topics that would be created: all is done for them but the write."""
-    return _created([f"hostile-{number}" for number in range(between(rng, 1, 10))], dry=True)
+    return _topics_request([f"hostile-{number}" for number in range(between(rng, 1, 10))], dry=True)
 
 
-def _created(names: list[str], *, dry: bool) -> CreateTopicsRequest:
+def _topics_request(names: list[str], *, dry: bool) -> CreateTopicsRequest:
     count = -(-PARTITIONS // len(names))
     topics = tuple(replace(_TOPIC, name=name, num_partitions=count, replication_factor=1) for name in names)
     return replace(default_of(CreateTopicsRequest), topics=topics, timeout_ms=TIMEOUT_MS, validate_only=dry)
 
 
-KINDS: tuple[Callable[[Random], Any], ...] = (refused, dry)
+KINDS: tuple[Callable[[Random], Any], ...] = (invalid_topics, dry)
 
 
 class HostileClient:
@@ -66,9 +66,9 @@ class HostileClient:
 
     def _act(self) -> None:
         if not self._is_over:
-            self.client.ask(self._ask(self._rng), self._done, TIMEOUT_MS)
+            self.client.ask(self._ask(self._rng), self._on_done, TIMEOUT_MS)
 
-    def _done(self, response: Any) -> None:
+    def _on_done(self, response: Any) -> None:
         if response is not None and not self._run.watch.is_from_standby(self.client):
             self.answered += 1
             self._act()

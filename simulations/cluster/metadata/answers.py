@@ -63,14 +63,14 @@ def _by(items: str, *names: str) -> Callable[[Any], Items]:
 def _within(items: str, topic: str, inner: str, index: str) -> Callable[[Any], Items]:
     """Topics, and partitions within them. A message without the list is about none in particular."""
 
-    def found(message: Any) -> Items:
+    def find(message: Any) -> Items:
         return {
             (getattr(each, topic), part if isinstance(part, int) else getattr(part, index))
             for each in getattr(message, items) or ()
             for part in getattr(each, inner)
         }
 
-    return found
+    return find
 
 
 _ITEMS: dict[str, tuple[Callable[[Any], Items], Callable[[Any], Items]]] = {

@@ -46,7 +46,7 @@ _NOWHERE = (UNASSIGNED_DIRECTORY, MIGRATING_DIRECTORY)
 
 
 @lru_cache(maxsize=2048)
-def decoded(data: bytes) -> tuple[tuple[int, Any], ...]:
+def decode_batch(data: bytes) -> tuple[tuple[int, Any], ...]:
     """The records of one data batch with their offsets, in order; none of a control batch."""
     batch = read_header(data)
     assert batch is not None, "a whole batch"
@@ -135,7 +135,7 @@ class Settling:
     def take(self, batch: bytes) -> list[tuple[int, Any]]:
         """The records, with their offsets, that take effect with this batch."""
         found: list[tuple[int, Any]] = []
-        for offset, record in decoded(batch):
+        for offset, record in decode_batch(batch):
             if type(record) is BeginTransactionRecord:
                 self._open = []
             elif type(record) is EndTransactionRecord:
@@ -186,7 +186,7 @@ class Image:
     def _comparable(self) -> dict[str, Any]:
         """The contents by subject, without empty ones."""
         return {
-            "brokers": self._registered(),
+            "brokers": self._registrations(),
             "names": self.names,
             "partitions": {key: found.normal() for key, found in self.partitions.items()},
             "configs": {key: value for key, value in self.configs.items() if value},
@@ -196,7 +196,7 @@ class Image:
             "users": self.users,
         }
 
-    def copied(self) -> Image:
+    def copy(self) -> Image:
         """An independent copy."""
         other = Image()
         for name, value in vars(self).items():
@@ -211,14 +211,14 @@ class Image:
         other.brokers = {each: copy(found) for each, found in self.brokers.items()}
         return other
 
-    def _registered(self) -> dict[int, tuple[Any, ...]]:
+    def _registrations(self) -> dict[int, tuple[Any, ...]]:
         """A registration without the fields that a snapshot does not have."""
         return {
             each: (b.epoch, b.incarnation, b.fenced, b.leaving, b.levels, b.directories, b.cordoned, b.rack)
             for each, b in self.brokers.items()
         }
 
-    def led_by(self, broker_id: int) -> list[tuple[bytes, int]]:
+    def partitions_led_by(self, broker_id: int) -> list[tuple[bytes, int]]:
         """The partitions that a broker leads."""
         return [key for key, found in self.partitions.items() if found.leader == broker_id]
 

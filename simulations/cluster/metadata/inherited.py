@@ -19,7 +19,7 @@ from records.metadata.transactions import ZkMigrationStateRecord
 SCRAM_SINCE, TOKENS_SINCE = 11, 14
 
 
-def inherited(level: int) -> list[tuple[Any, int]]:
+def inherited_records(level: int) -> list[tuple[Any, int]]:
     """The records, with their versions, as of a metadata.version: some are set again or removed."""
     found: list[Any] = [*_quotas(), *_acls()]
     if level >= SCRAM_SINCE:
@@ -79,10 +79,10 @@ def _tokens() -> list[Any]:
             max_timestamp=1_800_000_000_000, expiration_timestamp=expires, token_id=name,
         )  # fmt: skip
 
-    def gone(name: str) -> Any:
+    def removal(name: str) -> Any:
         return RemoveDelegationTokenRecord(token_id=name)
 
     return [
         token("one", 1_750_000_000_000), token("two", 1_750_000_000_000), token("one", 1_760_000_000_000),
-        gone("two"), gone("three"),
+        removal("two"), removal("three"),
     ]  # fmt: skip

@@ -64,7 +64,7 @@ class LogRules:
         self._levels_changed = False
         self._min_isr_changed: set[str] = set()  # topics of which this batch does so; "" for all brokers
 
-    def committed(self, data: bytes, end_offset: int) -> None:
+    def on_committed(self, data: bytes, end_offset: int) -> None:
         """One more batch is committed. Raises Violation if its records cannot follow those before."""
         image = self.image
         for _, _, batch in batches_of(data):
@@ -83,11 +83,11 @@ class LogRules:
             self.settled.append(end_offset)
             self._after_batch(end_offset)
 
-    def settled_before(self, end_offset: int) -> int:
+    def last_settled_offset(self, end_offset: int) -> int:
         """The greatest settled offset, up to a given one: records after it may be part of a transaction."""
         return self.settled[bisect_right(self.settled, end_offset) - 1]
 
-    def isr_requested(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
+    def on_isr_requested(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
         """A present or former leader of a partition requests an ISR at a partition epoch. members: each with the broker
         epoch that the leader knows.
         """
@@ -98,15 +98,15 @@ class LogRules:
         key = broker_id, epoch
         self._read_up_to[key] = max(self._read_up_to.get(key, -1), offset)
 
-    def registration_requested(self, incarnation: bytes, former_epoch: int) -> None:
+    def on_registration_requested(self, incarnation: bytes, former_epoch: int) -> None:
         """An incarnation requests a registration, with the epoch of its last clean shutdown; -1 for none."""
         self._former[incarnation] = former_epoch
 
-    def reassignment_requested(self, topic: str, partition: int, replicas: set[int]) -> None:
+    def on_reassignment_requested(self, topic: str, partition: int, replicas: set[int]) -> None:
         """A client requests a reassignment of a partition."""
         self._targets.setdefault((topic, partition), []).append(replicas)
 
-    def unclean_election_requested(self, topic: str, partition: int) -> None:
+    def on_unclean_election_requested(self, topic: str, partition: int) -> None:
         """A client requests an unclean election."""
         self._unclean.add((topic, partition))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
-from simulations.cluster.metadata.image import NOBODY, UNCHANGED, decoded, levels_of
+from simulations.cluster.metadata.image import NOBODY, UNCHANGED, decode_batch, levels_of
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class Transactions:
         """One more committed batch. Returns how many transactions it aborts."""
         aborted = 0
         epoch = int.from_bytes(batch[12:16], "big", signed=True)
-        for offset, record in decoded(batch):
+        for offset, record in decode_batch(batch):
             kind = type(record)
             if kind is BeginTransactionRecord:
                 self._check(self._epoch is None, offset, "a transaction begins within another")

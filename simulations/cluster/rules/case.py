@@ -75,7 +75,7 @@ class Case:
         return self.properties.get(key, otherwise) == "true"
 
     @property
-    def written(self) -> list[Any]:
+    def request_records(self) -> list[Any]:
         """The records that the request may have caused; others are of periodic work in the same step."""
         return [record for record in self.records if isinstance(record, _OF_REQUESTS)]
 
@@ -135,6 +135,6 @@ def is_topic_name(name: str) -> bool:
     return name not in ("", ".", "..") and len(name) <= NAME_MAX and letters
 
 
-def repeated(names: Sequence[Any]) -> set[Any]:
+def find_repeated(names: Sequence[Any]) -> set[Any]:
     """The items that occur more than once."""
     return {name for name in names if names.count(name) > 1}

@@ -10,7 +10,7 @@ from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
 from simulations.cluster.metadata.member_rules import CORDONED_SINCE, MIN_ISR
-from simulations.cluster.rules.case import Case, is_topic_name, repeated
+from simulations.cluster.rules.case import Case, find_repeated, is_topic_name
 from simulations.nodes.config_values import (
     APPEND,
     BROKER,
@@ -48,7 +48,7 @@ Key = tuple[int, str]
 Values = dict[str, str | None]
 
 
-def altered(case: Case) -> Callable[[Any], None]:
+def check_alter(case: Case) -> Callable[[Any], None]:
     request = case.request
     keys: list[Key] = [(each.resource_type, each.resource_name) for each in request.resources]
     is_incremental = isinstance(request, IncrementalAlterConfigsRequest)
@@ -56,10 +56,10 @@ def altered(case: Case) -> Callable[[Any], None]:
     allowed: dict[Key, set[int] | None] = {}
     for key, resource in zip(keys, request.resources, strict=True):
         if key[0] == LOGGER and is_incremental:
-            allowed[key] = _wrong_levels(case, resource) if key not in repeated(keys) else None
+            allowed[key] = _wrong_levels(case, resource) if key not in find_repeated(keys) else None
         elif key[0] not in (*KINDS, LOGGER):
             allowed[key] = {Error.UNSUPPORTED_VERSION}
-        elif key in repeated(keys) or key[0] == LOGGER:
+        elif key in find_repeated(keys) or key[0] == LOGGER:
             allowed[key] = {Error.INVALID_REQUEST}
         else:
             named = {each.name: each for each in resource.configs}
@@ -103,7 +103,7 @@ def _wrong_levels(case: Case, resource: Any) -> set[int]:
 
 
 def _is_written(case: Case, records: list[Any]) -> None:
-    written = [each for each in case.written if isinstance(each, (ConfigRecord, ClearElrRecord))]
+    written = [each for each in case.request_records if isinstance(each, (ConfigRecord, ClearElrRecord))]
     if case.keeps_elr:
         records = records + [
             ClearElrRecord(topic_name=each.resource_name if each.resource_type == TOPIC else "")
@@ -137,11 +137,11 @@ def _incremental(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[An
             wrong.add(Error.INVALID_REQUEST)
         else:
             base = now.get(name, LIST_DEFAULTS.get(name.removeprefix("log."), ""))
-            after[name] = _joined(base, value, is_more=operation == APPEND)
-    return _held(case, key, after, wrong)
+            after[name] = _join(base, value, is_more=operation == APPEND)
+    return _check_values(case, key, after, wrong)
 
 
-def _joined(base: str, value: str, *, is_more: bool) -> str:
+def _join(base: str, value: str, *, is_more: bool) -> str:
     parts = [each for each in base.split(",") if each]
     given = value.split(",")
     if is_more:
@@ -153,10 +153,10 @@ def _whole(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[Any], se
     now = case.image.configs.get(key, {})
     after: Values = {name: change.value for name, change in changes.items()}
     after |= {name: None for name in now if name not in changes}
-    return _held(case, key, after, set())
+    return _check_values(case, key, after, set())
 
 
-def _held(case: Case, key: Key, after: Values, wrong: set[int]) -> tuple[list[Any], set[int], bool]:
+def _check_values(case: Case, key: Key, after: Values, wrong: set[int]) -> tuple[list[Any], set[int], bool]:
     """Check the resulting values."""
     is_known = True
     kind, resource = key
@@ -222,18 +222,18 @@ def _wrong_node(case: Case, name: str) -> set[int]:
 # Described
 
 
-def described(case: Case) -> Callable[[Any], None]:
+def check_describe(case: Case) -> Callable[[Any], None]:
     request = case.request
     if any(each.resource_type not in (*KINDS, LOGGER) for each in request.resources):
 
-        def refused(response: Any) -> None:
+        def check_refusal(response: Any) -> None:
             for result in response.results:
                 case.expect(
                     f"{result.resource_type} {result.resource_name}", result.error_code, {Error.INVALID_REQUEST}
                 )
 
-        return refused
-    wanted = [(resource, _described(case, resource)) for resource in request.resources]
+        return check_refusal
+    wanted = [(resource, _check_description(case, resource)) for resource in request.resources]
 
     def read(response: Any) -> None:
         if all(result.error_code == Error.POLICY_VIOLATION for result in response.results):
@@ -247,7 +247,7 @@ def described(case: Case) -> Callable[[Any], None]:
     return read
 
 
-def _described(case: Case, resource: Any) -> Callable[[Any, Any], None]:
+def _check_description(case: Case, resource: Any) -> Callable[[Any, Any], None]:
     """The check of the response for one resource against its present configs."""
     kind, name = resource.resource_type, resource.resource_name
     own = dict(case.image.configs.get((kind, name), {}))

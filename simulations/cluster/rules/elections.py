@@ -64,7 +64,7 @@ class Change:
         changed = self._after_record(found)
         for wrong in (
             self._repeats(found), self._elects(found, changed), self._bumps(found, changed),
-            self._eligible(found, changed), self._last_known(found, changed), self._goes_on(found, changed),
+            self._eligible(found, changed), self._check_last_known(found, changed), self._goes_on(found, changed),
             self._directories(found, changed),
         ):  # fmt: skip
             if wrong:
@@ -147,7 +147,7 @@ class Change:
         """Whether a replica outside of the ISR was elected, and is now the whole ISR."""
         return tuple(changed.isr) == (self.record.leader,) and self.record.leader not in found.isr
 
-    def _last_known(self, found: Partition, changed: Partition) -> str:
+    def _check_last_known(self, found: Partition, changed: Partition) -> str:
         wanted = found.last_known
         if self.before.features.get(ELR, 0):
             if self.record.leader == NOBODY and not found.last_known:
@@ -228,7 +228,7 @@ def leads_nobody(image: Image, broker_id: int) -> list[tuple[bytes, int]]:
     ]
 
 
-def led_by_nobody(image: Image, broker_id: int, properties: Mapping[str, str]) -> list[tuple[bytes, int]]:
+def leaderless_partitions(image: Image, broker_id: int, properties: Mapping[str, str]) -> list[tuple[bytes, int]]:
     """Partitions without a leader that a broker, which was just unfenced, could lead uncleanly, if
     their topics allow it.
     """

@@ -15,11 +15,11 @@ from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBro
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
-from simulations.cluster.metadata.image import NOBODY, batches_of, decoded
+from simulations.cluster.metadata.image import NOBODY, batches_of, decode_batch
 from simulations.cluster.metadata.member_rules import METADATA_VERSION
 from simulations.cluster.rules import written
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
-from simulations.cluster.rules.elections import Change, leads_nobody, led_by_nobody
+from simulations.cluster.rules.elections import Change, leaderless_partitions, leads_nobody
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Mirror:
     ) -> None:
         self.node_id = node_id
         self.epoch = epoch
-        self.image = committed.copied()
+        self.image = committed.copy()
         self._properties = properties
         self._about = about
 
@@ -64,10 +64,10 @@ class Mirror:
 
         So its rules must read the image before `wrote`.
         """
-        records = [record for data in appended for _, _, batch in batches_of(data) for _, record in decoded(batch)]
+        records = [record for data in appended for _, _, batch in batches_of(data) for _, record in decode_batch(batch)]
         return Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
 
-    def dated(self, appended: Sequence[bytes], moment_ms: int) -> None:
+    def check_times(self, appended: Sequence[bytes], moment_ms: int) -> None:
         """The records have the present time, and the present versions. Raises Violation."""
         level = self.image.features.get(METADATA_VERSION, 0)
         for data in appended:
@@ -111,7 +111,7 @@ class Mirror:
             for broker_id in changed:
                 left = leads_nobody(self.image, broker_id)
                 if not left and broker_id in unfenced:
-                    left = led_by_nobody(self.image, broker_id, self._properties)
+                    left = leaderless_partitions(self.image, broker_id, self._properties)
                 if left:
                     text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica leads"
                     raise Violation("C21", text)
@@ -129,7 +129,7 @@ class Mirror:
             for _, _, batch in batches_of(data):
                 if not is_open:
                     found.append([])
-                for _, record in decoded(batch):
+                for _, record in decode_batch(batch):
                     if type(record) is BeginTransactionRecord:
                         is_open = True
                     elif type(record) is EndTransactionRecord:

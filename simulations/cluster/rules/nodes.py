@@ -90,7 +90,7 @@ def heartbeat(case: Case) -> Read:
     return read
 
 
-def registered(case: Case) -> Read:
+def check_registration(case: Case) -> Read:
     request, image = case.request, case.image
     known = image.brokers.get(request.broker_id)
     wrong = _wrong_registration(case)
@@ -158,7 +158,7 @@ def _is_registered(case: Case, record: Any) -> None:
     case.same("the supported features", levels, given)
 
 
-def unregistered(case: Case) -> Read:
+def check_unregistration(case: Case) -> Read:
     known = case.image.brokers.get(case.request.broker_id)
     written = [(each.broker_id, each.broker_epoch) for each in of(case, UnregisterBrokerRecord)]
     wanted = [] if known is None else [(case.request.broker_id, known.epoch)]
@@ -168,7 +168,7 @@ def unregistered(case: Case) -> Read:
     return lambda response: case.expect("it", response.error_code, codes)
 
 
-def allocated(case: Case) -> Read:
+def check_allocation(case: Case) -> Read:
     first = case.image.next_producer_id
     if is_stale(case):
         return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
@@ -184,7 +184,7 @@ def allocated(case: Case) -> Read:
     return read
 
 
-def cluster_described(case: Case) -> Read:
+def check_cluster_description(case: Case) -> Read:
     request = case.request
     nodes = sorted(case.image.controllers)
     codes: set[int] = set()
@@ -207,7 +207,7 @@ def cluster_described(case: Case) -> Read:
     return read
 
 
-def features_set(case: Case) -> Read:
+def check_features(case: Case) -> Read:
     """All levels are changed as requested, or none; an unchanged level is written, too."""
     request = case.request
     asked = {each.feature: each for each in request.feature_updates}

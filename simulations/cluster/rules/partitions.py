@@ -41,7 +41,7 @@ def is_stale(case: Case) -> bool:
     return broker is None or broker.epoch != case.request.broker_epoch
 
 
-def altered(case: Case) -> Read:
+def check_alter(case: Case) -> Read:
     if not case.request.topics:
         return lambda response: case.same("the answer", (response.error_code, tuple(response.topics)), (0, ()))
     if is_stale(case):
@@ -59,7 +59,7 @@ def altered(case: Case) -> Read:
             elif found is None:
                 wanted[key] = {MISSING}, None
             else:
-                wanted[key] = refused(case, found, asked), _with_isr(found, asked, case.version)
+                wanted[key] = find_refusals(case, found, asked), _with_isr(found, asked, case.version)
                 were[key] = found.isr
     written = changes_of(case)
 
@@ -89,7 +89,7 @@ def _members(asked: Any, version: int) -> list[tuple[int, int]]:
     return [(each, -1) for each in asked.new_isr]
 
 
-def refused(case: Case, found: Partition, asked: Any) -> set[int]:
+def find_refusals(case: Case, found: Partition, asked: Any) -> set[int]:
     """The first of Kafka's checks that fails (KIP-497, KIP-903)."""
     members = _members(asked, case.version)
     isr = [each for each, _ in members]
@@ -143,7 +143,7 @@ def _check_state(
     case.same(key, seen, (after.leader, *epochs, isr, after.recovering))
 
 
-def assigned(case: Case) -> Read:
+def check_assignment(case: Case) -> Read:
     if case.level < DIRECTORIES_SINCE:
         return lambda response: case.expect("it", response.error_code, {Error.UNSUPPORTED_VERSION})
     if is_stale(case):
@@ -192,7 +192,7 @@ def assigned(case: Case) -> Read:
     return read
 
 
-def moved(case: Case) -> Read:
+def check_reassignment(case: Case) -> Read:
     """Reassignments, and cancelled ones."""
     request, image = case.request, case.image
     written = changes_of(case)
@@ -213,7 +213,7 @@ def moved(case: Case) -> Read:
                 is_once = [each.partition_index for each in topic.partitions].count(asked.partition_index) == 1
                 if not wanted[place] and is_once:
                     _sets_out(case, found, tuple(asked.replicas), written.get((topic_id, asked.partition_index), []))
-    is_too_much = not case.written and case.may_be_too_much(len(wanted))
+    is_too_much = not case.request_records and case.may_be_too_much(len(wanted))
 
     def read(response: Any) -> None:
         if is_too_much and response.error_code == Error.POLICY_VIOLATION:
@@ -265,7 +265,7 @@ def _sets_out(case: Case, found: Partition, target: tuple[int, ...], written: Se
     case.same("the replicas after the reassignment", (replicas, adding, removing), (stays, (), ()))
 
 
-def listed(case: Case) -> Read:
+def check_listing(case: Case) -> Read:
     image, request = case.image, case.request
     wanted: dict[tuple[str, int], tuple[Any, ...]] = {}
     places = (
@@ -292,7 +292,7 @@ def listed(case: Case) -> Read:
     return read
 
 
-def elected(case: Case) -> Read:
+def check_election(case: Case) -> Read:
     request, image = case.request, case.image
     kind = request.election_type
     if request.topic_partitions == ():

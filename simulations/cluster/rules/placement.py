@@ -22,7 +22,7 @@ class Placing:
     def __init__(self) -> None:
         self._rows: dict[frozenset[int], tuple[int, int]] = {}
 
-    def created(self, case: Case) -> None:
+    def on_created(self, case: Case) -> None:
         """Topics are created. Raises Violation if one broker leads the first partition of all, again and again."""
         placed = {topic.name for topic in case.request.topics if not topic.assignments}
         made = {record.topic_id for record in case.records if type(record) is TopicRecord and record.name in placed}

@@ -11,7 +11,7 @@ from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.metadata_log import METADATA_TOPIC
 from simulations.cluster.metadata.member_rules import MIN_ISR, is_active, takes_replicas
-from simulations.cluster.rules.case import Case, first_directory, is_topic_name, repeated
+from simulations.cluster.rules.case import Case, find_repeated, first_directory, is_topic_name
 from simulations.nodes.config_values import TOPIC, is_taken
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ CONFIGS = 37
 OF_TOPIC, BY_DEFAULT = 1, 5
 
 
-def created(case: Case) -> Callable[[Any], None]:
+def check_creation(case: Case) -> Callable[[Any], None]:
     request = case.request
-    twice = repeated([topic.name for topic in request.topics])
+    twice = find_repeated([topic.name for topic in request.topics])
     wanted = [topic for topic in request.topics if topic.name not in twice and topic.name != METADATA_TOPIC]
     total = sum(_partitions_of(case, topic) for topic in wanted)
     allowed: dict[str, set[int]] = {name: {Error.INVALID_REQUEST} for name in (*twice, METADATA_TOPIC)}
     for topic in wanted:
         allowed[topic.name] = _wrong(case, topic)
     is_too_much = total > PARTITIONS_MAX
-    written = list(case.written)
+    written = list(case.request_records)
     if is_too_much or request.validate_only:
         case.same("the records", written, [])
     else:
@@ -53,7 +53,7 @@ def created(case: Case) -> Callable[[Any], None]:
     def read(response: Any) -> None:
         for result in response.topics:
             codes = {Error.POLICY_VIOLATION} if is_too_much else allowed[result.name]
-            if not codes and not case.written and not request.validate_only and case.may_be_too_much(total):
+            if not codes and not case.request_records and not request.validate_only and case.may_be_too_much(total):
                 codes = {Error.POLICY_VIOLATION}
             case.expect(f"topic {result.name}", result.error_code, codes)
             if result.error_code == Error.NONE:
@@ -229,7 +229,7 @@ def _is_even(case: Case, placed: Sequence[Sequence[int]]) -> None:
 
 def _check_created(case: Case, topic: Any, result: Any) -> None:
     """The id, the sizes and the configs in the response (KIP-525)."""
-    made = [each for each in case.written if type(each) is TopicRecord and each.name == topic.name]
+    made = [each for each in case.request_records if type(each) is TopicRecord and each.name == topic.name]
     if made:
         case.same(f"the id of {topic.name}", bytes(result.topic_id), bytes(made[0].topic_id))
     size = len(topic.assignments[0].broker_ids) if topic.assignments else _replicas_of(case, topic.replication_factor)
@@ -249,12 +249,12 @@ def _check_created(case: Case, topic: Any, result: Any) -> None:
             case.same(what, (config.value, config.config_source), (DEFAULTS[name], BY_DEFAULT))
 
 
-def grown(case: Case) -> Callable[[Any], None]:
+def check_growth(case: Case) -> Callable[[Any], None]:
     request, image = case.request, case.image
-    twice = repeated([topic.name for topic in request.topics])
+    twice = find_repeated([topic.name for topic in request.topics])
     allowed: dict[str, set[int]] = {}
     total = 0
-    written = list(case.written)
+    written = list(case.request_records)
     for topic in request.topics:
         allowed[topic.name] = {Error.INVALID_REQUEST} if topic.name in twice else _not_grown(case, topic)
         if not allowed[topic.name]:
@@ -312,31 +312,31 @@ def _not_grown(case: Case, topic: Any) -> set[int]:
     return set() if is_well else {Error.INVALID_REPLICA_ASSIGNMENT}
 
 
-def deleted(case: Case) -> Callable[[Any], None]:
+def check_deletion(case: Case) -> Callable[[Any], None]:
     request, image = case.request, case.image
     if not case.flag("delete.topic.enable", "true"):
-        case.same("the records", case.written, [])
+        case.same("the records", case.request_records, [])
         codes = {Error.TOPIC_DELETION_DISABLED, Error.INVALID_REQUEST}
 
-        def refused(response: Any) -> None:
+        def check_refusal(response: Any) -> None:
             for result in response.responses:
                 case.expect(f"topic {result.name}", result.error_code, codes)
 
-        return refused
+        return check_refusal
     zero = bytes(16)
     names = [each.name for each in request.topics if each.name is not None and each.topic_id == zero]
     ids = [bytes(each.topic_id) for each in request.topics if each.name is None and each.topic_id != zero]
     by_id = {each for each in ids if ids.count(each) == 1}
     gone: set[bytes] = {each for each in by_id if each in image.topics}
     taken = gone | (set(ids) - by_id)
-    wanted: list[tuple[str | None, bytes, int]] = [(None, each, Error.INVALID_REQUEST) for each in repeated(ids)]
+    wanted: list[tuple[str | None, bytes, int]] = [(None, each, Error.INVALID_REQUEST) for each in find_repeated(ids)]
     wanted += [(None, each, Error.UNKNOWN_TOPIC_ID) for each in by_id - gone]
     wanted += [
         (each.name, bytes(each.topic_id), Error.INVALID_REQUEST)
         for each in request.topics
         if (each.name is None) == (each.topic_id == zero)
     ]
-    wanted += [(name, zero, Error.INVALID_REQUEST) for name in repeated(names)]
+    wanted += [(name, zero, Error.INVALID_REQUEST) for name in find_repeated(names)]
     for name in names:
         topic_id = image.names.get(name)
         if names.count(name) > 1:
@@ -349,7 +349,7 @@ def deleted(case: Case) -> Callable[[Any], None]:
         else:
             gone.add(topic_id)
     wanted += [(image.topics[each], each, Error.NONE) for each in gone]
-    removed = {bytes(each.topic_id) for each in case.written if type(each) is RemoveTopicRecord}
+    removed = {bytes(each.topic_id) for each in case.request_records if type(each) is RemoveTopicRecord}
     case.same("the removed topics", removed, gone)
 
     def read(response: Any) -> None:

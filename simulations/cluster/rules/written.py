@@ -8,7 +8,7 @@ from records.batch import read_header, records_of
 from records.frame import read_frame
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
-from simulations.cluster.metadata.image import decoded
+from simulations.cluster.metadata.image import decode_batch
 from simulations.cluster.metadata.member_rules import CORDONED_SINCE, DIRECTORIES_SINCE, ELR_SINCE
 from simulations.world.violation import Violation
 
@@ -29,7 +29,7 @@ def log_rules(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
     if (header.base_timestamp, header.max_timestamp) != (moment_ms, moment_ms):
         stamps = header.base_timestamp, header.max_timestamp
         raise Violation("C21", f"node {node_id} writes at {moment_ms}, but its batch has the timestamps {stamps}")
-    for record, (_, found) in zip(records_of(batch, header), decoded(batch), strict=True):
+    for record, (_, found) in zip(records_of(batch, header), decode_batch(batch), strict=True):
         version, wanted = read_frame(record.value or b"")[1], _version(found, level)
         if version != wanted:
             text = f"node {node_id} writes {found} in version {version}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.documentation import _unescaped, read_documentation
+from controller.config.documentation import _unescape, read_documentation
 from controller.config.keys import client_metrics, group, server, topic
 from records.resource_types import ResourceType
 
@@ -24,4 +24,4 @@ def test_each_key_has_its_documentation_and_no_other_has() -> None:
 
 
 def test_line_ends_in_a_text_are_escaped_in_the_file() -> None:
-    assert _unescaped(r"a\nb\tc\\nd\\\\e") == "a\nb\tc\\nd\\\\e"
+    assert _unescape(r"a\nb\tc\\nd\\\\e") == "a\nb\tc\\nd\\\\e"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.dynamic import DynamicConfig, described_synonyms, node_type, taken
+from controller.config.dynamic import DynamicConfig, applied_keys, described_synonyms, node_type
 from controller.config.keys import server
 from controller.config.keys.dynamic import CLUSTER_WIDE, DYNAMIC, LISTENER_ONLY, PER_BROKER
 from controller.config.node import NodeConfig
@@ -32,8 +32,8 @@ def test_static_and_invalid_keys_are_ignored() -> None:
         "plug.in": "anything",
     }
 
-    assert set(taken(given, is_per_broker=False)) == {"listener.name.a.max.connections", "plug.in"}
-    assert set(taken(given, is_per_broker=True)) == {
+    assert set(applied_keys(given, is_per_broker=False)) == {"listener.name.a.max.connections", "plug.in"}
+    assert set(applied_keys(given, is_per_broker=True)) == {
         "listener.name.a.ssl.keystore.location",
         "listener.name.a.max.connections",
         "listeners",

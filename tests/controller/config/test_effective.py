@@ -12,7 +12,7 @@ from tests.controller.handlers.cluster_of_configs import BROKER, TOPIC, config, 
 
 
 def value_and_source(layers: Layers, name: str) -> tuple[str | None, ConfigSource]:
-    found = layers.named(name)
+    found = layers.find(name)
     return found.value, found.source
 
 
@@ -47,7 +47,7 @@ def test_the_layer_with_the_higher_precedence_wins() -> None:
     ],
 )
 def test_a_key_of_the_node_gives_the_default_of_a_topic_key(static: dict[str, str], name: str, value: str) -> None:
-    assert Layers({}, {}, {}, static).named(name).value == value
+    assert Layers({}, {}, {}, static).find(name).value == value
 
 
 def test_all_keys_are_listed_by_name_and_internal_ones_only_if_set() -> None:
@@ -73,7 +73,7 @@ def test_a_handler_sees_the_file_and_the_dynamic_configs() -> None:
     assert values["segment.ms"] == ("7", ConfigSource.DYNAMIC_BROKER)
     assert values["segment.bytes"] == ("1073741824", ConfigSource.DEFAULT)
     assert values["compression.type"] == ("zstd", ConfigSource.STATIC_BROKER)
-    assert layers(found, node, {"segment.ms": "8"}).named("segment.ms").value == "8"
+    assert layers(found, node, {"segment.ms": "8"}).find("segment.ms").value == "8"
 
 
 def test_a_new_topic_s_configs_are_checked_and_written() -> None:

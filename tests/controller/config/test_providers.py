@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.config.node import NodeConfig
-from controller.config.providers import resolved
+from controller.config.providers import resolve
 from controller.config.values.definition import ConfigError
 
 CLASS = "org.apache.kafka.common.config.provider."
@@ -19,7 +19,7 @@ class Result:
 
     def __init__(self, providers, text, environment=None, allowed=None) -> None:
         self.warnings = []
-        self.text = resolved({**providers, "key": text}, environment or {}, allowed, self.warnings)["key"]
+        self.text = resolve({**providers, "key": text}, environment or {}, allowed, self.warnings)["key"]
 
 
 def test_variables_of_a_properties_file_are_replaced_wherever_they_stand(tmp_path):

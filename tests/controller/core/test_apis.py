@@ -4,7 +4,7 @@ import pytest
 
 from controller.core.apis import APIS, SERVED_VERSIONS, Kind, served_versions
 from controller.features.levels import KAFKA_4_3, KAFKA_4_4
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from controller.state.tables.acl import AclOperation
 from records.codec import decode, encode
 from records.errors import ApiError, Error, error_text
@@ -79,7 +79,7 @@ SERVED = [
 def test_an_error_response_can_be_encoded_in_every_version(key, version):
     request = default_of(APIS[key].request)
 
-    response = refused(request, ApiError(Error.UNSUPPORTED_VERSION, "because"), version)
+    response = error_response(request, ApiError(Error.UNSUPPORTED_VERSION, "because"), version)
 
     assert type(response) is response_class(key)
     assert decode(type(response), version, encode(response, version)) is not None
@@ -98,6 +98,6 @@ def test_an_error_response_can_be_encoded_in_every_version(key, version):
     ],
 )
 def test_an_error_response_has_kafkas_code_and_message(key, code, text, said):
-    response = refused(default_of(APIS[key].request), ApiError(code, text), 0)
+    response = error_response(default_of(APIS[key].request), ApiError(code, text), 0)
 
     assert (response.error_code, response.error_message) == (code, said)

@@ -32,9 +32,9 @@ def schedule(bytes_max=1000, interval_ms=0):
 
 def test_a_snapshot_is_due_after_the_configured_number_of_bytes():
     s = schedule()
-    s.replayed(Appended(10, 3, 77, 999))
+    s.on_replayed(Appended(10, 3, 77, 999))
     assert s.due(10, 1) is None
-    s.replayed(Appended(12, 4, 78, 1))
+    s.on_replayed(Appended(12, 4, 78, 1))
 
     assert s.due(12, 1) == SnapshotId(12, 4)
 
@@ -42,41 +42,41 @@ def test_a_snapshot_is_due_after_the_configured_number_of_bytes():
 def test_a_snapshot_is_due_after_the_configured_time_if_records_were_written():
     s = schedule(interval_ms=5000)
     assert s.due(0, 9999) is None
-    s.replayed(Appended(10, 3, 77, 1))
+    s.on_replayed(Appended(10, 3, 77, 1))
 
     assert (s.due(10, 4999), s.due(10, 5000)) == (None, SnapshotId(10, 3))
 
 
 def test_control_batches_alone_cause_no_snapshot():
     s = schedule(interval_ms=5000)
-    s.replayed(Appended(10, 3, 77, 0))
+    s.on_replayed(Appended(10, 3, 77, 0))
 
     assert s.due(10, 9999) is None
 
 
 def test_no_snapshot_is_due_within_a_batch_or_transaction():
     s = schedule(bytes_max=1)
-    s.replayed(Appended(10, 3, 77, 100))
+    s.on_replayed(Appended(10, 3, 77, 100))
 
     assert (s.due(9, 0), s.due(5, 0)) == (None, None)
 
 
 def test_one_snapshot_is_written_at_a_time():
     s = schedule(bytes_max=1)
-    s.replayed(Appended(10, 3, 77, 100))
+    s.on_replayed(Appended(10, 3, 77, 100))
     s.writing = SnapshotId(8, 3)
     assert s.due(10, 0) is None
-    s.done(SnapshotId(7, 3))
+    s.on_done(SnapshotId(7, 3))
     assert s.due(10, 0) is None
-    s.done(SnapshotId(8, 3))
+    s.on_done(SnapshotId(8, 3))
     assert s.due(10, 0) == SnapshotId(10, 3)
 
 
 def test_a_node_that_stops_takes_a_snapshot_from_1_mib_of_records_on():
     s = schedule(bytes_max=20 << 20)
-    s.replayed(Appended(10, 3, 77, STOP_BYTES_MIN - 1))
+    s.on_replayed(Appended(10, 3, 77, STOP_BYTES_MIN - 1))
     assert s.due_at_stop(10) is None
-    s.replayed(Appended(12, 4, 78, 1))
+    s.on_replayed(Appended(12, 4, 78, 1))
 
     assert (s.due(12, 0), s.due_at_stop(12)) == (None, SnapshotId(12, 4))
     assert s.due_at_stop(11) is None
@@ -86,21 +86,21 @@ def test_a_node_that_stops_takes_a_snapshot_from_1_mib_of_records_on():
 
 def test_records_of_the_active_controller_count_when_committed():
     s = schedule(bytes_max=150)
-    s.appended(Appended(10, 3, 77, 100))
-    s.appended(Appended(20, 3, 78, 100))
+    s.on_appended(Appended(10, 3, 77, 100))
+    s.on_appended(Appended(20, 3, 78, 100))
 
-    s.committed(15)
+    s.on_committed(15)
     assert (s.bytes, s.due(15, 0)) == (100, None)
-    s.committed(20)
+    s.on_committed(20)
     assert s.due(20, 0) == SnapshotId(20, 3)
 
 
 def test_lost_records_do_not_count_towards_a_snapshot():
     s = schedule()
-    s.appended(Appended(10, 3, 77, 100))
+    s.on_appended(Appended(10, 3, 77, 100))
 
-    s.lost()
-    s.committed(10)
+    s.on_leadership_lost()
+    s.on_committed(10)
 
     assert s.bytes == 0
 

@@ -16,10 +16,10 @@ from controller.features.levels import (
     Release,
     changes_metadata_between,
     check_needs,
-    feature_named,
+    find_feature,
+    find_metadata_version,
     known_metadata_version,
     metadata_version,
-    metadata_version_named,
     range_text,
     supported_features,
 )
@@ -44,22 +44,22 @@ def test_levels_are_consecutive_and_have_the_names_that_stock_lists() -> None:
     [("4.3-IV0", 30), ("4.3", 30), ("4.3.1", 30), ("3.7", 19), ("3.7-IV2", 17), ("4.0", 25), ("3.3", 7)],
 )
 def test_a_level_can_be_named_by_its_release(text: str, level: int) -> None:
-    assert metadata_version_named(text).level == level
+    assert find_metadata_version(text).level == level
 
 
 @pytest.mark.parametrize("text", ["2.0", "4.4-IV0", "4.4", "", "4.3.", "4.3-IV1", "30"])
 def test_an_unknown_name_is_refused_with_the_known_names(text: str) -> None:
     with pytest.raises(ValueError, match="Unknown metadata") as error:
-        metadata_version_named(text, release=KAFKA_4_3)
+        find_metadata_version(text, release=KAFKA_4_3)
 
     known = NAMES.removesuffix(", 4.4-IV0")
     assert str(error.value) == f"Unknown metadata.version '{text}'. Supported metadata.version are: {known}"
 
 
 def test_a_level_that_is_not_for_production_needs_its_full_name() -> None:
-    assert metadata_version_named("4.4-IV0", unstable=True, release=KAFKA_4_3).level == 31
+    assert find_metadata_version("4.4-IV0", unstable=True, release=KAFKA_4_3).level == 31
     with pytest.raises(ValueError, match=f"are: {NAMES}$"):
-        metadata_version_named("4.4", unstable=True, release=KAFKA_4_3)
+        find_metadata_version("4.4", unstable=True, release=KAFKA_4_3)
 
 
 def test_an_unknown_level_is_refused() -> None:
@@ -70,7 +70,7 @@ def test_an_unknown_level_is_refused() -> None:
 
 def test_a_release_sets_the_levels_of_the_other_features() -> None:
     levels = {
-        name: [feature.default_level(metadata_version_named(name).level) for feature in FEATURES]
+        name: [feature.default_level(find_metadata_version(name).level) for feature in FEATURES]
         for name in ("3.8", "3.9", "4.0", "4.1", "4.2", "4.3", "4.4")
     }
 
@@ -103,7 +103,7 @@ def test_a_level_is_refused_without_its_dependencies() -> None:
     with pytest.raises(ValueError, match=r"^No feature:group\.version with feature level 2$"):
         check_needs("group.version", 2, {"metadata.version": 30})
     with pytest.raises(ValueError, match=r"^Feature foo not found\.$"):
-        feature_named("foo")
+        find_feature("foo")
 
 
 def test_a_downgrade_loses_metadata_if_it_crosses_a_level_with_changed_metadata() -> None:
@@ -148,18 +148,18 @@ def test_a_release_supports_what_stock_supports() -> None:
     [("4.4", False, 33), ("4.4-IV0", False, 31), ("4.4-IV2", False, 33), ("4.5-IV0", True, 34), ("4.3", True, 30)],
 )
 def test_4_4_knows_the_names_of_4_4_0(text: str, unstable: bool, level: int) -> None:
-    assert metadata_version_named(text, unstable, KAFKA_4_4).level == level
+    assert find_metadata_version(text, unstable, KAFKA_4_4).level == level
 
 
 def test_4_4_refuses_what_4_4_0_refuses() -> None:
     with pytest.raises(ValueError, match=r"Unknown metadata.version '4.5-IV0'. Supported .*, 4.4-IV1, 4.4-IV2$"):
-        metadata_version_named("4.5-IV0", release=KAFKA_4_4)
+        find_metadata_version("4.5-IV0", release=KAFKA_4_4)
     with pytest.raises(ValueError, match=r"^No MetadataVersion with feature level 40\. Valid .* are from 7 to 34\.$"):
         metadata_version(40, KAFKA_4_4)
 
 
 def test_a_new_cluster_of_4_4_has_share_version_2_from_31_on() -> None:
-    levels = [feature_named("share.version", KAFKA_4_4).default_level(level) for level in (27, 28, 30, 31, 33)]
+    levels = [find_feature("share.version", KAFKA_4_4).default_level(level) for level in (27, 28, 30, 31, 33)]
 
     assert levels == [0, 1, 1, 2, 2]
     check_needs("share.version", 2, {"metadata.version": 7}, KAFKA_4_4)

@@ -22,17 +22,17 @@ def test_a_session_is_valid_for_its_broker_and_epoch_until_its_time_has_passed()
 
 def test_the_session_with_the_oldest_contact_expires_first():
     s = sessions(1, 2)
-    assert (s.expired(10**9), s.next_expiry_ms()) == (None, None)
+    assert (s.find_expired(10**9), s.next_expiry_ms()) == (None, None)
     s.record_contact(1, 7, 980)
     s.record_contact(2, 8, 990)
     s.record_contact(1, 7, 1000)
 
-    assert (s.expired(1090), s.next_expiry_ms()) == (None, 1091)
-    assert s.expired(1200) == (2, 8)
+    assert (s.find_expired(1090), s.next_expiry_ms()) == (None, 1091)
+    assert s.find_expired(1200) == (2, 8)
     s.forget_contact(2, 8)
-    assert (s.expired(1200), s.next_expiry_ms()) == ((1, 7), 1101)
+    assert (s.find_expired(1200), s.next_expiry_ms()) == ((1, 7), 1101)
     s.forget_contact(1, 7)
-    assert s.expired(1200) is None
+    assert s.find_expired(1200) is None
 
 
 def test_the_lowest_offset_is_that_of_active_brokers():

@@ -12,7 +12,7 @@ from controller.interface.env import Env
 from controller.interface.inputs import Principal
 from controller.interface.settings import Settings
 from controller.node.admission import Admission, host_text
-from controller.node.envelope import opened
+from controller.node.envelope import open_envelope
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.state import State
 from raft.interface.inputs import Source
@@ -86,7 +86,7 @@ def test_the_sender_of_the_forwarded_request_needs_its_own_permission() -> None:
     context.principal = Principal("User", "root")
 
     outside = seen.admission.is_denied(APIS[58], context, envelope)
-    inside = opened(envelope, context)
+    inside = open_envelope(envelope, context)
 
     assert outside is False
     assert seen.admission.is_denied(inside.api, inside.context, inside.request)

@@ -4,8 +4,8 @@ import pytest
 
 from controller.features.levels import KAFKA_4_3
 from controller.interface.inputs import Forwarder, Principal, RequestContext
-from controller.interface.refusals import refused
-from controller.node.envelope import address_text, opened, sealed
+from controller.interface.refusals import error_response
+from controller.node.envelope import address_text, open_envelope, seal
 from raft.interface.inputs import Source
 from records.codec import decode, decode_prefix, encode
 from records.data import DefaultPrincipalData
@@ -46,7 +46,7 @@ UNREGISTER = inner(UnregisterBrokerRequest(broker_id=5), 0)
 
 
 def test_a_forwarded_request_has_the_context_of_its_client():
-    found = opened(envelope(UNREGISTER), CONTEXT)
+    found = open_envelope(envelope(UNREGISTER), CONTEXT)
 
     assert found.request == UnregisterBrokerRequest(broker_id=5)
     assert found.context == RequestContext(
@@ -83,7 +83,7 @@ def test_a_forwarded_request_has_the_context_of_its_client():
 )
 def test_an_invalid_envelope_gets_an_error_of_its_own(given, error):
     with pytest.raises(ApiError) as refusal:
-        opened(given, CONTEXT)
+        open_envelope(given, CONTEXT)
 
     assert refusal.value.code == error
 
@@ -91,11 +91,11 @@ def test_an_invalid_envelope_gets_an_error_of_its_own(given, error):
 def test_a_forwarded_unregistration_of_a_controller_is_unknown_to_a_node_of_4_3():
     given = envelope(inner(UnregisterControllerRequest(controller_id=7), 0))
 
-    found = opened(given, CONTEXT)
+    found = open_envelope(given, CONTEXT)
     refusals = []
     for each in (given, envelope(b"\0\x5d" + UNREGISTER[2:])):
         with pytest.raises(ApiError) as refusal:
-            opened(each, CONTEXT, KAFKA_4_3)
+            open_envelope(each, CONTEXT, KAFKA_4_3)
         refusals.append(refusal.value.code)
 
     assert (found.context.api_key, found.request) == (94, UnregisterControllerRequest(controller_id=7))
@@ -103,21 +103,21 @@ def test_a_forwarded_unregistration_of_a_controller_is_unknown_to_a_node_of_4_3(
 
 
 def test_bytes_after_the_forwarded_request_are_ignored_as_in_kafka():
-    assert opened(envelope(UNREGISTER + b"\0"), CONTEXT) == opened(envelope(UNREGISTER), CONTEXT)
+    assert open_envelope(envelope(UNREGISTER + b"\0"), CONTEXT) == open_envelope(envelope(UNREGISTER), CONTEXT)
 
 
 def test_the_first_error_of_an_envelope_counts():
     with pytest.raises(ApiError) as refusal:
-        opened(envelope(b"", principal=None, address=b""), CONTEXT)
+        open_envelope(envelope(b"", principal=None, address=b""), CONTEXT)
 
     assert refusal.value.code == Error.PRINCIPAL_DESERIALIZATION_FAILURE
 
 
 def test_the_envelope_contains_the_response_that_the_client_would_get():
-    found = opened(envelope(UNREGISTER), CONTEXT)
+    found = open_envelope(envelope(UNREGISTER), CONTEXT)
     response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=0, error_message=None)
 
-    answer = sealed(found.header, response)
+    answer = seal(found.header, response)
 
     assert answer.error_code == 0
     header, position = decode_prefix(ResponseHeader, 1, answer.response_data, 0)
@@ -130,29 +130,29 @@ def test_the_envelope_contains_the_response_that_the_client_would_get():
 @pytest.mark.parametrize("deep", [False, True])
 def test_not_controller_in_a_response_becomes_the_error_of_the_envelope(deep):
     request = CreateTopicsRequest(topics=(new_topic("foo", (0,)),)) if deep else UnregisterBrokerRequest(broker_id=1)
-    header = opened(envelope(inner(request, 7 if deep else 0)), CONTEXT).header
+    header = open_envelope(envelope(inner(request, 7 if deep else 0)), CONTEXT).header
 
-    answer = sealed(header, refused(request, ApiError(Error.NOT_CONTROLLER), 7))
+    answer = seal(header, error_response(request, ApiError(Error.NOT_CONTROLLER), 7))
 
     assert answer == EnvelopeResponse(response_data=None, error_code=Error.NOT_CONTROLLER)
 
 
 def test_a_describe_quorum_at_a_follower_becomes_not_controller():
-    found = opened(envelope(inner(DescribeQuorumRequest(topics=()), 2)), CONTEXT)
+    found = open_envelope(envelope(inner(DescribeQuorumRequest(topics=()), 2)), CONTEXT)
     response = replace(default_of(DescribeQuorumResponse), error_code=Error.NOT_LEADER_OR_FOLLOWER)
 
-    assert sealed(found.header, response).error_code == Error.NOT_CONTROLLER
+    assert seal(found.header, response).error_code == Error.NOT_CONTROLLER
 
 
 def test_a_forwarded_request_is_served_like_any_other():
     rig = Rig().lead().brokers(0)
     request = CreateTopicsRequest(topics=(new_topic("foo", (0,)),))
-    found = opened(envelope(inner(request, 7)), CONTEXT)
+    found = open_envelope(envelope(inner(request, 7)), CONTEXT)
 
     response = rig.ask(found.request, found.context.version, forwarded=True)
 
     assert isinstance(response, CreateTopicsResponse)
-    assert sealed(found.header, response).error_code == 0
+    assert seal(found.header, response).error_code == 0
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_a_new_leader_first_names_its_high_watermark() -> None:
 
     standby.role = Follower(2, 3, (), None, FollowerState(0))
     for _ in range(3):
-        feed.leader_changed(LeaderChanged(2, 3, 0))
+        feed.on_leader_changed(LeaderChanged(2, 3, 0))
         iterations.run()
         iterations.pass_pauses()
     assert CaughtUp not in standby.taken
@@ -162,7 +162,7 @@ def test_a_node_that_leads_is_active_once_it_has_all_committed_records() -> None
     standby, feed, iterations = fed()
     feed.high_watermark(standby.fetched(6, 6))
 
-    feed.leader_changed(LeaderChanged(4, 1, 6))
+    feed.on_leader_changed(LeaderChanged(4, 1, 6))
     assert standby.leaders == []
     iterations.run()
 
@@ -172,9 +172,9 @@ def test_a_node_that_leads_is_active_once_it_has_all_committed_records() -> None
 def test_a_claim_that_waits_for_records_ends_when_another_node_leads() -> None:
     standby, feed, iterations = fed()
     feed.high_watermark(standby.fetched(6, 6))
-    feed.leader_changed(LeaderChanged(4, 1, 6))
+    feed.on_leader_changed(LeaderChanged(4, 1, 6))
 
-    feed.leader_changed(LeaderChanged(5, 2, 6))
+    feed.on_leader_changed(LeaderChanged(5, 2, 6))
     iterations.run()
     iterations.pass_pauses()
 
@@ -185,10 +185,10 @@ def test_a_claim_that_waits_for_records_ends_when_another_node_leads() -> None:
 def test_a_claim_that_waits_for_records_is_replaced_by_that_of_a_later_epoch() -> None:
     standby, feed, iterations = fed()
     feed.high_watermark(standby.fetched(6, 6))
-    feed.leader_changed(LeaderChanged(4, 1, 6))
+    feed.on_leader_changed(LeaderChanged(4, 1, 6))
 
-    feed.leader_changed(LeaderChanged(5, 2, 6))
-    feed.leader_changed(LeaderChanged(6, 1, 6))
+    feed.on_leader_changed(LeaderChanged(5, 2, 6))
+    feed.on_leader_changed(LeaderChanged(6, 1, 6))
     iterations.run()
 
     assert standby.leaders == [(5, 2, 0), (6, 1, 6)]
@@ -223,7 +223,7 @@ def test_a_claim_waits_for_the_end_of_a_large_batch() -> None:
         iterations.waiting.pop(0)()
     standby.end_offset = 3  # whatever the state says of a batch under way
 
-    feed.leader_changed(LeaderChanged(4, 1, 3))
+    feed.on_leader_changed(LeaderChanged(4, 1, 3))
     is_level = feed.is_level
     standby.end_offset = 0
     iterations.run()

@@ -38,7 +38,7 @@ class Queue:
         )
 
     def done(self, principal: str, taken_s: float) -> None:
-        self.requests.done(principal, taken_s)
+        self.requests.on_done(principal, taken_s)
 
     def wait(self, until_s: float) -> None:
         while self._timers:

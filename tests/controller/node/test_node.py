@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from controller.interface.inputs import RequestContext
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from controller.node.replies import Replies
 from raft.interface.inputs import Source
 from records.codec import encode
@@ -30,11 +30,11 @@ def test_an_answer_with_a_text_that_cannot_be_written_is_an_unknown_error() -> N
     one = IncrementalAlterConfigsRequest.AlterConfigsResource(resource_type=2, resource_name="foo", configs=())
     request = IncrementalAlterConfigsRequest(resources=(one,), validate_only=False)
     context = RequestContext(Source(1, 1), 44, 1, "CONTROLLER", request=request)
-    response = refused(request, ApiError(Error.INVALID_REQUEST, "x" * 32_768), 1)
+    response = error_response(request, ApiError(Error.INVALID_REQUEST, "x" * 32_768), 1)
 
     nothing: Any = None
     encoder, replies = Encoder(), Replies()
     replies.begin(encoder, nothing, nothing)  # type: ignore[arg-type]
     replies.send(context.source, response, context)
 
-    assert encoder.frames == [encode(refused(request, ApiError(Error.UNKNOWN_SERVER_ERROR), 1), 1)]
+    assert encoder.frames == [encode(error_response(request, ApiError(Error.UNKNOWN_SERVER_ERROR), 1), 1)]

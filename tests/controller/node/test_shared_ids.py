@@ -50,7 +50,7 @@ class Trial:
         incoming = Incoming(
             Source(connection, 1), 1, version, 1, "raft-client-2", request, b"", 0, "CONTROLLER", f"{host}:4711"
         )
-        self.ids.requested(incoming, REPLICA, self.now_ms)
+        self.ids.on_request(incoming, REPLICA, self.now_ms)
 
 
 @pytest.fixture(name="trial")
@@ -114,9 +114,9 @@ def test_a_connection_that_closed_is_forgotten(trial: Trial) -> None:
     for _ in range(10 * RETURNS_MIN):
         trial.fetch(11)
         trial.fetch(12)
-        trial.ids.dropped(11)
-        trial.ids.dropped(12)
-    trial.ids.dropped(12)
+        trial.ids.on_disconnected(11)
+        trial.ids.on_disconnected(12)
+    trial.ids.on_disconnected(12)
 
     assert trial.notes == []
 
@@ -146,6 +146,6 @@ def test_a_peer_that_makes_up_ids_fills_no_memory(trial: Trial) -> None:
         trial.fetch(12, replica_id + 500)
 
     assert (len(trial.ids._by_id), len(trial.ids._ids)) == (2, 2)
-    trial.ids.dropped(11)
-    trial.ids.dropped(12)
+    trial.ids.on_disconnected(11)
+    trial.ids.on_disconnected(12)
     assert (len(trial.ids._by_id), len(trial.ids._ids)) == (0, 0)

@@ -87,10 +87,10 @@ def test_a_snapshot_is_under_way_until_it_is_on_disk() -> None:
     desk.go_on()
     assert (desk.task.is_under_way, over) == (True, [])
 
-    desk.task.stored(SnapshotId(8, 1))
+    desk.task.on_stored(SnapshotId(8, 1))
     assert (desk.task.is_under_way, over) == (True, [])
-    desk.task.stored(SnapshotId(9, 1))
-    desk.task.stored(SnapshotId(9, 1))
+    desk.task.on_stored(SnapshotId(9, 1))
+    desk.task.on_stored(SnapshotId(9, 1))
 
     assert (desk.task.is_under_way, over) == (False, ["over"])
 

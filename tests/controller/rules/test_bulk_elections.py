@@ -50,7 +50,7 @@ def test_the_bulk_and_the_single_election_give_the_same_partitions(seed):
             (partitions.in_isr(broker), {"lost_data": broker}),
             (partitions.in_elr(broker), {"lost_data": broker}),
             (partitions.with_replica(broker), {"removed": broker}),
-            (partitions.imbalanced(), {"election": Election.PREFERRED}),
+            (partitions.imbalanced_rows(), {"election": Election.PREFERRED}),
             (partitions.leaderless(), {"election": Election.UNCLEAN}),
             (partitions.with_replica(broker), {"election": random.choice(list(Election))}),
         )
@@ -89,7 +89,7 @@ def test_bulk_replay_equals_single_replay_and_can_be_undone(seed):
     assert state.end_offset == other.end_offset
     for group in changes.groups:
         for row in group.rows.tolist():
-            assert base <= other.partitions.changed_at(row) <= state.partitions.changed_at(row) < state.end_offset
+            assert base <= other.partitions.change_offset(row) <= state.partitions.change_offset(row) < state.end_offset
     state.revert()
     assert state.contents() == before
     assert state.partitions.last_change() == -1

@@ -11,7 +11,7 @@ import pytest
 
 from controller.interface.inputs import Principal
 from controller.rules import mutation_quotas
-from controller.rules.mutation_quotas import distinguished, rate_of
+from controller.rules.mutation_quotas import bucket_key, rate_of
 from controller.state.tables.quotas import entity_of
 from records.errors import Error
 from records.messages.quotas import AlterClientQuotasRequest
@@ -233,7 +233,7 @@ EVERY: list[Parts] = [
 def test_the_quota_nearest_to_user_and_client_counts(first: int) -> None:
     given = rates(*EVERY[first:])
 
-    found = rate_of(given, *distinguished(given, "u", "c"))
+    found = rate_of(given, *bucket_key(given, "u", "c"))
 
     assert found == 0.0
 
@@ -255,15 +255,15 @@ def test_the_quota_nearest_to_user_and_client_counts(first: int) -> None:
     ],
 )
 def test_senders_share_a_bucket_as_the_quotas_distinguish_them(entities: list[Parts], bucket: tuple[str, str]) -> None:
-    assert distinguished(rates(*entities), "u", "c") == bucket
+    assert bucket_key(rates(*entities), "u", "c") == bucket
 
 
 def test_who_names_no_client_has_no_quota_of_clients() -> None:
     clients: list[list[Parts]] = [[{"client-id": None}], [{"user": "u", "client-id": None}]]
     for entities, client_id in product(clients, (None, "")):
         given = rates(*entities)
-        assert rate_of(given, *distinguished(given, "u", client_id)) is None
-    assert rate_of(rates({"user": "u"}), *distinguished(rates({"user": "u"}), "u", None)) == 0.0
+        assert rate_of(given, *bucket_key(given, "u", client_id)) is None
+    assert rate_of(rates({"user": "u"}), *bucket_key(rates({"user": "u"}), "u", None)) == 0.0
 
 
 def test_requests_of_the_node_itself_are_not_charged() -> None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.rules.partition_change import Election, PartitionTarget, Rules, partition_change
-from controller.rules.reassignment import reassigned, reverted
-from controller.state.partitions.partition import Partition, merged
+from controller.rules.reassignment import plan_reassignment, revert
+from controller.state.partitions.partition import Partition, apply_change
 from records.metadata.topics import PartitionChangeRecord
 from records.schema import schema_of
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
@@ -147,7 +147,7 @@ def test_an_isr_with_all_added_replicas_completes_a_reassignment(version):
 
 
 def test_cancelling_removes_the_added_replicas_and_raises_the_leader_epoch():
-    back = reverted(BAR)
+    back = revert(BAR)
 
     fields = change(BAR, rules(), replicas=back.replicas, isr=back.isr, removing=(), adding=())
 
@@ -161,7 +161,7 @@ def test_cancelling_removes_the_added_replicas_and_raises_the_leader_epoch():
 
 
 def test_a_pure_removal_completes_at_once():
-    wished = reassigned(FOO.replicas, (1, 2))
+    wished = plan_reassignment(FOO.replicas, (1, 2))
 
     fields = change(FOO, rules(), replicas=wished.replicas, removing=wished.removing)
 
@@ -169,7 +169,7 @@ def test_a_pure_removal_completes_at_once():
 
 
 def test_an_addition_waits_for_the_new_replica():
-    wished = reassigned(FOO.replicas, (1, 2, 3, 4))
+    wished = plan_reassignment(FOO.replicas, (1, 2, 3, 4))
 
     fields = change(FOO, rules(), replicas=wished.replicas, adding=wished.adding)
 
@@ -375,7 +375,7 @@ def test_the_partition_stays_consistent_for_any_target(replicas, live, data, elr
 
     built = partition_change(before, TOPIC, 0, asked, PartitionTarget(isr=target, election=election))
 
-    after = before if built is None else merged(before, built[0])
+    after = before if built is None else apply_change(before, built[0])
     assert after.leader == -1 or (after.leader in after.isr and after.leader in live)
     assert set(after.isr) <= set(after.replicas)
     assert not set(after.isr) & set(after.elr)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.rules.reassignment import Completed, Reassignment, Reverted, completed, reassigned, reverted
+from controller.rules.reassignment import Completed, Reassignment, Reverted, complete, plan_reassignment, revert
 from controller.state.partitions.partition import Partition
 from records.errors import ApiError, Error
 from records.uuids import UNASSIGNED_DIRECTORY
@@ -19,7 +19,7 @@ from records.uuids import UNASSIGNED_DIRECTORY
     ],
 )
 def test_added_and_removed_replicas_are_listed_ascending(current, target, expected):
-    assert reassigned(current, target) == expected
+    assert plan_reassignment(current, target) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_added_and_removed_replicas_are_listed_ascending(current, target, expect
     ],
 )
 def test_a_reassignment_completes_when_enough_replicas_are_in_sync(current, target, isr, expected):
-    replicas, adding, removing = reassigned(current, target)
+    replicas, adding, removing = plan_reassignment(current, target)
 
-    assert completed(replicas, isr, adding, removing) == expected
+    assert complete(replicas, isr, adding, removing) == expected
 
 
 def partition(replicas, isr, adding, removing):
@@ -63,11 +63,11 @@ def partition(replicas, isr, adding, removing):
     ],
 )
 def test_cancelling_restores_the_former_replicas(before, expected):
-    assert reverted(before) == expected
+    assert revert(before) == expected
 
 
 def test_a_partition_of_only_added_replicas_cannot_be_reverted():
     with pytest.raises(ApiError) as refused:
-        reverted(partition((4, 5), (4, 5), (4, 5), ()))
+        revert(partition((4, 5), (4, 5), (4, 5), ()))
 
     assert refused.value.code == Error.INVALID_REPLICA_ASSIGNMENT

@@ -12,7 +12,7 @@ from controller.config.node import NodeConfig
 from controller.config.security.listener_values import ListenerValues
 from controller.security import sessions
 from controller.security.ciphers import open_ssl_name
-from controller.security.contexts import Contexts, unfolded
+from controller.security.contexts import Contexts, unfold_pem
 from controller.security.files import FileError
 from controller.security.renewal import CHECK_S
 from tests.controller.config.security.test_security_checks import given
@@ -91,7 +91,7 @@ def test_pem_may_stand_in_the_properties_on_one_line(tmp_path):
     }  # fmt: skip
 
     assert Made(tmp_path, **inline).contexts.server().get_ca_certs()
-    assert unfolded("-----BEGIN X----- a b -----END X-----") == "-----BEGIN X-----\na\nb\n-----END X-----\n"
+    assert unfold_pem("-----BEGIN X----- a b -----END X-----") == "-----BEGIN X-----\na\nb\n-----END X-----\n"
 
 
 def test_what_the_keys_name_is_enabled_and_no_more(tmp_path):

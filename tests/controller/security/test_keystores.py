@@ -7,7 +7,15 @@ import hashlib
 import pytest
 
 from controller.security.files import FileError, read_bounded
-from controller.security.keystores import KeyPair, key_pair, pem, read_jks, read_pkcs12, trusted, unprotected
+from controller.security.keystores import (
+    KeyPair,
+    decrypt_key,
+    key_pair,
+    pem,
+    read_jks,
+    read_pkcs12,
+    trusted_certificates,
+)
 
 OID = bytes.fromhex("060a2b060104012a02110101")
 
@@ -51,8 +59,8 @@ def test_a_jks_store_gives_its_key_and_its_certificates():
     data = jks([KEY_ENTRY, TRUST_ENTRY], "hush")
 
     assert read_jks(data, "a.jks", "hush", "hush") == ([(KEY, [b"leaf", b"ca"])], [b"trusted"])
-    assert trusted(data, "a.jks", "hush") == [b"trusted", b"leaf"]
-    assert trusted(data, "a.jks", None) == [b"trusted", b"leaf"]
+    assert trusted_certificates(data, "a.jks", "hush") == [b"trusted", b"leaf"]
+    assert trusted_certificates(data, "a.jks", None) == [b"trusted", b"leaf"]
     pair = key_pair(data, "a.jks", "JKS", "hush", None)
     assert pair.pem == pem("PRIVATE KEY", KEY) + pem("CERTIFICATE", b"leaf") + pem("CERTIFICATE", b"ca")
     assert "hidden" in repr(pair)
@@ -79,7 +87,7 @@ def test_a_jks_store_that_cannot_be_used_is_named(data, password, key_password, 
 
 def test_a_key_that_is_protected_in_another_way_is_refused():
     with pytest.raises(FileError, match="not known"):
-        unprotected(bytes(50), "hush", "a.jks")
+        decrypt_key(bytes(50), "hush", "a.jks")
 
 
 @pytest.mark.parametrize(

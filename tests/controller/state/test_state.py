@@ -182,7 +182,7 @@ def test_a_snapshot_replaces_everything():
     assert sorted(state.topic_ids) == ["new"]
     assert offsets(state) == (90, 90, 90)
     assert state.transaction_start == -1
-    assert state.topics.last_change() == state.topic_ids.changed_at("oldest") == -1
+    assert state.topics.last_change() == state.topic_ids.change_offset("oldest") == -1
     replay(state, topic("newer"))
     state.revert()
     assert sorted(state.topic_ids) == ["new"]
@@ -249,7 +249,7 @@ def test_a_record_made_here_equals_a_decoded_one():
 
 def test_the_state_has_the_finalized_feature_levels():
     state = State()
-    assert (state.metadata_version, state.elr_enabled) == (0, False)
+    assert (state.metadata_version, state.is_elr_enabled) == (0, False)
 
     replay(
         state,
@@ -257,7 +257,7 @@ def test_the_state_has_the_finalized_feature_levels():
         FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=1),
     )
 
-    assert (state.metadata_version, state.elr_enabled) == (30, True)
+    assert (state.metadata_version, state.is_elr_enabled) == (30, True)
 
 
 def test_secrets_are_not_printed():
@@ -289,7 +289,7 @@ def test_a_partition_is_uncommitted_by_its_row():
         )
     rows = [state.topics[topic_id].row(partition_id) for partition_id in (0, 1)]
 
-    assert [state.partitions.changed_at(row) for row in rows] == [1, 2]
+    assert [state.partitions.change_offset(row) for row in rows] == [1, 2]
     state.commit(2)
-    assert [state.partitions.changed_at(row) for row in rows] == [-1, 2]
+    assert [state.partitions.change_offset(row) for row in rows] == [-1, 2]
     assert state.partitions.last_change() == 2

@@ -6,7 +6,7 @@ import json
 
 from pipeline.planner.cluster import Broker, cluster_of
 from pipeline.planner.plan import Plan, plan
-from pipeline.planner.reassignment_json import current, proposed
+from pipeline.planner.reassignment_json import current, propose
 
 
 def drained() -> Plan:
@@ -16,7 +16,7 @@ def drained() -> Plan:
 
 
 def test_a_plan_is_compact_and_in_the_order_of_topic_and_partition() -> None:
-    found = list(proposed(drained()))
+    found = list(propose(drained()))
 
     assert found == [
         (
@@ -40,9 +40,9 @@ def test_the_rollback_has_the_same_partitions_with_their_present_replicas() -> N
 
 
 def test_a_plan_is_divided_into_files() -> None:
-    whole = json.loads(next(proposed(drained())))["partitions"]
+    whole = json.loads(next(propose(drained())))["partitions"]
 
-    parts = [json.loads(text)["partitions"] for text in proposed(drained(), 2)]
+    parts = [json.loads(text)["partitions"] for text in propose(drained(), 2)]
 
     assert parts == [whole[:2], whole[2:]]
 
@@ -50,4 +50,4 @@ def test_a_plan_is_divided_into_files() -> None:
 def test_an_empty_plan_is_a_file_without_partitions() -> None:
     nothing = plan(cluster_of([Broker(1)], [("t", 0, [1])]))
 
-    assert list(proposed(nothing, 5)) == ['{"version":1,"partitions":[]}']
+    assert list(propose(nothing, 5)) == ['{"version":1,"partitions":[]}']

@@ -43,8 +43,8 @@ def test_filters_on_types_and_clusters_are_applied_completely(tmp_path: Path) ->
 
     assert decided == [True, True, True]
     assert other.of(found) == ([], [])
-    assert mine.wanted == Wanted(types=frozenset((4,)))
-    assert offsets(read(tmp_path / "node", wanted=mine.wanted)) == list(range(20))
+    assert mine.row_filter == Wanted(types=frozenset((4,)))
+    assert offsets(read(tmp_path / "node", wanted=mine.row_filter)) == list(range(20))
     assert offsets(read(tmp_path / "node", wanted=Wanted(types=frozenset((5,))))) == []
     assert offsets(read(tmp_path / "node", wanted=Wanted(offsets=(5, 7)))) == [5, 6]
 

@@ -82,7 +82,7 @@ def test_the_state_machine_starts_from_the_newest_snapshot(tmp_path: Path) -> No
     ours = replica("4.3-static", 2, tmp_path)
 
     start(ours, 0)
-    ours.saved(1)
+    ours.on_saved(1)
 
     assert LoadSnapshot(ours.log.snapshots[-1].id) in ours.take_effects()
     assert ours.log.snapshots[-1].id == (1036, 2)

@@ -70,7 +70,7 @@ def test_an_entry_is_current_if_it_equals_the_voters_own() -> None:
 def test_an_entry_is_replaced_by_id() -> None:
     moved = Voter(key(2), (Endpoint("CONTROLLER", "elsewhere", 1),), (0, 1))
 
-    updated = dynamic_voters(1, 2, 3).updated(moved)
+    updated = dynamic_voters(1, 2, 3).replace(moved)
 
     assert updated == VoterSet([*dynamic_voters(1, 3), moved])
 

@@ -25,7 +25,7 @@ def test_any_pieces_give_the_same_frames(bodies: list[bytes], cuts: list[int], r
             position += size
 
     assert found == bodies
-    assert framer.held == len(rest)
+    assert framer.held_bytes == len(rest)
     assert framer.error is None
 
 
@@ -42,14 +42,14 @@ def test_an_invalid_size_is_an_error_after_the_frames_before_it(size: int) -> No
 def test_an_unfinished_frame_holds_only_the_received_bytes() -> None:
     framer = Framer()
     framer.feed((100 << 20).to_bytes(4, "big"))
-    before = framer.held
+    before = framer.held_bytes
 
     for _ in range(1000):
         framer.feed(b"x")
 
-    assert (before, framer.held) == (4, 1004)
+    assert (before, framer.held_bytes) == (4, 1004)
     framer.drop()
-    assert framer.held == 0
+    assert framer.held_bytes == 0
 
 
 def test_an_empty_frame_is_a_frame() -> None:

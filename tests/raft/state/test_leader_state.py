@@ -24,25 +24,25 @@ def caught_up(progress: Progress) -> tuple[int, int, int]:
 def test_a_replica_at_the_leaders_end_is_caught_up_now() -> None:
     progress = Progress(key(2))
 
-    progress.fetched(10, leader_end=10, connection=7, now_ms=5)
+    progress.on_fetched(10, leader_end=10, connection=7, now_ms=5)
 
     assert caught_up(progress) == (10, 5, 5)
 
 
 def test_a_replica_that_has_the_leaders_end_of_its_last_fetch_was_caught_up_then() -> None:
     progress = Progress(key(2))
-    progress.fetched(5, leader_end=10, connection=7, now_ms=100)
+    progress.on_fetched(5, leader_end=10, connection=7, now_ms=100)
 
-    progress.fetched(10, leader_end=15, connection=7, now_ms=200)
+    progress.on_fetched(10, leader_end=15, connection=7, now_ms=200)
 
     assert caught_up(progress) == (10, 200, 100)
 
 
 def test_a_replica_that_lags_was_never_caught_up() -> None:
     progress = Progress(key(2))
-    progress.fetched(5, leader_end=10, connection=7, now_ms=100)
+    progress.on_fetched(5, leader_end=10, connection=7, now_ms=100)
 
-    progress.fetched(9, leader_end=15, connection=7, now_ms=200)
+    progress.on_fetched(9, leader_end=15, connection=7, now_ms=200)
 
     assert caught_up(progress) == (9, 200, UNKNOWN)
 
@@ -50,9 +50,9 @@ def test_a_replica_that_lags_was_never_caught_up() -> None:
 def test_the_progress_of_a_replica_may_decrease() -> None:
     """It lost its disk: what it acknowledged no longer counts (KAFKA-12181)."""
     progress = Progress(key(2))
-    progress.fetched(10, leader_end=10, connection=7, now_ms=5)
+    progress.on_fetched(10, leader_end=10, connection=7, now_ms=5)
 
-    progress.fetched(0, leader_end=10, connection=7, now_ms=9)
+    progress.on_fetched(0, leader_end=10, connection=7, now_ms=9)
 
     assert caught_up(progress) == (0, 9, 5)
 
@@ -73,8 +73,8 @@ def test_a_replica_of_the_voter_set_is_a_voter_and_any_other_an_observer() -> No
 
 def test_observers_that_are_silent_for_the_session_are_forgotten() -> None:
     state = leader_state()
-    state.replica(key(100), 300_000, 0).fetched(1, 10, connection=7, now_ms=0)
-    state.replica(key(101), 300_000, 0).fetched(1, 10, connection=7, now_ms=1)
+    state.replica(key(100), 300_000, 0).on_fetched(1, 10, connection=7, now_ms=0)
+    state.replica(key(101), 300_000, 0).on_fetched(1, 10, connection=7, now_ms=1)
 
     state.forget_silent(300_000, now_ms=300_000)
 
@@ -95,14 +95,14 @@ def test_of_too_many_observers_the_one_silent_for_longest_is_forgotten(monkeypat
     monkeypatch.setattr(module, "OBSERVERS_MAX", 2)
     state = leader_state()
     for number, replica_id in enumerate((100, 101, 102)):
-        state.replica(key(replica_id), 300_000, number).fetched(1, 10, connection=7, now_ms=number)
+        state.replica(key(replica_id), 300_000, number).on_fetched(1, 10, connection=7, now_ms=number)
 
     assert list(state.observers) == [key(101), key(102)]
 
 
 def test_an_observer_that_becomes_a_voter_keeps_its_progress() -> None:
     state = leader_state(dynamic_voters(1, 2))
-    state.replica(key(3), 300_000, 0).fetched(7, 10, connection=7, now_ms=5)
+    state.replica(key(3), 300_000, 0).on_fetched(7, 10, connection=7, now_ms=5)
 
     state.follow(dynamic_voters(1, 2, 3))
 
@@ -113,7 +113,7 @@ def test_an_observer_that_becomes_a_voter_keeps_its_progress() -> None:
 
 def test_a_voter_whose_directory_becomes_known_keeps_its_progress() -> None:
     state = leader_state(static_voters(1, 2, 3))
-    state.voters[2].fetched(7, 10, connection=7, now_ms=5)
+    state.voters[2].on_fetched(7, 10, connection=7, now_ms=5)
 
     state.follow(dynamic_voters(1, 2, 3))
 
@@ -123,7 +123,7 @@ def test_a_voter_whose_directory_becomes_known_keeps_its_progress() -> None:
 
 def test_a_voter_replaced_under_the_same_id_has_no_progress() -> None:
     state = leader_state(dynamic_voters(1, 2, 3))
-    state.voters[2].fetched(7, 10, connection=7, now_ms=5)
+    state.voters[2].on_fetched(7, 10, connection=7, now_ms=5)
     other = ReplicaKey(2, directory(9))
 
     state.follow(VoterSet([*dynamic_voters(1, 3), Voter(other, (endpoint(2),))]))
@@ -176,7 +176,7 @@ def test_fetches_of_non_voters_do_not_count(unknown: ReplicaKey) -> None:
 
 def test_voters_are_silent_until_they_fetch_and_after_they_stop() -> None:
     state = leader_state()
-    state.voters[2].fetched(10, 10, connection=7, now_ms=0)
+    state.voters[2].on_fetched(10, 10, connection=7, now_ms=0)
 
     assert state.silent_voters(1000, now_ms=999) == [ReplicaKey(3)]
     assert state.silent_voters(1000, now_ms=1000) == [ReplicaKey(2), ReplicaKey(3)]
@@ -184,9 +184,9 @@ def test_voters_are_silent_until_they_fetch_and_after_they_stop() -> None:
 
 def test_successors_are_those_with_the_longest_logs_first() -> None:
     state = leader_state(static_voters(1, 2, 3, 4, 5))
-    state.voters[3].fetched(9, 10, connection=7, now_ms=0)
-    state.voters[4].fetched(10, 10, connection=7, now_ms=0)
-    state.voters[2].fetched(9, 10, connection=7, now_ms=0)
+    state.voters[3].on_fetched(9, 10, connection=7, now_ms=0)
+    state.voters[4].on_fetched(10, 10, connection=7, now_ms=0)
+    state.voters[2].on_fetched(9, 10, connection=7, now_ms=0)
 
     assert [successor.id for successor in state.successors()] == [4, 2, 3, 5]
 
@@ -194,7 +194,7 @@ def test_successors_are_those_with_the_longest_logs_first() -> None:
 def test_of_equal_logs_the_successor_is_the_voter_that_is_connected_for_longest() -> None:
     state = leader_state(static_voters(1, 2, 3))
     for voter, connection, now_ms in ((2, 7, 0), (3, 8, 1), (2, 9, 2), (3, 8, 3)):
-        state.voters[voter].fetched(10, 10, connection=connection, now_ms=now_ms)
+        state.voters[voter].on_fetched(10, 10, connection=connection, now_ms=now_ms)
 
     assert [successor.id for successor in state.successors()] == [3, 2]
 
@@ -202,18 +202,18 @@ def test_of_equal_logs_the_successor_is_the_voter_that_is_connected_for_longest(
 def test_of_equal_logs_a_voter_without_a_connection_is_the_last_successor() -> None:
     state = leader_state(static_voters(1, 2, 3, 4))
     for voter, end_offset in ((2, 10), (3, 10), (4, 9)):
-        state.voters[voter].fetched(end_offset, 10, connection=voter, now_ms=voter)
+        state.voters[voter].on_fetched(end_offset, 10, connection=voter, now_ms=voter)
 
-    state.disconnected(2)
+    state.on_disconnected(2)
 
     assert [successor.id for successor in state.successors()] == [3, 2, 4]
 
 
 def test_a_voter_whose_connection_is_closed_has_none() -> None:
     state = leader_state(static_voters(1, 2, 3))
-    state.voters[2].fetched(10, 10, connection=7, now_ms=0)
-    state.voters[3].fetched(10, 10, connection=8, now_ms=0)
+    state.voters[2].on_fetched(10, 10, connection=7, now_ms=0)
+    state.voters[3].on_fetched(10, 10, connection=8, now_ms=0)
 
-    state.disconnected(7)
+    state.on_disconnected(7)
 
     assert [state.voters[voter].connection for voter in (2, 3)] == [None, 8]

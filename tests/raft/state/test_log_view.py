@@ -177,9 +177,9 @@ def test_the_durable_end_follows_the_flushes() -> None:
     grown.append(9, 2)
     grown.append(12, 2)
 
-    grown.flushed(1, -1, -1)
+    grown.on_flushed(1, -1, -1)
     after_first = grown.durable_end
-    grown.flushed(2, 12, 500)
+    grown.on_flushed(2, 12, 500)
 
     assert (after_first, grown.durable_end, grown.bytes, grown.is_flushed) == (9, 12, 500, True)
 
@@ -189,8 +189,8 @@ def test_one_flush_covers_all_operations_up_to_its_number() -> None:
     grown.append(9, 2)
     grown.append(12, 2)
 
-    grown.flushed(2, -1, -1)
-    grown.flushed(1, -1, -1)
+    grown.on_flushed(2, -1, -1)
+    grown.on_flushed(1, -1, -1)
 
     assert grown.durable_end == 12
 
@@ -204,7 +204,7 @@ def test_a_flush_of_truncated_records_does_not_count_as_durable() -> None:
 
     durable = []
     for number in (1, 2, 3):
-        grown.flushed(number, -1, -1)
+        grown.on_flushed(number, -1, -1)
         durable.append(grown.durable_end)
 
     assert durable == [8, 8, 9]
@@ -217,9 +217,9 @@ def test_while_the_log_is_emptied_nothing_of_it_is_durable() -> None:
     number = grown.reset(SnapshotId(50, 4))
     grown.add_snapshot(snapshot(50, 4))
     during = grown.durable_end
-    grown.flushed(1, -1, -1)
+    grown.on_flushed(1, -1, -1)
     still = grown.durable_end
-    grown.flushed(number, -1, -1)
+    grown.on_flushed(number, -1, -1)
 
     assert (during, still, grown.durable_end) == (NOWHERE, NOWHERE, 50)
     assert (grown.start, grown.end, grown.epochs, grown.last_epoch) == (50, 50, [], 4)
@@ -230,14 +230,14 @@ def test_a_truncation_within_a_batch_removes_the_batch() -> None:
     cut = two_epochs()
     number, _ = cut.truncate(6)
 
-    changed = cut.flushed(number, 5, -1)
+    changed = cut.on_flushed(number, 5, -1)
 
     assert (cut.end, cut.durable_end, cut.epochs, changed) == (5, 5, [(1, 0)], True)
 
 
 def test_a_flush_that_was_not_ordered_fails_an_assertion() -> None:
     with pytest.raises(AssertionError):
-        two_epochs().flushed(1, -1, -1)
+        two_epochs().on_flushed(1, -1, -1)
 
 
 # The start

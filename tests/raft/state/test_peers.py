@@ -25,7 +25,7 @@ def test_a_peer_that_was_never_asked_is_ready() -> None:
 def test_one_request_is_in_flight_for_a_peer() -> None:
     peers = new_peers()
 
-    peers.sent(2, "request", 100)
+    peers.record_sent(2, "request", 100)
 
     assert not peers.is_ready(2, 2099)
     assert peers.is_ready(3, 100)
@@ -35,7 +35,7 @@ def test_one_request_is_in_flight_for_a_peer() -> None:
 
 def test_the_answer_to_the_request_in_flight_makes_the_peer_ready() -> None:
     peers = new_peers()
-    number = peers.sent(2, "request", 0)
+    number = peers.record_sent(2, "request", 0)
 
     assert peers.take(2, number, 10) == "request"
     assert peers.is_ready(2, 10)
@@ -44,8 +44,8 @@ def test_the_answer_to_the_request_in_flight_makes_the_peer_ready() -> None:
 
 def test_an_answer_without_a_request_in_flight_is_ignored() -> None:
     peers = new_peers()
-    first = peers.sent(2, "first", 0)
-    second = peers.sent(2, "second", 5)
+    first = peers.record_sent(2, "first", 0)
+    second = peers.record_sent(2, "second", 5)
 
     assert peers.take(2, first, 10) is None
     assert peers.take(3, second, 10) is None
@@ -55,7 +55,7 @@ def test_an_answer_without_a_request_in_flight_is_ignored() -> None:
 
 def test_an_answer_after_the_request_timeout_is_ignored() -> None:
     peers = new_peers()
-    number = peers.sent(2, "request", 0)
+    number = peers.record_sent(2, "request", 0)
 
     assert peers.take(2, number, 2000) is None
     assert peers.is_ready(2, 2000)
@@ -64,7 +64,7 @@ def test_an_answer_after_the_request_timeout_is_ignored() -> None:
 
 def test_a_timed_out_request_is_given_up_once() -> None:
     peers = new_peers()
-    peers.sent(2, "request", 0)
+    peers.record_sent(2, "request", 0)
 
     assert not peers.give_up(2, 1999)
     assert peers.give_up(2, 2000)
@@ -73,7 +73,7 @@ def test_a_timed_out_request_is_given_up_once() -> None:
 
 def test_a_peer_that_failed_has_a_backoff() -> None:
     peers = new_peers()
-    peers.sent(2, "request", 0)
+    peers.record_sent(2, "request", 0)
 
     peers.back_off(2, 100)
 
@@ -86,7 +86,7 @@ def test_a_peer_that_failed_has_a_backoff() -> None:
 
 def test_after_a_reset_nothing_is_under_way() -> None:
     peers = new_peers()
-    number = peers.sent(2, "request", 0)
+    number = peers.record_sent(2, "request", 0)
     peers.back_off(3, 0)
 
     peers.reset()
@@ -98,10 +98,10 @@ def test_after_a_reset_nothing_is_under_way() -> None:
 
 def test_numbers_are_never_used_twice() -> None:
     peers = new_peers()
-    first = peers.sent(2, "request", 0)
+    first = peers.record_sent(2, "request", 0)
     peers.reset()
 
-    assert peers.sent(2, "request", 0) > first
+    assert peers.record_sent(2, "request", 0) > first
 
 
 def test_a_bootstrap_server_is_drawn_among_the_ready_ones() -> None:
@@ -118,7 +118,7 @@ def test_a_bootstrap_server_is_drawn_among_the_ready_ones() -> None:
 
 def test_no_bootstrap_server_is_asked_while_any_request_is_in_flight() -> None:
     peers = new_peers()
-    peers.sent(5, "request", 0)
+    peers.record_sent(5, "request", 0)
 
     assert peers.ready_bootstrap(Random(0), 1999) is None
     assert peers.ready_bootstrap(Random(0), 2000) is not None

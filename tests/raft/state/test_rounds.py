@@ -15,7 +15,7 @@ def test_a_sole_voter_proves_its_leadership_itself() -> None:
 def test_a_fetch_after_an_answer_after_the_request_proves_leadership() -> None:
     rounds = Rounds()
     rounds.ask(70)
-    rounds.answered(22)
+    rounds.on_answered(22)
     before = rounds.take_confirmed(VOTERS, own_id=1)
     rounds.record_fetch(2, 22)
 
@@ -24,7 +24,7 @@ def test_a_fetch_after_an_answer_after_the_request_proves_leadership() -> None:
 
 def test_a_fetch_that_may_have_left_before_the_request_proves_nothing() -> None:
     rounds = Rounds()
-    rounds.answered(22)
+    rounds.on_answered(22)
     rounds.ask(70)
 
     rounds.record_fetch(2, 22)
@@ -35,7 +35,7 @@ def test_a_fetch_that_may_have_left_before_the_request_proves_nothing() -> None:
 def test_a_fetch_on_another_connection_proves_nothing() -> None:
     rounds = Rounds()
     rounds.ask(70)
-    rounds.answered(22)
+    rounds.on_answered(22)
 
     rounds.record_fetch(2, 23)
 
@@ -46,7 +46,7 @@ def test_of_five_voters_two_others_must_prove_it() -> None:
     rounds = Rounds()
     rounds.ask(70)
     for connection in (22, 33):
-        rounds.answered(connection)
+        rounds.on_answered(connection)
     rounds.record_fetch(2, 22)
     rounds.record_fetch(2, 22)
     after_one = rounds.take_confirmed((1, 2, 3, 4, 5), own_id=1)
@@ -58,7 +58,7 @@ def test_of_five_voters_two_others_must_prove_it() -> None:
 def test_a_leader_that_does_not_vote_is_no_proof() -> None:
     rounds = Rounds()
     rounds.ask(70)
-    rounds.answered(22)
+    rounds.on_answered(22)
     rounds.record_fetch(2, 22)
 
     assert rounds.take_confirmed((2, 3, 4), own_id=1) == []
@@ -68,7 +68,7 @@ def test_one_round_confirms_all_requests_before_it() -> None:
     rounds = Rounds()
     rounds.ask(70)
     rounds.ask(71)
-    rounds.answered(22)
+    rounds.on_answered(22)
     rounds.ask(72)
     rounds.record_fetch(2, 22)
 
@@ -81,7 +81,7 @@ def test_a_pending_confirmation_needs_one_answer_per_connection() -> None:
     idle = rounds.needs_answer(22)
     rounds.ask(70)
     asked = rounds.needs_answer(22)
-    rounds.answered(22)
+    rounds.on_answered(22)
     answered = rounds.needs_answer(22)
     rounds.ask(71)
 
@@ -91,7 +91,7 @@ def test_a_pending_confirmation_needs_one_answer_per_connection() -> None:
 def test_a_peer_that_does_not_wait_for_answers_proves_nothing() -> None:
     rounds = Rounds()
     rounds.ask(70)
-    rounds.answered(22)
+    rounds.on_answered(22)
     rounds.distrust(22)
 
     rounds.record_fetch(2, 22)
@@ -102,13 +102,13 @@ def test_a_peer_that_does_not_wait_for_answers_proves_nothing() -> None:
 def test_the_rounds_of_a_connection_end_with_it() -> None:
     rounds = Rounds()
     rounds.ask(70)
-    rounds.answered(22)
+    rounds.on_answered(22)
     rounds.distrust(22)
     rounds.forget(22)
 
     rounds.record_fetch(2, 22)
     reused = rounds.take_confirmed(VOTERS, own_id=1)
-    rounds.answered(22)
+    rounds.on_answered(22)
     rounds.record_fetch(2, 22)
 
     assert (reused, rounds.take_confirmed(VOTERS, own_id=1)) == ([], [70])

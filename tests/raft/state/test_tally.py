@@ -18,7 +18,7 @@ def test_a_tally_begins_with_the_own_vote() -> None:
     counted = tally(3)
 
     assert counted.granting == (1,)
-    assert counted.unanswered == (2, 3)
+    assert counted.silent_voters == (2, 3)
     assert not counted.is_won
     assert not counted.is_lost
 
@@ -71,7 +71,7 @@ def test_a_voter_that_may_now_grant_is_asked_again() -> None:
 
     counted.ask_again(2)
 
-    assert counted.unanswered == (2, 3)
+    assert counted.silent_voters == (2, 3)
     assert counted.answer_of(2) is None
 
 

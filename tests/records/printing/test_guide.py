@@ -15,13 +15,13 @@ from records.printing.guide import (
     type_name,
     whole_guide,
 )
-from records.registry import APIS, class_named, every_name
+from records.registry import APIS, every_name, find_class
 from records.schema import is_struct, schema_of
 
 
 def test_every_message_and_every_field_is_described() -> None:
     for name in every_name():
-        cls = class_named(name)
+        cls = find_class(name)
         head, own = meanings(cls)
         first, last = schema_of(cls).versions
 
@@ -38,7 +38,7 @@ def test_every_type_that_is_printed_is_explained() -> None:
     explained = {name for name, _ in PRIMITIVES} | {"NULLABLE_RECORDS", "COMPACT_NULLABLE_RECORDS"}
 
     for name in every_name():
-        schema = schema_of(class_named(name))
+        schema = schema_of(find_class(name))
         for version in range(schema.versions[0], schema.versions[1] + 1):
             for _, field in fields_of(schema.cls, version):
                 if not is_struct(field.element):

@@ -28,7 +28,7 @@ class Leading:
 
 def reads(quorum: Leading) -> Reads:
     made = Reads(cast("Quorum", quorum))
-    made.connected(1)
+    made.on_connected(1)
     return made
 
 
@@ -61,7 +61,7 @@ def test_a_new_connection_needs_a_write_again() -> None:
     quorum = Leading(n1=5, n2=6)
     made = reads(quorum)
     made.admit(WRITE, "ok")
-    made.connected(2)
+    made.on_connected(2)
     assert not made.may_count
     assert made.admit(READ, ()) is UNKNOWN
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.chaos.mix import Mix, plan_of, simulated
+from simulations.chaos.mix import Mix, plan_of, simulate
 from simulations.chaos.nemesis import FAULTS, Fault, Injected
 from simulations.faults.table import KINDS
 
@@ -27,7 +27,7 @@ def test_each_fault_of_the_nemesis_has_a_simulated_one() -> None:
 def test_a_simulated_run_beside_a_real_one_elects_again_after_a_crash() -> None:
     injected = [Injected(2000, Fault("crash", (1, 2, 3), 0.3, of_leader=True))]
 
-    counts = simulated(injected, 5.0, 20.0)
+    counts = simulate(injected, 5.0, 20.0)
 
     assert counts["Fetch"] > 100
     assert counts["Vote"] >= 4

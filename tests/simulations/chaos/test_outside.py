@@ -38,17 +38,17 @@ def epoch_of_the_log_falls(checks: LogChecks) -> None:
 
 def cut_below_committed(checks: LogChecks) -> None:
     checks.saw_log(1, [], None, [A, B])
-    checks.saw_committed(1, [A, B], 2)
+    checks.on_committed(1, [A, B], 2)
     checks.saw_log(1, [B], A, [])
 
 
 def committed_twice(checks: LogChecks) -> None:
-    checks.saw_committed(1, [A, B], 2)
-    checks.saw_committed(2, [A, OTHER_B], 2)
+    checks.on_committed(1, [A, B], 2)
+    checks.on_committed(2, [A, OTHER_B], 2)
 
 
 def lost_at_the_end(checks: LogChecks) -> None:
-    checks.saw_committed(1, [A, B], 2)
+    checks.on_committed(1, [A, B], 2)
     checks.end({1: [A, B], 2: [A, OTHER_B]})
 
 
@@ -76,9 +76,9 @@ def test_truncating_uncommitted_batches_is_no_violation() -> None:
     checks = LogChecks()
 
     checks.saw_log(1, [], None, [A, B])
-    checks.saw_committed(1, [A, B], 1)
+    checks.on_committed(1, [A, B], 1)
     checks.saw_log(2, [], None, [A, OTHER_B])
-    checks.saw_committed(2, [A, OTHER_B], 2)
+    checks.on_committed(2, [A, OTHER_B], 2)
     checks.saw_log(1, [B], A, [OTHER_B])
     checks.end({1: [A, OTHER_B], 2: [A, OTHER_B]})
 
@@ -88,7 +88,7 @@ def test_truncating_uncommitted_batches_is_no_violation() -> None:
 def test_a_log_that_begins_after_a_snapshot_has_no_earlier_batches_to_compare() -> None:
     checks = LogChecks()
     checks.saw_log(1, [], None, [A, B, C])
-    checks.saw_committed(1, [A, B, C], 3)
+    checks.on_committed(1, [A, B, C], 3)
 
     checks.saw_log(2, [], None, [C])
     checks.end({1: [A, B, C], 2: [C]})

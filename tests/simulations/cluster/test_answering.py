@@ -46,13 +46,13 @@ class World:
         self.answering = Answering(ledger, self.history, log_rules, looks)
 
     def asks(self, request, done=()):
-        self.answering.asked(self.process, SOURCE)
+        self.answering.on_asked(self.process, SOURCE)
         context = RequestContext(SOURCE, type(request).__schema__.api_key, 0, "CONTROLLER")
-        self.answering.stepped(self.process, inputs.Requested(context, request), list(done))
+        self.answering.on_stepped(self.process, inputs.Requested(context, request), list(done))
 
     def leads_no_more(self, done=()):
         self.controller.is_active = False
-        self.answering.stepped(self.process, inputs.LeaderChanged(2, 4, 10), list(done))
+        self.answering.on_stepped(self.process, inputs.LeaderChanged(2, 4, 10), list(done))
 
     def beats(self, broker, read, *, leaves=False):
         request = BrokerHeartbeatRequest(

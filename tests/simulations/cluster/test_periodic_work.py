@@ -40,7 +40,7 @@ class World:
 
     def steps(self, event: Any, *done: Any, at_ms: int = 0) -> str:
         self.env.now_ms = max(self.env.now_ms, at_ms)
-        self.periodic_work.stepped(self.process, event, done)
+        self.periodic_work.on_stepped(self.process, event, done)
         return self.periodic_work.refused
 
     def commits(self, offset: int, *done: Any) -> str:
@@ -176,6 +176,6 @@ def test_figures_that_are_not_of_what_there_is_are_detected() -> None:
     world.state.contents = lambda: {"topics": {}}
     world.controller.waiting = []
 
-    world.periodic_work.compared(world.process)
+    world.periodic_work.compare_metrics(world.process)
 
     assert world.periodic_work.refused == "node 1 counts, and there is: {'without a leader': (1, 0)}"

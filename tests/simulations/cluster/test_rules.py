@@ -127,10 +127,10 @@ def test_the_last_known_leader_leads_again_where_no_replica_is_eligible() -> Non
 
 def test_an_unclean_election_elects_an_unfenced_replica() -> None:
     both = image(partition(leader=-1, isr=(103,)))
-    before = elections.led_by_nobody(both, 102, {})
+    before = elections.leaderless_partitions(both, 102, {})
     both.configs[4, ""] = {"unclean.leader.election.enable": "true"}
 
-    assert (before, elections.led_by_nobody(both, 102, {})) == ([], [(TOPIC, 0)])
+    assert (before, elections.leaderless_partitions(both, 102, {})) == ([], [(TOPIC, 0)])
 
 
 def test_a_reassignment_stays_open_while_its_last_in_sync_replica_is_fenced() -> None:
@@ -153,14 +153,14 @@ def created(**fields: Any) -> Case:
 
 
 def test_a_new_partition_is_led_by_the_first_active_replica() -> None:
-    topics.created(created())
+    topics.check_creation(created())
 
     with pytest.raises(Violation, match="partition 0: "):
-        topics.created(created(leader=103))
+        topics.check_creation(created(leader=103))
 
 
 def test_a_valid_topic_is_not_refused() -> None:
-    read = topics.created(created())
+    read = topics.check_creation(created())
     result = CreateTopicsResponse.CreatableTopicResult(name="new", error_code=Error.INVALID_REQUEST, error_message=None)
 
     with pytest.raises(Violation, match="is answered by INVALID_REQUEST, not NONE"):
@@ -188,7 +188,7 @@ def test_only_the_requested_topics_are_deleted() -> None:
     request = DeleteTopicsRequest(topics=(topic,), timeout_ms=1)
 
     with pytest.raises(Violation, match="the removed topics"):
-        topics.deleted(case(request, [RemoveTopicRecord(topic_id=TOPIC)]))
+        topics.check_deletion(case(request, [RemoveTopicRecord(topic_id=TOPIC)]))
 
 
 def test_a_request_with_an_old_leader_epoch_gets_that_error() -> None:
@@ -199,7 +199,7 @@ def test_a_request_with_an_old_leader_epoch_gets_that_error() -> None:
     wanted = AlterPartitionRequest.TopicData(topic_id=TOPIC, partitions=(asked,))
     request = AlterPartitionRequest(broker_id=101, broker_epoch=101, topics=(wanted,))
 
-    found = partitions.refused(case(request, []), partition(), asked)
+    found = partitions.find_refusals(case(request, []), partition(), asked)
 
     assert found == {Error.FENCED_LEADER_EPOCH}
 
@@ -215,7 +215,7 @@ def updated(name: str, level: int, kind: int = 1, **of: Any) -> Any:
     request = UpdateFeaturesRequest(feature_updates=(update,))
     found = case(request, [FeatureLevelRecord(name=name, feature_level=level)] if of.get("is_written") else [], before)
     found.levels = LEVELS
-    return nodes.features_set(found)
+    return nodes.check_features(found)
 
 
 def test_a_level_that_all_nodes_support_is_set() -> None:
@@ -261,7 +261,7 @@ def configured(key: str, value: str | None, before: Image) -> set[Error]:
     one = resource(resource_type=4, resource_name="", configs=(change,))
     request = IncrementalAlterConfigsRequest(resources=(one,), validate_only=True)
     answer = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
-    read = configs.altered(case(request, [], before))
+    read = configs.check_alter(case(request, [], before))
     found = set()
     for code in (Error.NONE, Error.INVALID_CONFIG):
         result = answer(error_code=code, error_message=None, resource_type=4, resource_name="")
@@ -300,12 +300,12 @@ def test_records_have_the_version_of_the_level_and_batches_the_present_time() ->
 
 def test_a_broker_epoch_ends_when_the_broker_is_unregistered() -> None:
     request = UnregisterBrokerRequest(broker_id=102)
-    read = nodes.unregistered(case(request, [UnregisterBrokerRecord(broker_id=102, broker_epoch=102)]))
+    read = nodes.check_unregistration(case(request, [UnregisterBrokerRecord(broker_id=102, broker_epoch=102)]))
 
     read(UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message=None))
 
     with pytest.raises(Violation, match="the unregistered broker"):
-        nodes.unregistered(case(request, []))
+        nodes.check_unregistration(case(request, []))
 
 
 def test_one_broker_does_not_lead_the_first_partition_of_every_topic() -> None:
@@ -324,10 +324,10 @@ def test_one_broker_does_not_lead_the_first_partition_of_every_topic() -> None:
         return case(request, [made, first])
 
     for _ in range(19):
-        placing.created(led_by(101))
-    placing.created(led_by(102))
+        placing.on_created(led_by(101))
+    placing.on_created(led_by(102))
     for _ in range(19):
-        placing.created(led_by(101))
+        placing.on_created(led_by(101))
 
     with pytest.raises(Violation, match="20 topics in a row"):
-        placing.created(led_by(101))
+        placing.on_created(led_by(101))

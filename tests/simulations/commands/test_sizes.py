@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulations.commands.sizes import beside_hand_made
+from simulations.commands.sizes import compare_with_hand_made
 from simulations.corpus import Entry
 from simulations.corpus.smallest import SMALLEST, Smallest
 from simulations.corpus.table import Seen
@@ -29,7 +29,7 @@ def test_a_plan_is_measured_by_its_faults_and_decisions(
 ) -> None:
     found: Sequence[Entry] = [entry("R01", faults)]
 
-    within = beside_hand_made(found, {"R01": Seen(decisions, "0123456ab")}, {"R01": Smallest(1, "two stand")})
+    within = compare_with_hand_made(found, {"R01": Seen(decisions, "0123456ab")}, {"R01": Smallest(1, "two stand")})
 
     output = capsys.readouterr().out.splitlines()
     assert within == reached

@@ -12,7 +12,7 @@ from simulations.raft import level as raft_level
 def test_the_counts_of_a_world_are_correct() -> None:
     found = Worlds()
     faults = [Fault("kill", {"whom": "leader", "down_ms": 300}, at_ms=500), Fault("bridge", {"whom": 9, "for_ms": 1})]
-    plan = Plan(1, chaos_ms=4000, load=Load(every_ms=50), calm=RecoveryPlan([1, 2, 3]), faults=faults)
+    plan = Plan(1, chaos_ms=4000, load=Load(every_ms=50), recovery=RecoveryPlan([1, 2, 3]), faults=faults)
 
     outcome, _ = raft_level.play(plan, counts=True)
     found.add(plan, outcome)

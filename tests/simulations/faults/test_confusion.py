@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from records.messages.elections import VoteResponse
-from simulations.faults.confusion import confused
+from simulations.faults.confusion import confuse
 from simulations.raft.swarm import draw
 from tests.simulations.building import lived
 
@@ -17,7 +17,7 @@ def test_a_confused_answer_never_grants_a_vote() -> None:
     response = VoteResponse(error_code=0, topics=(Topic(topic_name="__cluster_metadata", partitions=(part,)),))
     rng = Random(1)
 
-    answers = [confused(rng, response) for _ in range(300)]
+    answers = [confuse(rng, response) for _ in range(300)]
 
     parts = [each.topics[0].partitions[0] for each in answers if each.topics]
     assert not any(each.vote_granted for each in parts)

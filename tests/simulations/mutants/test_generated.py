@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from simulations.mutants.generated import as_mutant, changes, find, generated_of, modules, sample, source_of
+from simulations.mutants.generated import as_mutant, changes, find, generate, modules, sample, source_of
 from simulations.mutants.row import Rewrite
 
 SOURCE = '''
@@ -90,7 +90,7 @@ def test_a_change_keeps_the_number_of_lines(text: str) -> None:
 
 @pytest.mark.parametrize("module", ["raft.vote", "raft.fetch_request", "raft.storage.disk_queue"])
 def test_each_mutant_is_valid_code_with_an_id_and_a_key_of_its_own(module: str) -> None:
-    found = list(generated_of(module))
+    found = list(generate(module))
 
     assert len(found) > 20
     assert len({each.id for each in found}) == len({each.key for each in found}) == len(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulations.mutants import kills
-from simulations.mutants.generated import generated_of, modules
+from simulations.mutants.generated import generate, modules
 from simulations.mutants.kills import Kill, Score, by_fault, by_property, read_survivors, score, survivor_row
 from simulations.mutants.table import MUTANTS
 from simulations.outcomes.outcome import Outcome
@@ -73,8 +73,8 @@ def test_the_result_of_a_hunt_is_counted_range_by_range() -> None:
 def test_a_further_hunt_continues_where_the_last_one_ended() -> None:
     before = [Kill(2, 2, "S02", 7), Kill(0, 3), Kill(0, 5)]
 
-    assert kills.left_of(before, 4, 5) == (10_004, 10_005, 30_001, 30_002, 30_003, 30_004, 30_005)
-    assert kills.left_of((), 1, 2) == (1, 2)
+    assert kills.remaining_seeds(before, 4, 5) == (10_004, 10_005, 30_001, 30_002, 30_003, 30_004, 30_005)
+    assert kills.remaining_seeds((), 1, 2) == (1, 2)
     found = kills.of_ranges([Outcome(10_004), Outcome(10_005, "S01", events=4)], 4, before)
     assert found == [before[0], Kill(10_005, 5, "S01", 4), before[2], Kill(0, 0)]
 
@@ -98,7 +98,7 @@ def test_kills_are_grouped_by_property_and_by_fault() -> None:
 def test_each_verdict_is_on_a_mutant_that_exists() -> None:
     rows = read_survivors()
 
-    known = {each.key for name in ("raft", "controller") for module in modules(name) for each in generated_of(module)}
+    known = {each.key for name in ("raft", "controller") for module in modules(name) for each in generate(module)}
 
     assert sorted(rows.keys() - known) == []
     assert all(len(row.why) >= 10 for row in rows.values())

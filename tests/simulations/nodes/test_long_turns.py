@@ -122,20 +122,20 @@ def test_what_waits_for_a_change_that_is_being_decided_is_a_violation(
     checked = Checked()
     context = RequestContext(Source(1, 1), api_key, 1, "CONTROLLER")
     checked.long.present = SimpleNamespace(phase=phase, is_again=is_again, context=context)
-    checked.turns.stepped()
+    checked.turns.on_stepped()
     checked.held.append("an input")
 
     with contextlib.nullcontext() if is_well else pytest.raises(Violation, match="wait while API"):
-        checked.turns.stepped()
+        checked.turns.on_stepped()
 
 
 def test_an_input_that_waited_for_a_long_step_and_does_not_come_again_is_a_violation() -> None:
     checked = Checked()
     context = RequestContext(Source(1, 1), 44, 1, "CONTROLLER")
     checked.held += ["one input", "another"]
-    checked.turns.stepped()
+    checked.turns.on_stepped()
     checked.turns.took(context, [Requeue(checked.held)])  # type: ignore[arg-type]
-    checked.turns.stepped()
+    checked.turns.on_stepped()
 
     with pytest.raises(Violation, match="of 2 inputs that waited for the end of one, 0 come again"):
         checked.turns.took(context, [])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulations.world.trace import Entry
 
 PLAN = Plan(
-    1, chaos_ms=4000, load=Load(every_ms=100), calm=RecoveryPlan(skipped=True),
+    1, chaos_ms=4000, load=Load(every_ms=100), recovery=RecoveryPlan(skipped=True),
     faults=[
         Fault("isolate", {"whom": "leader", "direction": "both", "for_ms": 3000}, at_ms=500),
         Fault("power", {"whom": "follower", "down_ms": 300}, at_ms=1500),

@@ -43,7 +43,7 @@ def describe() -> DescribeQuorumRequest:
 
 
 def test_rogue_clients_get_the_expected_answers() -> None:
-    run = lived(1500, load=Load(every_ms=20, strangers_ms=2))
+    run = lived(1500, load=Load(every_ms=20, rogue_ms=2))
 
     assert run.rogue_clients.asked > 500
 

@@ -19,7 +19,7 @@ def test_a_state_machine_that_applied_something_else_is_detected() -> None:
     follower = followers(run)[0]
 
     with pytest.raises(Violation, match="S06"):
-        run.watch.applied(follower, follower.machine.offset, follower.machine.epoch, Replay())
+        run.watch.on_applied(follower, follower.machine.offset, follower.machine.epoch, Replay())
 
 
 def test_a_commit_on_one_disk_only_is_detected() -> None:
@@ -85,10 +85,10 @@ def test_a_fetch_offset_above_the_durable_end_is_detected() -> None:
 def test_a_confirmed_leader_that_has_not_applied_all_is_detected() -> None:
     run = lived()
     found = leader(run)
-    run.watch.questioned(found, 99)
+    run.watch.on_questioned(found, 99)
 
     with pytest.raises(Violation, match="S23"):
-        run.watch.confirmed(found, 99, found.replica.epoch, 2)
+        run.watch.on_confirmed(found, 99, found.replica.epoch, 2)
 
 
 def test_a_leader_whose_question_is_not_answered_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:

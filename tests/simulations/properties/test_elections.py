@@ -39,7 +39,7 @@ def test_a_leader_without_the_votes_of_a_majority_is_detected() -> None:
     follower.replica.role = replace(leader(run).replica.role, epoch=7, leader_id=follower.node.id)
 
     with pytest.raises(Violation, match=r"S01: node . leads epoch 7, but only"):
-        run.watch.stepped(follower, "input:Answered", None, [])
+        run.watch.on_stepped(follower, "input:Answered", None, [])
 
 
 def test_a_vote_that_is_not_on_disk_is_detected() -> None:
@@ -78,7 +78,7 @@ def test_a_vote_for_a_log_that_is_behind_is_detected() -> None:
     voter = followers(run)[0]
     connection = connection_to(run, voter)
     epoch = voter.replica.epoch + 1
-    run.watch.asked(
+    run.watch.on_asked(
         voter, frame("Vote", epoch, 9, 0, 0, 0), Requested(Source(connection.id, 1), vote_request(epoch, 9), 2)
     )
     granted = frame("VoteAnswer", 0, epoch - 1, -1, 1, stamp=(epoch, leader(run).node.id, 0, 0, 0))
@@ -94,7 +94,7 @@ def test_a_pre_vote_that_changes_the_vote_is_detected() -> None:
     asked = frame("Vote", epoch, 1, epoch, 10_000, 1)
     request = vote_request(epoch, candidate=1, pre_vote=True)
     requested = Requested(Source(connection_to(run, voter).id, 1), request, 2)
-    run.watch.asked(voter, asked, requested)
+    run.watch.on_asked(voter, asked, requested)
     voter.replica.role = replace(voter.replica.role, voted=ReplicaKey(2))
 
     with pytest.raises(Violation, match="S21"):

@@ -56,7 +56,7 @@ def test_a_node_that_shuts_down_and_stays_is_a_violation() -> None:
     run = lived()
 
     with pytest.raises(Violation, match="L16"):
-        run.watch.stepped(followers(run)[0], "input:ShutDown", ShutDown(), [])
+        run.watch.on_stepped(followers(run)[0], "input:ShutDown", ShutDown(), [])
 
 
 def test_a_leader_that_prefers_a_voter_without_a_connection_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:

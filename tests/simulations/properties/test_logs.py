@@ -32,7 +32,7 @@ def test_a_leader_without_all_committed_records_is_detected() -> None:
     follower.replica.role = replace(leader(run).replica.role, epoch=7, leader_id=follower.node.id)
 
     with pytest.raises(Violation, match="S05"):
-        run.watch.stepped(follower, "input:Answered", None, [])
+        run.watch.on_stepped(follower, "input:Answered", None, [])
 
 
 def test_removing_committed_records_is_detected() -> None:

@@ -90,7 +90,7 @@ def test_a_first_record_without_the_granting_voters_is_detected() -> None:
 def wake(process: Process, times: int) -> None:
     """Wake a node this often, without work."""
     for _ in range(times):
-        process.watch.stepped(process, "input:Ticked", Ticked(), [])
+        process.watch.on_stepped(process, "input:Ticked", Ticked(), [])
 
 
 def test_a_node_that_wakes_for_nothing_is_detected() -> None:

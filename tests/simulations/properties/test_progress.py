@@ -52,7 +52,7 @@ def test_a_request_that_is_never_answered_is_detected() -> None:
     connection = connection_to(run, found)
     connection.asked, connection.asked_at = frame("Fetch"), 0
 
-    late = run.watch.progress.unanswered(found, 10 * SECOND)
+    late = run.watch.progress.find_unanswered(found, 10 * SECOND)
 
     assert late == f"node {found.node.id} has not answered the Fetch of node {connection.client.node.id} for 10000 ms"
 

@@ -28,7 +28,7 @@ def test_a_leader_that_resigns_without_notifying_its_peers_is_a_violation(monkey
     monkeypatch.setattr("raft.poll.send_end_requests", lambda *_: None)
     found.replica.become(resigned)
 
-    run.watch.stepped(found, "input:Ticked", None, found.replica.take_effects())
+    run.watch.on_stepped(found, "input:Ticked", None, found.replica.take_effects())
 
     with pytest.raises(Violation, match="L15"):
         run.world.run(run.world.now + 40 * MS)
@@ -50,7 +50,7 @@ def test_a_node_that_an_answer_informs_of_the_leader_and_does_not_know_it_is_a_v
     run.watch.performs(follower, Send(7, 99, endpoint(7), response))
 
     with pytest.raises(Violation, match="S24"):
-        run.watch.stepped(follower, "input:Answered", Answered(7, 99, response), [])
+        run.watch.on_stepped(follower, "input:Answered", Answered(7, 99, response), [])
 
 
 def test_a_quorum_without_faults_is_prompt() -> None:

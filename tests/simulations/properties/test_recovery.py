@@ -66,7 +66,7 @@ def test_a_refusal_to_start_after_a_plain_crash_is_detected() -> None:
     found = followers(run)[0]
 
     with pytest.raises(Violation, match="S18"):
-        run.watch.refused_to_start(found, StorageError("a hole"))
+        run.watch.on_start_refused(found, StorageError("a hole"))
 
 
 def test_a_refusal_to_start_from_a_damaged_disk_is_no_violation() -> None:
@@ -74,7 +74,7 @@ def test_a_refusal_to_start_from_a_damaged_disk_is_no_violation() -> None:
     found = followers(run)[0]
     run.ledger.damaged.add(found.node.id)
 
-    run.watch.refused_to_start(found, StorageError("a hole"))
+    run.watch.on_start_refused(found, StorageError("a hole"))
 
 
 def test_a_node_that_stops_without_a_fault_is_detected() -> None:
@@ -82,7 +82,7 @@ def test_a_node_that_stops_without_a_fault_is_detected() -> None:
     found = followers(run)[0]
 
     with pytest.raises(Violation, match="S29"):
-        found.node.failed(found, DiskFailed("append", OSError(errno.EBADF, "wrong")))
+        found.node.on_failed(found, DiskFailed("append", OSError(errno.EBADF, "wrong")))
 
 
 @pytest.mark.parametrize("error", [DiskFailed("append", OSError(errno.EIO, "bad")), OSError(errno.ENOSPC, "full")])
@@ -90,7 +90,7 @@ def test_a_node_whose_disk_failed_may_stop(error: Exception) -> None:
     run = lived()
     found = followers(run)[0]
 
-    found.node.failed(found, error)
+    found.node.on_failed(found, error)
 
 
 def test_a_node_that_was_damaged_may_stop() -> None:
@@ -98,4 +98,4 @@ def test_a_node_that_was_damaged_may_stop() -> None:
     found = followers(run)[0]
     run.ledger.damaged.add(found.node.id)
 
-    found.node.failed(found, CorruptSnapshot("a snapshot", 0, "rotten"))
+    found.node.on_failed(found, CorruptSnapshot("a snapshot", 0, "rotten"))

@@ -18,7 +18,7 @@ def test_an_epoch_that_falls_in_memory_is_detected() -> None:
     follower.replica.role = replace(follower.replica.role, epoch=follower.replica.epoch - 1)
 
     with pytest.raises(Violation, match="S03"):
-        run.watch.stepped(follower, "input:Ticked", None, [])
+        run.watch.on_stepped(follower, "input:Ticked", None, [])
 
 
 def test_a_high_watermark_that_falls_in_memory_is_detected() -> None:
@@ -28,7 +28,7 @@ def test_a_high_watermark_that_falls_in_memory_is_detected() -> None:
     follower.replica.high_watermark -= 1
 
     with pytest.raises(Violation, match="S09"):
-        run.watch.stepped(follower, "input:Ticked", None, [])
+        run.watch.on_stepped(follower, "input:Ticked", None, [])
 
 
 def test_a_high_watermark_beyond_the_log_is_detected() -> None:
@@ -37,7 +37,7 @@ def test_a_high_watermark_beyond_the_log_is_detected() -> None:
     follower.replica.log.committed = follower.replica.log.end + 1
 
     with pytest.raises(Violation, match="S10"):
-        run.watch.stepped(follower, "input:Ticked", None, [])
+        run.watch.on_stepped(follower, "input:Ticked", None, [])
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_role_that_may_not_follow_is_detected(was: str, now: str, up: int) -> 
     follower = followers(run)[0]
 
     with pytest.raises(Violation, match="S14"):
-        run.watch.noted(follower, "role_changed", {"was": was, "now": now, "epoch": follower.replica.epoch + up})
+        run.watch.on_noted(follower, "role_changed", {"was": was, "now": now, "epoch": follower.replica.epoch + up})
 
 
 def test_a_follower_of_itself_is_detected() -> None:
@@ -57,7 +57,7 @@ def test_a_follower_of_itself_is_detected() -> None:
     follower.replica.role = replace(follower.replica.role, leader_id=follower.node.id)
 
     with pytest.raises(Violation, match="S15"):
-        run.watch.stepped(follower, "input:Ticked", None, [])
+        run.watch.on_stepped(follower, "input:Ticked", None, [])
 
 
 def test_the_table_of_transitions_equals_that_of_the_code() -> None:

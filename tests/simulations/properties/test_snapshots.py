@@ -53,7 +53,7 @@ def test_a_stored_snapshot_whose_bytes_are_not_on_disk_is_detected() -> None:
             del inode.synced[-20:]
 
     with pytest.raises(Violation, match=r"S17.*(damaged|incomplete)"):
-        run.watch.stepped(found, "input:SnapshotTaken", SnapshotTaken(snapshot, 100, 0), [])
+        run.watch.on_stepped(found, "input:SnapshotTaken", SnapshotTaken(snapshot, 100, 0), [])
 
 
 def test_a_loaded_state_that_differs_from_the_log_is_detected() -> None:
@@ -62,4 +62,4 @@ def test_a_loaded_state_that_differs_from_the_log_is_detected() -> None:
     snapshot = max(run.ledger.durable(found.node).snapshots)
 
     with pytest.raises(Violation, match="S17"):
-        run.watch.loaded(found, snapshot, State(1, 2, ((3, 4),)))
+        run.watch.on_loaded(found, snapshot, State(1, 2, ((3, 4),)))

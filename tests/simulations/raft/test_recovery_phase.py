@@ -29,7 +29,7 @@ def cut(run: Run, *ids: int) -> None:
 
 
 def test_a_healthy_quorum_recovers() -> None:
-    run = lived(calm=ALL)
+    run = lived(recovery=ALL)
 
     run.recovery_phase.run()
 
@@ -38,7 +38,7 @@ def test_a_healthy_quorum_recovers() -> None:
 
 
 def test_a_quorum_that_elects_no_leader_is_detected() -> None:
-    run = lived(10, calm=ALL)
+    run = lived(10, recovery=ALL)
     cut(run, 1, 2, 3)
 
     with pytest.raises(Violation, match="L01"):
@@ -46,7 +46,7 @@ def test_a_quorum_that_elects_no_leader_is_detected() -> None:
 
 
 def test_a_quorum_that_commits_nothing_is_detected() -> None:
-    run = lived(calm=ALL)
+    run = lived(recovery=ALL)
     run.clients.stop()
 
     with pytest.raises(Violation, match="L02"):
@@ -54,7 +54,7 @@ def test_a_quorum_that_commits_nothing_is_detected() -> None:
 
 
 def test_a_node_that_does_not_catch_up_is_detected() -> None:
-    run = lived(calm=ALL)
+    run = lived(recovery=ALL)
     alone = next(node_id for node_id in run.nodes if node_id != leader(run).node.id)
     cut(run, alone)
 
@@ -63,7 +63,7 @@ def test_a_node_that_does_not_catch_up_is_detected() -> None:
 
 
 def test_a_disturbed_epoch_is_detected() -> None:
-    run = lived(calm=ALL)
+    run = lived(recovery=ALL)
     found = leader(run)
     run.world.at(run.world.now + 2 * SECOND, lambda: found.handle(Resign(found.replica.epoch)))
 
@@ -73,12 +73,12 @@ def test_a_disturbed_epoch_is_detected() -> None:
 
 @pytest.mark.parametrize("others", ["apart", "flap"])
 def test_other_voters_are_the_core_if_a_rotten_batch_is_first_read_in_recovery(others: str) -> None:
-    run = lived(calm=RecoveryPlan([2, 3, 4], others=others), voters=5)
+    run = lived(recovery=RecoveryPlan([2, 3, 4], others=others), voters=5)
     rotten = [run.nodes[node_id] for node_id in (2, 3)]
     rot = CorruptLog("its log", 0, 0, "rotten")
     for node in rotten:
         run.ledger.damaged.add(node.id)
-        run.world.at(run.world.now + 5 * MS, lambda node=node: node.failed(node.process, rot))
+        run.world.at(run.world.now + 5 * MS, lambda node=node: node.on_failed(node.process, rot))
 
     run.recovery_phase.run()
 
@@ -87,7 +87,7 @@ def test_other_voters_are_the_core_if_a_rotten_batch_is_first_read_in_recovery(o
 
 
 def test_a_core_that_fails_without_a_fault_is_not_replaced() -> None:
-    run = lived(calm=RecoveryPlan([1, 2, 3], others="apart"), voters=5)
+    run = lived(recovery=RecoveryPlan([1, 2, 3], others="apart"), voters=5)
 
     def end(node: Node) -> None:
         node.broken = "by nobody"
@@ -101,7 +101,7 @@ def test_a_core_that_fails_without_a_fault_is_not_replaced() -> None:
 
 
 def test_recovery_ends_if_every_disk_is_damaged() -> None:
-    run = lived(calm=RecoveryPlan([1, 2, 3], others="flap"))
+    run = lived(recovery=RecoveryPlan([1, 2, 3], others="flap"))
     for node in run.nodes.values():
         node.kill()
         node.broken = "damaged"
@@ -113,7 +113,7 @@ def test_recovery_ends_if_every_disk_is_damaged() -> None:
 
 
 def test_a_request_that_is_never_answered_in_recovery_is_detected() -> None:
-    run = lived(calm=ALL)
+    run = lived(recovery=ALL)
     run.recovery_phase._core = list(run.nodes.values())
     connection = connection_to(run, leader(run))
     connection.asked, connection.asked_at = frame("Fetch"), run.world.now - 5000 * MS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulations.rehearsal.entry import chosen, rehearse, usual_seeds
+from simulations.rehearsal.entry import choose, rehearse, usual_seeds
 from simulations.rehearsal.layout import BadLayout, Layout
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_a_wrong_choice_is_refused(names: list[str], seeds: range, trace: str | 
 
 def test_sites_whose_names_would_make_two_scenarios_of_one_name_are_refused() -> None:
     with pytest.raises(BadLayout, match="two scenarios would have the same name"):
-        chosen(Layout({1: "a", 2: "b", 3: "to-b"}), [])
+        choose(Layout({1: "a", 2: "b", 3: "to-b"}), [])
 
 
 def test_many_scenarios_are_played_with_fewer_seeds_but_each_voter_leads() -> None:

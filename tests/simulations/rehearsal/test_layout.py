@@ -9,7 +9,7 @@ from simulations.rehearsal.layout import (
     BadLayout,
     Layout,
     in_one_site,
-    moved,
+    move_sites,
     parse_layout,
     parse_voters,
     properties_of,
@@ -149,4 +149,4 @@ def test_a_layout_that_an_operator_would_not_want_gets_a_warning(layout: Layout,
 def test_a_moved_layout_has_no_link_of_a_site_that_is_gone() -> None:
     layout = Layout({1: "a", 2: "b", 3: "c"}, links={("a", "b"): 1.0, ("b", "c"): 2.0})
 
-    assert moved(layout, {1: "a", 2: "b", 3: "b"}).links == {("a", "b"): 1.0}
+    assert move_sites(layout, {1: "a", 2: "b", 3: "b"}).links == {("a", "b"): 1.0}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.running.lines import is_counted, lines_run, production, reached
+from simulations.running.lines import is_counted, production, reached_lines, run_lines
 
 
 def test_modules_that_a_node_runs_count_and_those_of_operators_do_not():
@@ -14,8 +14,8 @@ def test_modules_that_a_node_runs_count_and_those_of_operators_do_not():
 
 
 def test_a_world_runs_lines_of_each_main_module():
-    ran = {path: set(lines) for path, lines in lines_run("raft", [1]).items()}
+    ran = {path: set(lines) for path, lines in run_lines("raft", [1]).items()}
 
-    found = {each.module: each for each in reached(ran)}
+    found = {each.module: each for each in reached_lines(ran)}
     assert len(found["raft.vote"].missed) < found["raft.vote"].statements
     assert len(found["controller.node.node"].missed) == found["controller.node.node"].statements

@@ -43,7 +43,7 @@ def test_only_the_faults_that_are_needed_remain() -> None:
         Fault("power", {"whom": 1, "down_ms": 1200}, at_ms=1000),
     ]  # fmt: skip
     assert (small.observers, small.late_answers, small.load, small.voters) == (0, False, Load(), 1)
-    assert (small.noise_ms, small.calm) == ([0, 0], RecoveryPlan([1]))
+    assert (small.noise_ms, small.recovery) == ([0, 0], RecoveryPlan([1]))
     assert shrinker.runs < 150
 
 
@@ -93,17 +93,19 @@ def test_it_ends_when_its_runs_or_its_time_are_spent() -> None:
 
 def test_only_a_world_with_noise_has_decisions_to_count() -> None:
     def decisions(*window: int) -> int:
-        return play(Plan(3, chaos_ms=1000, calm=AMID, noise_ms=list(window)))[0].decisions
+        return play(Plan(3, chaos_ms=1000, recovery=AMID, noise_ms=list(window)))[0].decisions
 
     assert decisions() == -1
     assert decisions(0, 0) == 0
     assert 0 < decisions(0, 200) < decisions(0, 1000)
-    one_disk = Plan(3, chaos_ms=1000, calm=AMID, noise_ms=[0, 1000], noise_of=["disk 1"])
+    one_disk = Plan(3, chaos_ms=1000, recovery=AMID, noise_ms=[0, 1000], noise_of=["disk 1"])
     assert 0 < play(one_disk)[0].decisions < decisions(0, 1000)
 
 
 def test_noise_without_an_end_equals_noise_that_is_not_bounded() -> None:
-    hashes = {play(Plan(3, chaos_ms=500, calm=AMID, noise_ms=window))[0].trace_hash for window in ([], [0, 1_000_000])}
+    hashes = {
+        play(Plan(3, chaos_ms=500, recovery=AMID, noise_ms=window))[0].trace_hash for window in ([], [0, 1_000_000])
+    }
 
     assert len(hashes) == 1
 

@@ -35,7 +35,7 @@ def served(*requests: tuple[Any, int], reauth_ms: int = 0) -> list[str | None]:
     """The name for which each request may be served; None for one that may not."""
     found = Authentication(None, reauth_ms, set())
     for place, (request, version) in enumerate(requests, 1):
-        found.written(Asked(None, request_bytes(request, version, place), place))  # type: ignore[arg-type]
+        found.on_written(Asked(None, request_bytes(request, version, place), place))  # type: ignore[arg-type]
     principals = [found.principal_at(place) for place in range(1, len(requests) + 1)]
     return [None if each is None else each.name for each in principals]
 
@@ -91,10 +91,10 @@ def by_scram(
     ]
     for place, (request, version) in enumerate(requests, 1):
         asked = Asked(None, request_bytes(request, version, place), place)  # type: ignore[arg-type]
-        found.written(asked)
+        found.on_written(asked)
         if place == 2 and not is_early:
             answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=said.encode())
-            found.answered(asked, Answer(place.to_bytes(4, "big") + b"\0" + encode(answer, 2), asked), 0.0)
+            found.on_answered(asked, Answer(place.to_bytes(4, "big") + b"\0" + encode(answer, 2), asked), 0.0)
     name = found.principal_at(4)
     return None if name is None else name.name
 
@@ -137,7 +137,7 @@ def test_a_session_is_renewed_by_the_mechanism_with_which_it_began() -> None:
 
 def test_a_client_with_a_certificate_needs_no_sasl() -> None:
     found = Authentication(Principal("User", ALICE), 0, set())
-    found.written(Asked(None, request_bytes(*ASK, 1), 1))  # type: ignore[arg-type]
+    found.on_written(Asked(None, request_bytes(*ASK, 1), 1))  # type: ignore[arg-type]
 
     assert found.principal_at(1) == Principal("User", ALICE)
 
@@ -156,11 +156,11 @@ def test_a_session_ends_with_the_credential_of_its_last_authentication() -> None
         ):
             place += 1
             asked = Asked(None, request_bytes(request, version, place), place)  # type: ignore[arg-type]
-            found.written(asked)
+            found.on_written(asked)
             if number:
                 token_of = said.encode() if number == 1 else b""
                 answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=token_of)
-                found.answered(asked, Answer(place.to_bytes(4, "big") + b"\0" + encode(answer, 2), asked), now)
+                found.on_answered(asked, Answer(place.to_bytes(4, "big") + b"\0" + encode(answer, 2), asked), now)
         ends.append(found.expires_at)
 
     assert found.principal == Principal("User", BRIEF)

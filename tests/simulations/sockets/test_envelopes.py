@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.interface.inputs import RequestContext
-from controller.node.envelope import opened, sealed
+from controller.node.envelope import open_envelope, seal
 from raft.interface.inputs import Source
 from records.codec import encode
 from records.data import DefaultPrincipalData
@@ -16,7 +16,7 @@ from records.headers import RequestHeader
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.messages.reassignments import ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse
 from records.schema import replace
-from simulations.sockets.envelopes import CLOSED, check_answer, check_large, is_from, printed, read
+from simulations.sockets.envelopes import CLOSED, check_answer, check_large, is_from, print_address, read
 from simulations.sockets.rogue_envelopes import _WRONGS, ADDRESSES
 from simulations.world.violation import Violation
 
@@ -41,14 +41,14 @@ def answer(error: Error) -> ListPartitionReassignmentsResponse:
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_request_in_an_envelope_is_served_with_the_principal_of_its_sender(address: bytes) -> None:
     sent = envelope(client_host_address=address)
-    context = opened(sent, CONTEXT).context
+    context = open_envelope(sent, CONTEXT).context
 
     assert is_from(read(sent), context)
     assert not is_from(read(sent), CONTEXT)
 
 
 def test_addresses_are_printed_as_by_java() -> None:
-    assert [printed(each) for each in ADDRESSES] == [
+    assert [print_address(each) for each in ADDRESSES] == [
         "10.0.0.9", "10.0.0.9", "0:0:0:0:0:0:0:1", "2001:db8:0:0:0:0:0:a0b1",
     ]  # fmt: skip
 
@@ -60,7 +60,7 @@ def test_an_invalid_envelope_gets_the_expected_error(wrong: Any) -> None:
     sent = envelope(request_principal=sender, client_host_address=address, request_data=data)
 
     with pytest.raises(ApiError) as raised:
-        opened(sent, CONTEXT)
+        open_envelope(sent, CONTEXT)
 
     check_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=raised.value.code))
     with pytest.raises(Violation, match="W07"):
@@ -70,10 +70,10 @@ def test_an_invalid_envelope_gets_the_expected_error(wrong: Any) -> None:
 def test_a_response_is_passed_on_unless_it_has_not_controller() -> None:
     sound, elsewhere = answer(Error.NONE), answer(Error.NOT_CONTROLLER)
 
-    check_answer("node 1", envelope(), sealed(HEADER, sound))
-    check_answer("node 1", envelope(), sealed(HEADER, elsewhere))
+    check_answer("node 1", envelope(), seal(HEADER, sound))
+    check_answer("node 1", envelope(), seal(HEADER, elsewhere))
 
-    passed_on = replace(sealed(HEADER, sound), response_data=bytes((0, 0, 0, 7, 0)) + encode(elsewhere, 0))
+    passed_on = replace(seal(HEADER, sound), response_data=bytes((0, 0, 0, 7, 0)) + encode(elsewhere, 0))
     with pytest.raises(Violation, match="W07"):
         check_answer("node 1", envelope(), passed_on)
 

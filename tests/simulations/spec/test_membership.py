@@ -22,7 +22,7 @@ from simulations.spec.membership import (
     begin_epoch,
     change_voters,
     raise_version,
-    truncated,
+    truncate_sets,
     want,
 )
 from simulations.spec.pairs import feasible, of_changes
@@ -175,12 +175,12 @@ def test_a_voter_set_is_followed_from_the_log_and_undone_by_a_truncation() -> No
     # The disk may end before the offset that it was told to truncate to.
     ordered = grown.but(disk=grown.disk._replace(writing=((1, grown.log),), asked=grown.log))
     assert persist_log(ordered, 1, 9).sets == (FIRST,)
-    assert truncated((NO_VOTERS, ADDED), 3) == (NO_VOTERS,)
+    assert truncate_sets((NO_VOTERS, ADDED), 3) == (NO_VOTERS,)
 
 
 def test_a_node_stands_until_it_knows_its_removal_to_be_committed() -> None:
     removed = voters(1, 2, offset=9)
-    node = Node(*key(3), FOLLOWER, 1, 1, -1, LOG.appended(1, 10), Disk(), 0, (FIRST, removed), committed=9)
+    node = Node(*key(3), FOLLOWER, 1, 1, -1, LOG.append(1, 10), Disk(), 0, (FIRST, removed), committed=9)
 
     assert (node.is_voter, node.may_stand, node.but(committed=10).may_stand) == (False, True, False)
 
@@ -197,7 +197,7 @@ def test_what_may_follow_a_change_of_the_voters_is_listed() -> None:
     run.execute()
 
     found = run.watch.validator
-    assert found.refused == ""
+    assert found.refusal_text == ""
     assert found.actions["RemoveVoter"] > 0
     assert set(found.pairs) <= {*feasible(), *of_changes()}
 
@@ -233,6 +233,6 @@ def test_a_wrong_rule_for_voters_is_reported(
     with suppress(Violation):
         run.execute()
 
-    assert guard in run.watch.validator.refused
+    assert guard in run.watch.validator.refusal_text
     with pytest.raises(Violation, match="T01"):
         run.watch.validator.conclude()

@@ -32,7 +32,7 @@ FAULTS = [
 
 
 def lived() -> Run:
-    run = Run(Plan(1, chaos_ms=2500, load=Load(every_ms=80), calm=RecoveryPlan([1, 2, 3]), faults=FAULTS))
+    run = Run(Plan(1, chaos_ms=2500, load=Load(every_ms=80), recovery=RecoveryPlan([1, 2, 3]), faults=FAULTS))
     run.execute()
     return run
 
@@ -41,7 +41,7 @@ def test_a_world_with_crashes_has_only_steps_that_are_allowed() -> None:
     run = lived()
 
     found = run.watch.validator
-    assert found.refused == ""
+    assert found.refusal_text == ""
     assert found.actions["BecomeLeader"] >= 2 <= found.actions["Crash"]
     assert set(found.actions) <= set(ACTIONS)
     assert set(found.pairs) <= set(feasible())
@@ -72,12 +72,12 @@ def test_a_step_that_no_action_allows_is_reported(
 ) -> None:
     monkeypatch.setattr(place, name, wrong)
 
-    run = Run(Plan(1, chaos_ms=3000, load=Load(every_ms=40), calm=RecoveryPlan([1, 2, 3])))
+    run = Run(Plan(1, chaos_ms=3000, load=Load(every_ms=40), recovery=RecoveryPlan([1, 2, 3])))
     run.begin()
     with suppress(Violation):
         run.world.run(800 * MS)
 
-    assert guard in run.watch.validator.refused
+    assert guard in run.watch.validator.refusal_text
     with pytest.raises(Violation, match="T01"):
         run.watch.validator.conclude()
 
@@ -87,7 +87,7 @@ def test_an_answer_is_checked_against_the_log_before_a_cleanup_in_the_same_step(
         4, True, LEADER, 1, 4, -1, Log(71, 1, ((1, 96),)), Disk(None, Log()), 0, watermark=85,
         snapshots=((1, 71, 9), (1, 81, 9)),
     )  # fmt: skip
-    cleaned = before.but(log=before.log.begun(81))
+    cleaned = before.but(log=before.log.begin_at(81))
     asked = Fetched(1, 80, 1)
     wanted = (asked, replication.place(before, asked))
     effect = do.ReplyRecords("somebody", FetchResponse(responses=()), 80, 85, 1000)

@@ -11,17 +11,17 @@ LOG = Log(0, 0, ((1, 4), (3, 9)))
 
 
 def test_a_log_is_extended_and_truncated_by_epochs() -> None:
-    assert LOG.appended(3, 12) == Log(0, 0, ((1, 4), (3, 12)))
-    assert LOG.appended(5, 10) == Log(0, 0, ((1, 4), (3, 9), (5, 10)))
+    assert LOG.append(3, 12) == Log(0, 0, ((1, 4), (3, 12)))
+    assert LOG.append(5, 10) == Log(0, 0, ((1, 4), (3, 9), (5, 10)))
     assert LOG.cut(6) == Log(0, 0, ((1, 4), (3, 6)))
     assert LOG.cut(4) == Log(0, 0, ((1, 4),))
     assert LOG.cut(0) == Log()
 
 
 def test_a_log_with_a_later_start_knows_the_epoch_before() -> None:
-    assert LOG.begun(4) == Log(4, 1, ((3, 9),))
-    assert LOG.begun(6) == Log(6, 3, ((3, 9),))
-    assert LOG.begun(9).last_epoch == 3
+    assert LOG.begin_at(4) == Log(4, 1, ((3, 9),))
+    assert LOG.begin_at(6) == Log(6, 3, ((3, 9),))
+    assert LOG.begin_at(9).last_epoch == 3
 
 
 @pytest.mark.parametrize(("epoch", "found"), [(0, (0, 0)), (1, (1, 4)), (2, (1, 4)), (3, (3, 9)), (7, (3, 9))])
@@ -47,13 +47,13 @@ def test_logs_share_the_records_of_equal_epochs(other: Log, shared: int) -> None
 
 def test_a_crash_leaves_what_was_durable_and_any_prefix_of_pending_writes() -> None:
     saved, next_one = Election(2, 1), Election(3)
-    longer = LOG.appended(3, 14)
+    longer = LOG.append(3, 14)
     disk = Disk(saved, LOG, saving=((1, next_one),), writing=((1, longer),))
 
     assert may_survive(disk, saved, LOG) == may_survive(disk, next_one, longer.cut(11)) == ""
     assert "its election was" in may_survive(disk, Election(2, 2), LOG)
     assert "durable up to 9" in may_survive(disk, saved, LOG.cut(8))
-    assert "its log was" in may_survive(disk, saved, LOG.appended(4, 11))
+    assert "its log was" in may_survive(disk, saved, LOG.append(4, 11))
 
 
 def test_a_crash_may_leave_an_empty_log_only_after_a_snapshot_of_a_later_epoch() -> None:

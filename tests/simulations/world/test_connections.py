@@ -18,10 +18,10 @@ def test_a_connection_to_a_crossed_address_is_refused_once_the_address_is_restor
     crossed: tuple[int, int, int],
 ) -> None:
     whom, other, third = crossed
-    plan = Plan(1, chaos_ms=2500, config=BRISK, calm=RecoveryPlan([1, 2, 3]))
+    plan = Plan(1, chaos_ms=2500, config=BRISK, recovery=RecoveryPlan([1, 2, 3]))
     plan.faults = [
         Fault("cross", {"whom": whom, "other": other, "third": third, "for_ms": 9000}, at_ms=500),
-        # So that what asks for a connection stays on its way until the calm.
+        # So that what asks for a connection stays on its way until the recovery phase.
         Fault("isolate", {"whom": whom, "direction": "both", "for_ms": 9000}, at_ms=500),
     ]
 

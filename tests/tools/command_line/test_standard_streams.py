@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.tools.offline.stock_directories import stock_directory
-from tools.command_line.standard_streams import PlainStream, one_line, unguarded
+from tools.command_line.standard_streams import PlainStream, one_line, unwrap_stream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,8 +43,8 @@ def test_a_text_that_is_a_part_of_a_line_is_escaped_if_it_may_reach_a_terminal()
 def test_what_a_tool_draws_itself_goes_to_the_stream_behind() -> None:
     stream = io.StringIO()
 
-    unguarded(PlainStream(stream)).write("\r\x1b[K")
-    unguarded(stream).write("\x07")
+    unwrap_stream(PlainStream(stream)).write("\r\x1b[K")
+    unwrap_stream(stream).write("\x07")
 
     assert stream.getvalue() == "\r\x1b[K\x07"
 

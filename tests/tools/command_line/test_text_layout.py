@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tools.command_line import text_layout
-from tools.command_line.text_layout import entry, format_width, stretched, wrap
+from tools.command_line.text_layout import entry, format_width, stretch, wrap
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_lines_but_the_last_are_stretched_to_the_width() -> None:
 
 
 def test_the_remainder_of_the_spaces_goes_to_the_middle() -> None:
-    assert stretched("a b c d e ", 12, 10) == "a b  c  d  e"
+    assert stretch("a b c d e ", 12, 10) == "a b  c  d  e"
 
 
 def test_a_word_longer_than_the_width_has_its_own_line() -> None:

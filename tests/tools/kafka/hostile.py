@@ -13,7 +13,7 @@ from records.frame import encode_record
 from records.headers import ResponseHeader
 from records.messages.versions import ApiVersionsResponse
 from records.plain_text import plain_text
-from records.registry import APIS, class_named, response_class
+from records.registry import APIS, find_class, response_class
 from records.schema import is_struct, schema_of
 from tests.tools.offline.stock_directories import SEGMENT, stock_directory
 
@@ -146,7 +146,7 @@ def hostile_directory(tmp_path: Path) -> Path:
     directory = stock_directory(tmp_path)
     values = []
     for name, given in _RECORDS:
-        cls = class_named(name)
+        cls = find_class(name)
         version = schema_of(cls).versions[1]
         record = filled(cls, version, HOSTILE, {"topic_id": _TOPIC_ID, "broker_id": 1, **given})
         values.append(encode_record(record, version))

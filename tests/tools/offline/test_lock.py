@@ -10,14 +10,14 @@ from raft.storage.files import OsFiles
 from tests.mounts import remount_read_only, small_file_system
 from tests.tools.offline.stock_directories import stock_directory
 from tools.kraftctl.main import main
-from tools.offline.lock import DirectoryLocked, locked_where_lockable, unused
+from tools.offline.lock import DirectoryLocked, hold_unused, lock_where_lockable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def test_a_directory_without_a_lock_file_gets_none(tmp_path: Path) -> None:
-    with locked_where_lockable(str(tmp_path)):
+    with lock_where_lockable(str(tmp_path)):
         pass
 
     assert list(tmp_path.iterdir()) == []
@@ -26,14 +26,14 @@ def test_a_directory_without_a_lock_file_gets_none(tmp_path: Path) -> None:
 def test_the_lock_file_stays(tmp_path: Path) -> None:
     (tmp_path / ".lock").touch()
 
-    with locked_where_lockable(str(tmp_path)):
+    with lock_where_lockable(str(tmp_path)):
         pass
 
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_a_node_that_starts_while_a_directory_without_a_lock_file_is_read_is_noticed(tmp_path: Path) -> None:
-    with pytest.raises(DirectoryLocked, match="A node has started in"), unused(str(tmp_path)):
+    with pytest.raises(DirectoryLocked, match="A node has started in"), hold_unused(str(tmp_path)):
         DirectoryLock(OsFiles(), str(tmp_path)).release()
 
 

@@ -24,7 +24,7 @@ def _pattern_type(text: str) -> str:
     return name
 
 
-def _named(name: str, help: str) -> Option:  # noqa: A002 - the word of every option parser
+def _named_option(name: str, help: str) -> Option:  # noqa: A002 - the word of every option parser
     """An option whose value has the name of the option in help."""
     return Option(name, help, value=REQUIRED_VALUE, described_as=name)
 
@@ -45,17 +45,17 @@ OPTIONS = (
         value=OPTIONAL_VALUE,
         described_as="command-config",
     ),
-    _named(
+    _named_option(
         "topic",
         "topic to which ACLs should be added or removed. A value of '*' indicates ACL should apply to all topics.",
     ),
     Option("cluster", "Add/Remove cluster ACLs."),
-    _named(
+    _named_option(
         "group",
         "Consumer Group to which the ACLs should be added or removed. A value of '*' indicates the ACLs should apply "
         "to all groups.",
     ),
-    _named(
+    _named_option(
         "transactional-id",
         "The transactionalId to which ACLs should be added or removed. A value of '*' indicates the ACLs should apply "
         "to all transactionalIds.",
@@ -65,7 +65,7 @@ OPTIONS = (
         "Enable idempotence for the producer. This should be used in combination with the --producer option. Note that "
         "idempotence is enabled automatically if the producer is authorized to a particular transactional-id.",
     ),
-    _named(
+    _named_option(
         "delegation-token",
         "Delegation token to which ACLs should be added or removed. A value of '*' indicates ACL should apply to all "
         "tokens.",
@@ -98,12 +98,12 @@ OPTIONS = (
         value=REQUIRED_VALUE,
         default=ALL,
     ),
-    _named(
+    _named_option(
         "allow-principal",
         "principal is in principalType:name format. Note that principalType must be supported by the Authorizer being "
         "used. For example, User:'*' is the wild card indicating all users.",
     ),
-    _named(
+    _named_option(
         "deny-principal",
         "principal is in principalType:name format. By default anyone not added through --allow-principal is denied "
         "access. You only need to use this option as negation to already allowed set. Note that principalType must be "
@@ -118,12 +118,12 @@ OPTIONS = (
         value=OPTIONAL_VALUE,
         described_as="principal",
     ),
-    _named(
+    _named_option(
         "allow-host",
         "Host from which principals listed in --allow-principal will have access. If you have specified "
         "--allow-principal then the default for this option will be set to '*' which allows access from all hosts.",
     ),
-    _named(
+    _named_option(
         "deny-host",
         "Host from which principals listed in --deny-principal will be denied access. If you have specified "
         "--deny-principal then the default for this option will be set to '*' which denies access from all hosts.",
@@ -139,7 +139,7 @@ OPTIONS = (
         "topic and READ on group.",
     ),
     Option("force", "Assume Yes to all queries and do not prompt."),
-    _named(
+    _named_option(
         "user-principal",
         "Specifies a user principal as a resource in relation with the operation. For instance one could grant "
         "CreateTokens or DescribeTokens permission on a given user principal.",
@@ -147,7 +147,7 @@ OPTIONS = (
 )
 
 
-def given(arguments: list[str]) -> Options:
+def parse_options(arguments: list[str]) -> Options:
     """The options, which go together. Raises Exit if they do not, or if the help was asked for."""
     try:
         options = read(OPTIONS, arguments)

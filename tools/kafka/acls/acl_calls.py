@@ -68,11 +68,11 @@ def describe_acls(admin: Admin, pattern: Pattern) -> list[Acl]:
         operation=ANY,
         permission_type=ANY,
     )
-    found: list[Acl] = admin.result(Call("describeAcls", lambda _: request, _described))
+    found: list[Acl] = admin.result(Call("describeAcls", lambda _: request, _acls_in))
     return found
 
 
-def _described(response: Any) -> list[Acl]:
+def _acls_in(response: Any) -> list[Acl]:
     if response.error_code:
         raise KafkaError(response.error_code, response.error_message)
     return [

@@ -43,7 +43,7 @@ RESOURCES = {
 _SPACE = "".join(map(chr, range(33)))
 
 
-def _trimmed(text: str) -> str:
+def _trim(text: str) -> str:
     """Without the characters at both ends that Java's `trim` takes away."""
     return text.strip(_SPACE)
 
@@ -55,7 +55,7 @@ def patterns_of(options: Options) -> list[Pattern]:
     for name, kind in RESOURCES.items():
         for text in options.given.get(name, ()):
             # Stock takes a transactional id as it is.
-            found.add(Pattern(kind, text if kind == TRANSACTIONAL_ID else _trimmed(text), how))
+            found.add(Pattern(kind, text if kind == TRANSACTIONAL_ID else _trim(text), how))
     if how == LITERAL and (options.has("cluster") or options.has("idempotent")):
         found.add(CLUSTER)
     return sorted(found)
@@ -77,7 +77,7 @@ def principals_of(options: Options, name: str) -> list[str]:
     """The principals of an option, `Type:Name`, in the order of Java's set. Raises Uncaught."""
     found = []
     for text in options.given.get(name, ()):
-        trimmed = _trimmed(text)
+        trimmed = _trim(text)
         if ":" not in trimmed:
             refused = f"expected a string in format principalType:principalName but got {trimmed}"
             raise Uncaught("java.lang.IllegalArgumentException", refused)
@@ -91,7 +91,7 @@ def principals_of(options: Options, name: str) -> list[str]:
 
 
 def _hosts(options: Options, name: str) -> set[str]:
-    return {_trimmed(text) for text in options.given.get(name, ())} or {WILDCARD_HOST}
+    return {_trim(text) for text in options.given.get(name, ())} or {WILDCARD_HOST}
 
 
 def _entries(options: Options, operations: Iterable[int]) -> Entries:
@@ -118,7 +118,7 @@ def _codes(names: Iterable[str]) -> list[int]:
 def _named_operation(text: str) -> int:
     """The code of an operation as a user writes it, in any case and without underscores; UNKNOWN if there is none."""
     names = [name.upper() for name in OPERATION_NAMES]
-    word = _trimmed(text).upper()
+    word = _trim(text).upper()
     return names.index(word) + ALL_OPERATIONS if word in names else ANY if word == "ANY" else UNKNOWN_OPERATION
 
 

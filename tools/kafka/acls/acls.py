@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from tools.command_line.java_texts import Uncaught, uncaught
-from tools.kafka.acls.acl_arguments import DESCRIPTION, OPTIONS, given
+from tools.kafka.acls.acl_arguments import DESCRIPTION, OPTIONS, parse_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run(arguments: list[str]) -> int:
     from tools.kafka.running import run_reporting
 
     try:
-        options = given(arguments)
+        options = parse_options(arguments)
     except Exit as end:
         return end.code
     return run_reporting(lambda: _work(options), FAILED)

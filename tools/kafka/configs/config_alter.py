@@ -8,7 +8,7 @@ import sys
 from controller.config.values.text import java_trim, parse_double
 from records.errors import Error
 from tools.client.exceptions import PACKAGE, KafkaError
-from tools.command_line.java_texts import Uncaught, parsed_integer
+from tools.command_line.java_texts import Uncaught, parse_integer
 from tools.kafka.configs.config_arguments import (
     BROKER_LOGGERS,
     CLIENTS,
@@ -165,7 +165,7 @@ def _credential(mechanism: str, text: str) -> Credential:
     if match is None:
         # Stock prints the text, which may have the password.
         raise Uncaught(ILLEGAL_ARGUMENT, f"Invalid credential property {SCRAM[mechanism]}=[hidden]")
-    iterations = ITERATIONS if match[1] is None or match[1] == "-1" else parsed_integer(match[1])
+    iterations = ITERATIONS if match[1] is None or match[1] == "-1" else parse_integer(match[1])
     if iterations < ITERATIONS:
         text = f"Iterations {iterations} is less than the minimum {ITERATIONS} required for {mechanism}"
         raise Uncaught(ILLEGAL_ARGUMENT, text)

@@ -63,7 +63,7 @@ def entities_of(options: Options) -> Entities:
     return Entities(types, [*names, *map(options.value, flags), *("" for _ in defaults)])
 
 
-def _refused(text: str) -> Uncaught:
+def _refusal(text: str) -> Uncaught:
     return Uncaught(ILLEGAL_ARGUMENT, text)
 
 
@@ -72,24 +72,24 @@ def check_entities(options: Options) -> None:
     types = entities_of(options).types
     if len(set(types)) != len(types):
         repeated = [kind for number, kind in enumerate(types) if kind in types[:number]]
-        raise _refused(f"Duplicate entity type(s) specified: {','.join(repeated)}")
+        raise _refusal(f"Duplicate entity type(s) specified: {','.join(repeated)}")
     if not options.has("bootstrap-server") and not options.has("bootstrap-controller"):
-        raise _refused("Either --bootstrap-server or --bootstrap-controller must be specified.")
+        raise _refusal("Either --bootstrap-server or --bootstrap-controller must be specified.")
     for kind in types:
         if kind not in TYPES:
             where = "with a --bootstrap-server or --bootstrap-controller argument"
-            raise _refused(f"Invalid entity type {kind}, the entity type must be one of {', '.join(TYPES)} {where}")
+            raise _refusal(f"Invalid entity type {kind}, the entity type must be one of {', '.join(TYPES)} {where}")
     if not types:
-        raise _refused("At least one entity type must be specified")
+        raise _refusal("At least one entity type must be specified")
     if len(types) > 1 and set(types) != {USERS, CLIENTS}:
-        raise _refused("Only 'users' and 'clients' entity types may be specified together")
+        raise _refusal("Only 'users' and 'clients' entity types may be specified together")
     if any(options.has(name) for name in ("entity-name", "entity-type", "entity-default")) and any(
         options.has(name) for name in (*FLAGS, *DEFAULTS)
     ):
-        raise _refused("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
+        raise _refusal("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
     names = entities_of(options).names
     if options.has("bootstrap-server") and options.has("bootstrap-controller"):
-        raise _refused("Only one of --bootstrap-server or --bootstrap-controller can be specified")
+        raise _refusal("Only one of --bootstrap-server or --bootstrap-controller can be specified")
     _check_names(options, types, has_name=any(names))
     if options.has("describe"):
         _check_describe(options, types, has_name=any(names))
@@ -105,14 +105,14 @@ def _check_names(options: Options, types: Sequence[str], *, has_name: bool) -> N
             try:
                 integer(text)
             except ValueError:
-                raise _refused(
+                raise _refusal(
                     f"The entity name for {types[0]} must be a valid integer broker id, but it is: {text}"
                 ) from None
     if has_name and IPS in types:
         for name in filter(options.has, ("entity-name", "ip")):
             text = options.value(name)
             if not _is_host(text):
-                raise _refused(
+                raise _refusal(
                     f"The entity name for {types[0]} must be a valid IP or resolvable host, but it is: {text}"
                 )
 
@@ -130,24 +130,24 @@ def _is_host(text: str) -> bool:
 def _check_describe(options: Options, types: Sequence[str], *, has_name: bool) -> None:
     """Check what is to be described. Raises Uncaught for entities that cannot be."""
     if options.has("entity-default") and not any(kind in types for kind in WITH_DEFAULT):
-        raise _refused(f"--entity-default must not be specified with --describe of {','.join(types)}")
+        raise _refusal(f"--entity-default must not be specified with --describe of {','.join(types)}")
     if BROKER_LOGGERS in types and not has_name:
-        raise _refused(f"An entity name must be specified with --describe of {','.join(types)}")
+        raise _refusal(f"An entity name must be specified with --describe of {','.join(types)}")
 
 
 def _check_alter(options: Options, types: Sequence[str], names: Sequence[str]) -> None:
     """Check what is to be altered. Raises Uncaught where an entity or a change is missing."""
     if any(kind in types for kind in WITH_DEFAULT):
         if not names:
-            raise _refused(
+            raise _refusal(
                 "An entity-name or default entity must be specified with --alter of users, clients, brokers or ips"
             )
     elif not any(names):
-        raise _refused(f"An entity name must be specified with --alter of {','.join(types)}")
+        raise _refusal(f"An entity name must be specified with --alter of {','.join(types)}")
     if options.has("add-config") and options.has("add-config-file"):
-        raise _refused("Only one of --add-config or --add-config-file must be specified")
+        raise _refusal("Only one of --add-config or --add-config-file must be specified")
     if not any(options.has(name) for name in ("add-config", "add-config-file", "delete-config")):
-        raise _refused(
+        raise _refusal(
             "At least one of --add-config, --add-config-file, or --delete-config must be specified with --alter"
         )
 
@@ -165,7 +165,7 @@ def configs_to_add(options: Options) -> dict[str, str]:
     if options.has("add-config"):
         pairs = [_EQUALS.split(part) for part in _parts(options.value("add-config"))]
         if any(len(pair) != 2 for pair in pairs):
-            raise _refused(
+            raise _refusal(
                 "requirement failed: Invalid entity config: all configs to be added must be in the format "
                 '"key=val" or  "key=[val1,val2]" to group values which contain commas.'
             )
@@ -173,7 +173,7 @@ def configs_to_add(options: Options) -> dict[str, str]:
     listed = hash_order(found)
     for key in listed:
         if not _KEY.fullmatch(key):
-            raise _refused(f"Invalid character found for config key: {key}")
+            raise _refusal(f"Invalid character found for config key: {key}")
     return {key: found[key] for key in scala_order(listed)}
 
 
@@ -202,7 +202,7 @@ def scala_order(keys: Iterable[str]) -> list[str]:
     distinct = list(dict.fromkeys(keys))
     if len(distinct) <= 4:
         return distinct
-    return _trie_order([(_improved(hash_code(key)), key) for key in distinct], 0)
+    return _trie_order([(_improve_hash(hash_code(key)), key) for key in distinct], 0)
 
 
 def _trie_order(keys: list[tuple[int, str]], shift: int) -> list[str]:
@@ -216,7 +216,7 @@ def _trie_order(keys: list[tuple[int, str]], shift: int) -> list[str]:
     return [*alone, *(key for part in below for key in part)]
 
 
-def _improved(code: int) -> int:
+def _improve_hash(code: int) -> int:
     """The hash by which Scala's collections place a key."""
     code = (code + ~(code << 9)) & 0xFFFFFFFF
     code ^= code >> 14

@@ -8,7 +8,7 @@ from records.errors import Error
 from records.messages.configs import DescribeConfigsRequest
 from records.resource_types import ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, Call
-from tools.client.exceptions import PACKAGE, KafkaError, executed, no_result
+from tools.client.exceptions import PACKAGE, KafkaError, execution_exception, no_result
 from tools.command_line.java_texts import Uncaught
 
 TYPE_CHECKING = False
@@ -68,11 +68,11 @@ def describe_configs(
     for node, listed in by_node.items():
         for begin in range(0, len(listed), RESOURCES_MAX):
             part = listed[begin : begin + RESOURCES_MAX]
-            found |= _described(admin, node, part, with_synonyms=with_synonyms, seconds=seconds)
+            found |= _describe(admin, node, part, with_synonyms=with_synonyms, seconds=seconds)
     return found
 
 
-def _described(
+def _describe(
     admin: Admin, node: int | None, resources: Sequence[ConfigResource], *, with_synonyms: bool, seconds: float | None
 ) -> Described:
     kind = DescribeConfigsRequest.DescribeConfigsResource
@@ -115,16 +115,16 @@ def of_brokers(admin: Admin) -> None:
     """
     if admin.settings.at_controllers:
         text = "This Admin API is not yet supported when communicating directly with the controller quorum."
-        raise executed(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))
+        raise execution_exception(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))
 
 
-def waited(admin: Admin, call: Call, seconds: float) -> Any:
+def wait_for(admin: Admin, call: Call, seconds: float) -> Any:
     """The outcome of a call, for which stock's tool waits so long. Raises Uncaught, wrapped as by a Java future."""
     limit = seconds if seconds < admin.settings.api_timeout else None
     try:
         return admin.result(call, limit)
     except Uncaught as error:
-        raise (waiting_ended() if limit is not None and is_timeout(error.cause) else error) from None
+        raise (wait_timeout() if limit is not None and is_timeout(error.cause) else error) from None
 
 
 def is_timeout(error: object) -> bool:
@@ -132,6 +132,6 @@ def is_timeout(error: object) -> bool:
     return isinstance(error, Uncaught) and error.java_class == f"{PACKAGE}.TimeoutException"
 
 
-def waiting_ended() -> Uncaught:
+def wait_timeout() -> Uncaught:
     """The exception of Java's own: the tool, and not its client, stopped to wait."""
     return Uncaught("java.util.concurrent.TimeoutException")

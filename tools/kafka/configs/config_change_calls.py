@@ -9,7 +9,7 @@ from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.scram import AlterUserScramCredentialsRequest
 from records.resource_types import ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, CONTROLLER, Call
-from tools.client.exceptions import KafkaError, executed
+from tools.client.exceptions import KafkaError, execution_exception
 from tools.kafka.configs.config_calls import ConfigResource, of_brokers
 
 TYPE_CHECKING = False
@@ -82,7 +82,7 @@ def alter_credentials(
 
     admin.result(Call("alterUserScramCredentials", lambda _: request, outcome, CONTROLLER))
     if is_refused:
-        raise executed(KafkaError(Error.UNACCEPTABLE_CREDENTIAL, "Password must not be empty"))
+        raise execution_exception(KafkaError(Error.UNACCEPTABLE_CREDENTIAL, "Password must not be empty"))
 
 
 def _upsertion(user: str, credential: Credential, draw: Callable[[int], int]) -> Any:

@@ -7,7 +7,7 @@ import sys
 from controller.config.values.text import java_text
 from records.errors import Error
 from records.resource_types import ResourceType
-from tools.client.exceptions import KafkaError, executed
+from tools.client.exceptions import KafkaError, execution_exception
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.standard_streams import one_line
 from tools.kafka.configs import config_list_calls as lists
@@ -28,7 +28,7 @@ from tools.kafka.configs.config_calls import (
     ConfigResource,
     describe_configs,
     is_timeout,
-    waiting_ended,
+    wait_timeout,
 )
 from tools.kafka.configs.config_quota_calls import CLIENT_ID, IP, USER, Component, describe_quotas, shown_values
 
@@ -83,16 +83,16 @@ def _describe_resources(admin: Admin, kind: str, name: str | None, *, everything
             sys.stdout.write(f"Default configs for {kind} in the cluster are:\n")
         for entry in resource_configs(admin, kind, each, everything=everything):
             synonyms = ", ".join(
-                f"{SOURCES.get(synonym.source, 'UNKNOWN')}:{one_line(synonym.name)}={_shown(synonym.value)}"
+                f"{SOURCES.get(synonym.source, 'UNKNOWN')}:{one_line(synonym.name)}={_value_text(synonym.value)}"
                 for synonym in entry.synonyms
             )
             sensitive = "true" if entry.is_sensitive else "false"
             sys.stdout.write(
-                f"  {one_line(entry.name)}={_shown(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}\n"
+                f"  {one_line(entry.name)}={_value_text(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}\n"
             )
 
 
-def _shown(value: str | None) -> str:
+def _value_text(value: str | None) -> str:
     return "null" if value is None else one_line(value)
 
 
@@ -157,9 +157,9 @@ def resource_configs(
     try:
         found = describe_configs(admin, [resource], with_synonyms=synonyms, seconds=limit)[resource]
     except Uncaught as error:
-        raise (waiting_ended() if limit is not None and is_timeout(error) else executed(error)) from None
+        raise (wait_timeout() if limit is not None and is_timeout(error) else execution_exception(error)) from None
     if isinstance(found, Uncaught):
-        raise executed(found)
+        raise execution_exception(found)
     source = DYNAMIC_DEFAULT if kind == BROKERS and not name else DYNAMIC.get(kind)
     return sorted(
         (entry for entry in found if everything or source is None or entry.source == source),

@@ -11,9 +11,9 @@ from records.messages.configs import ListConfigResourcesRequest
 from records.messages.groups import ListGroupsRequest
 from records.messages.scram import DescribeUserScramCredentialsRequest
 from tools.client.admin import Call
-from tools.client.exceptions import KAFKA_EXCEPTION, KafkaError, executed
+from tools.client.exceptions import KAFKA_EXCEPTION, KafkaError, execution_exception
 from tools.command_line.java_texts import Uncaught
-from tools.kafka.configs.config_calls import of_brokers, waited
+from tools.kafka.configs.config_calls import of_brokers, wait_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ def group_ids(admin: Admin) -> list[str]:
         of_brokers(admin)
         nodes: dict[int, str] = admin.result(Call("findAllBrokers", lambda _: brokers, _nodes))
     except Uncaught as error:
-        raise executed(Uncaught(KAFKA_EXCEPTION, "Failed to find brokers to send ListGroups", error.cause)) from None
+        raise execution_exception(
+            Uncaught(KAFKA_EXCEPTION, "Failed to find brokers to send ListGroups", error.cause)
+        ) from None
     found: list[str] = []
     request = ListGroupsRequest()
     for node, text in nodes.items():
@@ -86,7 +88,7 @@ def group_ids(admin: Admin) -> list[str]:
             found += admin.call(Call("listGroups", lambda _: request, _groups, node))
         except Uncaught as error:
             code = error.code if isinstance(error, KafkaError) else Error.UNKNOWN_SERVER_ERROR
-            raise executed(KafkaError(code, f"Error listing groups on {text}: {error.message}")) from None
+            raise execution_exception(KafkaError(code, f"Error listing groups on {text}: {error.message}")) from None
     return hash_order(found)
 
 
@@ -120,11 +122,11 @@ def described_credentials(admin: Admin, users: Sequence[str]) -> list[Credential
             Credentials(
                 result.user,
                 tuple((info.mechanism, info.iterations) for info in result.credential_infos),
-                executed(KafkaError(result.error_code, result.error_message)) if result.error_code else None,
+                execution_exception(KafkaError(result.error_code, result.error_message)) if result.error_code else None,
             )
             for result in response.results
             if result.error_code != Error.RESOURCE_NOT_FOUND
         ]
 
-    found: list[Credentials] = waited(admin, Call("describeUserScramCredentials", lambda _: request, outcome), 30.0)
+    found: list[Credentials] = wait_for(admin, Call("describeUserScramCredentials", lambda _: request, outcome), 30.0)
     return found

@@ -8,7 +8,7 @@ from records.java.java_order import bucket_order, hash_code, hash_order
 from records.messages.quotas import AlterClientQuotasRequest, DescribeClientQuotasRequest
 from tools.client.admin import Call
 from tools.client.exceptions import KafkaError
-from tools.kafka.configs.config_calls import of_brokers, waited
+from tools.kafka.configs.config_calls import of_brokers, wait_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def describe_quotas(admin: Admin, components: Sequence[Component]) -> list[Quota
         ]
         return [found[number] for number in _order(found)]
 
-    quotas: list[Quotas] = waited(admin, Call("describeClientQuotas", lambda _: request, outcome), 30.0)
+    quotas: list[Quotas] = wait_for(admin, Call("describeClientQuotas", lambda _: request, outcome), 30.0)
     return quotas
 
 

@@ -64,7 +64,7 @@ class _AddConfig(Option):
             CLIENT_METRICS: [key.name for key in client_metrics.KEYS],
             GROUPS: [key.name for key in group.KEYS.of(TEXTS)],
         }
-        listed = "".join(f"For entity-type '{kind}': {_listed(keys)}" for kind, keys in names.items())
+        listed = "".join(f"For entity-type '{kind}': {_list_names(keys)}" for kind, keys in names.items())
         return (
             "Key Value pairs of configs to add. Square brackets can be used to group values which contain commas: "
             f"'k1=v1,k2=[v1,v2,v2],k3=v3'. The following is a list of valid configurations: {listed}Entity types "
@@ -72,20 +72,20 @@ class _AddConfig(Option):
         )
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_names(names: Iterable[str]) -> str:
     return "\n" + "\n".join(f"\t{name}" for name in sorted(set(names))) + "\n"
 
 
-def _named(name: str, help: str, described_as: str = "") -> Option:  # noqa: A002 - the word of every option parser
+def _named_option(name: str, help: str, described_as: str = "") -> Option:  # noqa: A002 - the word of every option parser
     return Option(name, help, value=REQUIRED_VALUE, described_as=described_as)
 
 
 OPTIONS = (
     HELP,
     VERSION,
-    _named("bootstrap-server", "The Kafka servers to connect to.", "server to connect to"),
-    _named("bootstrap-controller", "The Kafka controllers to connect to.", "controller to connect to"),
-    _named(
+    _named_option("bootstrap-server", "The Kafka servers to connect to.", "server to connect to"),
+    _named_option("bootstrap-controller", "The Kafka controllers to connect to.", "controller to connect to"),
+    _named_option(
         "command-config",
         "Property file containing configs to be passed to Admin Client. This is used only with --bootstrap-server "
         "option for describing and altering broker configs.",
@@ -94,11 +94,11 @@ OPTIONS = (
     Option("alter", "Alter the configuration for the entity."),
     Option("describe", "List configs for the given entity."),
     Option("all", "List all configs for the given entity, including static configs if available."),
-    _named(
+    _named_option(
         "entity-type",
         "Type of entity (topics/clients/users/brokers/broker-loggers/ips/client-metrics/groups)",
     ),
-    _named(
+    _named_option(
         "entity-name",
         "Name of entity (topic name/client id/user principal name/broker id/ip/client metrics/group id)",
     ),
@@ -106,23 +106,23 @@ OPTIONS = (
         "entity-default", "Default entity name for clients/users/brokers/ips (applies to corresponding entity type)"
     ),
     _AddConfig("add-config", "Configs to add: k1=v1,k2=[v1,v2],k3=v3.", value=REQUIRED_VALUE),
-    _named(
+    _named_option(
         "add-config-file",
         "Path to a properties file with configs to add. See add-config for a list of valid configurations.",
     ),
-    _named("delete-config", "config keys to remove 'k1,k2'"),
-    _named("topic", "The topic's name."),
-    _named("client", "The client's ID."),
+    _named_option("delete-config", "config keys to remove 'k1,k2'"),
+    _named_option("topic", "The topic's name."),
+    _named_option("client", "The client's ID."),
     Option("client-defaults", "The config defaults for all clients."),
-    _named("user", "The user's principal name."),
+    _named_option("user", "The user's principal name."),
     Option("user-defaults", "The config defaults for all users."),
-    _named("broker", "The broker's ID."),
+    _named_option("broker", "The broker's ID."),
     Option("broker-defaults", "The config defaults for all brokers."),
-    _named("broker-logger", "The broker's ID for its logger config."),
+    _named_option("broker-logger", "The broker's ID for its logger config."),
     Option("ip-defaults", "The config defaults for all IPs."),
-    _named("ip", "The IP address."),
-    _named("group", "The group's ID."),
-    _named("client-metrics", "The client metrics config resource name."),
+    _named_option("ip", "The IP address."),
+    _named_option("group", "The group's ID."),
+    _named_option("client-metrics", "The client metrics config resource name."),
 )
 
 
@@ -199,9 +199,9 @@ def _work(options: Options) -> None:
 def _admin(options: Options) -> Admin:
     """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
-    from tools.client.settings import CONTROLLERS, SERVERS, given_by, settings_of
+    from tools.client.settings import CONTROLLERS, SERVERS, read_given, settings_of
 
-    given = given_by(options.value("command-config"))
+    given = read_given(options.value("command-config"))
     for name in (SERVERS, CONTROLLERS):
         given.pop(name, None)
     return Admin(settings_of(options.value("bootstrap-server"), options.value("bootstrap-controller"), given))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.command_line.java_texts import Uncaught, absolute, parsed_integer
+from tools.command_line.java_texts import Uncaught, absolute, parse_integer
 from tools.kafka.dump_log.dump_findings import GAP
 from tools.kafka.dump_log.payloads import control_fields, parser_of
 from tools.offline.log_file import COMPRESSIONS, LARGEST_FILE, MAGIC, LogFile, StoredBatch
@@ -58,14 +58,14 @@ def dump_batches(file: str, options: Options, printing: bool, lines: TextLines |
 def _print_title(file: str, lines: TextLines | JsonLines) -> None:
     name = file.rpartition("/")[2]
     if name.endswith(".log"):
-        offset = parsed_integer(name.partition(".")[0], 64)
+        offset = parse_integer(name.partition(".")[0], 64)
         lines.note(f"Log starting offset: {offset}", logStartOffset=offset)
     elif name == "bootstrap.checkpoint":
         lines.note("KRaft bootstrap snapshot", bootstrap=True)
     elif len(name) < _SNAPSHOT_NAME_LENGTH:
         raise Uncaught("java.lang.StringIndexOutOfBoundsException", f"begin 0, end 20, length {len(name)}")
     else:
-        offset, epoch = parsed_integer(name[:20], 64), parsed_integer(name[21:_SNAPSHOT_NAME_LENGTH])
+        offset, epoch = parse_integer(name[:20], 64), parse_integer(name[21:_SNAPSHOT_NAME_LENGTH])
         lines.note(f"Snapshot end offset: {offset}, epoch: {epoch}", snapshotEndOffset=offset, snapshotEpoch=epoch)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from struct import Struct
 
-from tools.command_line.java_texts import Uncaught, absolute, parsed_integer
+from tools.command_line.java_texts import Uncaught, absolute, parse_integer
 from tools.command_line.standard_streams import complain
 from tools.kafka.dump_log.dump_findings import INDEX_MISMATCH, NOT_FOUND, OUT_OF_ORDER, TIMESTAMP_MISMATCH
 from tools.offline.log_file import LARGEST_FILE, LogFile
@@ -29,7 +29,7 @@ _CORRUPT = "org.apache.kafka.storage.internals.log.CorruptIndexException"
 
 
 def _base_offset(file: str) -> int:
-    return parsed_integer(file.rpartition("/")[2].partition(".")[0], 64)
+    return parse_integer(file.rpartition("/")[2].partition(".")[0], 64)
 
 
 def _beside(file: str, suffix: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @cache
 def text_writer(cls: type, version: int) -> Callable[[Any], str]:
     """A function for the JSON text of a message of this class, which must have been decoded in this version."""
-    function: Callable[[Any], str] = _TextSource(schema_of(cls), version).compiled()
+    function: Callable[[Any], str] = _TextSource(schema_of(cls), version).compile()
     return function
 
 
@@ -58,7 +58,7 @@ class _TextSource(Source):
             elif field.is_array and field.default_of() == ():
                 lines.append(f"    if m.{field.name} is None or len(m.{field.name}): {text}")
             else:
-                lines.append(f"    if m.{field.name} != {self.bound('d', field.default_of())}: {text}")
+                lines.append(f"    if m.{field.name} != {self.bind('d', field.default_of())}: {text}")
         lines.append("    return '{' + s[1:] + '}'")
         for line in lines:
             self.put(0, line)

@@ -160,7 +160,7 @@ def run(arguments: list[str], rng: RandomSource | None = None) -> int:
     try:
         options = read(OPTIONS, arguments)
         check_help(options, arguments, OPTIONS, DESCRIPTION)
-        action = _checked(options)
+        action = _check_action(options)
     except Exit as end:
         return end.code
     except OptionError as error:
@@ -169,7 +169,7 @@ def run(arguments: list[str], rng: RandomSource | None = None) -> int:
     return run_reporting(lambda: _work(action, options, rng), "Error: ")
 
 
-def _checked(options: Options) -> str:
+def _check_action(options: Options) -> str:
     """The one action. Raises Exit for options that do not go together."""
     actions = [action for action in ACTIONS if options.has(action)]
     if len(actions) != 1:
@@ -207,9 +207,9 @@ def _work(action: str, options: Options, rng: RandomSource | None) -> None:
 def _admin(options: Options) -> Admin:
     """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
-    from tools.client.settings import given_by, settings_of
+    from tools.client.settings import read_given, settings_of
 
-    given = given_by(options.value("command-config"))
+    given = read_given(options.value("command-config"))
     name = CONTROLLER if options.has(CONTROLLER) else SERVER
     address = options.value(name)
     if address is None:

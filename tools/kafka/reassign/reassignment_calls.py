@@ -12,7 +12,7 @@ from records.messages.log_dirs import AlterReplicaLogDirsRequest, DescribeLogDir
 from records.messages.reassignments import AlterPartitionReassignmentsRequest
 from records.resource_types import ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, CONTROLLER, Call
-from tools.client.exceptions import KafkaError, executed, in_message, no_result
+from tools.client.exceptions import KafkaError, execution_exception, in_message, no_result
 from tools.command_line.java_texts import Uncaught
 from tools.kafka.topics.topic_calls import list_reassignments
 from tools.kafka.topics.topic_reader import BrokerReader
@@ -71,14 +71,14 @@ def reassignments_in_progress(
     by_topic = None
     if partitions is not None:
         for partition in partitions:
-            refused = _refused(partition)
+            refused = _refusal(partition)
             if refused is not None:
-                raise executed(refused)
+                raise execution_exception(refused)
         by_topic = {name: [index for _, index in indexes] for name, indexes in _by_topic(partitions).items()}
     try:
         return list_reassignments(admin, by_topic)
     except Uncaught as error:
-        raise executed(error) from None
+        raise execution_exception(error) from None
 
 
 def alter_reassignments(
@@ -88,7 +88,7 @@ def alter_reassignments(
 
     fixed_factor: whether a change of the number of replicas is refused.
     """
-    refused = {partition: _refused(partition) for partition in wanted}
+    refused = {partition: _refusal(partition) for partition in wanted}
     failed = {partition: error.message for partition, error in refused.items() if error is not None}
     sent = sorted(partition for partition in wanted if partition not in failed)
     if not sent:
@@ -142,7 +142,7 @@ def describe_replicas(admin: Admin, topics: Collection[str]) -> dict[str, list[t
     try:
         found = BrokerReader(admin).outcomes(list(topics))
     except Uncaught as error:
-        raise executed(error) from None
+        raise execution_exception(error) from None
     return {
         name: topic if isinstance(topic, KafkaError) else [partition.replicas for partition in topic.partitions]
         for name, topic in found.items()
@@ -164,7 +164,7 @@ def describe_directories(admin: Admin, replicas: Collection[Replica]) -> dict[Re
                 for name, indexes in _by_topic(on_broker).items()
             )
         )
-        response = admin.result(_at(broker, "describeReplicaLogDirs", request), _left(end))
+        response = admin.result(_at(broker, "describeReplicaLogDirs", request), _remaining_s(end))
         found.update((Replica(topic, index, broker), Directories()) for topic, index in on_broker)
         for directory in response.results:
             _note(found, directory, broker)
@@ -180,7 +180,9 @@ def _note(found: dict[Replica, Directories], directory: Any, broker: int) -> Non
     if directory.error_code:
         kind = KafkaError(directory.error_code).java_class
         where = f"log directory {in_message(directory.log_dir)} in the response from broker {broker}"
-        raise executed(Uncaught("java.lang.IllegalStateException", f"The error {kind} for {where} is illegal"))
+        raise execution_exception(
+            Uncaught("java.lang.IllegalStateException", f"The error {kind} for {where} is illegal")
+        )
     for topic in directory.topics:
         for partition in topic.partitions:
             replica = Replica(topic.name, partition.partition_index, broker)
@@ -201,7 +203,7 @@ def alter_directories(admin: Admin, wanted: Mapping[Replica, str]) -> dict[Repli
             for path in dict.fromkeys(here.values())
         )
         try:
-            response = admin.call(_at(broker, "alterReplicaLogDirs", request(dirs=dirs)), _left(end))
+            response = admin.call(_at(broker, "alterReplicaLogDirs", request(dirs=dirs)), _remaining_s(end))
         except Uncaught as error:
             found.update(dict.fromkeys(here, error))
             continue
@@ -244,11 +246,11 @@ def alter_configs(admin: Admin, kind: int, changes: Mapping[str, Mapping[str, st
     for where, names in places:
         request = _config_request(kind, {name: changes[name] for name in names})
         try:
-            admin.call(_altering(request, where), _left(end))
+            admin.call(_altering(request, where), _remaining_s(end))
         except Uncaught as error:
             failed = failed or error
     if failed is not None:
-        raise executed(failed)
+        raise execution_exception(failed)
 
 
 def _altering(request: IncrementalAlterConfigsRequest, where: Where) -> Call:
@@ -298,7 +300,7 @@ def _check_brokers(admin: Admin) -> None:
     """
     if admin.settings.at_controllers:
         text = "This Admin API is not yet supported when communicating directly with the controller quorum."
-        raise executed(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))
+        raise execution_exception(KafkaError(Error.UNSUPPORTED_ENDPOINT_TYPE, text))
 
 
 def _end(admin: Admin) -> float:
@@ -306,7 +308,7 @@ def _end(admin: Admin) -> float:
     return time.monotonic() + admin.settings.api_timeout
 
 
-def _left(end: float) -> float:
+def _remaining_s(end: float) -> float:
     return max(0.0, end - time.monotonic())
 
 
@@ -329,7 +331,7 @@ def _by_topic(partitions: Iterable[Partition]) -> dict[str, list[Partition]]:
     return found
 
 
-def _refused(partition: Partition) -> KafkaError | None:
+def _refusal(partition: Partition) -> KafkaError | None:
     """What is wrong with the name of a partition, which no request is sent for."""
     topic, index = partition
     if not topic:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from records.errors import Error
 from records.java.java_order import integer_order, partition_order
-from tools.client.exceptions import executed
+from tools.client.exceptions import execution_exception
 from tools.client.retries import Retries
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.option_tools import Exit
@@ -20,7 +20,7 @@ from tools.kafka.reassign.reassignment_calls import (
     reassignments_in_progress,
     replica_order,
 )
-from tools.kafka.reassign.reassignment_file import COMMAND_FAILED, assignments_in, json_of, repeated
+from tools.kafka.reassign.reassignment_file import COMMAND_FAILED, assignments_in, find_repeated, json_of
 from tools.kafka.reassign.reassignment_replicas import current_directories, replicas_of_partitions
 from tools.kafka.reassign.reassignment_states import is_active
 from tools.kafka.reassign.reassignment_throttles import (
@@ -65,10 +65,10 @@ def start(admin: Admin, text: str, limits: Limits, *, additional: bool, fixed_fa
     additional: even if other reassignments go on. fixed_factor: only where the number of replicas does not change.
     """
     wanted = assignments_in(text)
-    proposed = _checked(wanted.partitions)
+    proposed = _check_targets(wanted.partitions)
     ongoing = reassignments_in_progress(admin)
     if ongoing and not additional:
-        raise _ended(ONGOING)
+        raise _end_with(ONGOING)
     _check_brokers(admin, [broker for replicas in proposed.values() for broker in replicas])
     current = replicas_of_partitions(admin, proposed)
     saved = json_of(current, current_directories(admin, current))
@@ -82,7 +82,7 @@ def start(admin: Admin, text: str, limits: Limits, *, additional: bool, fixed_fa
         throttle_directories(admin, [replica.broker for replica in wanted.directories], limits.between_directories)
     errors = alter_reassignments(admin, proposed, fixed_factor=fixed_factor)
     if errors:
-        raise _ended("\n".join(["Error reassigning partition(s):", *_error_lines(errors)]))
+        raise _end_with("\n".join(["Error reassigning partition(s):", *_error_lines(errors)]))
     sys.stdout.write(f"Successfully started partition reassignment{_s(proposed)} for {_names(proposed)}\n")
     _move(admin, wanted.directories, limits.timeout_ms)
 
@@ -100,7 +100,7 @@ def stop(admin: Admin, text: str, timeout_ms: int, *, keep_throttles: bool) -> N
         errors = alter_reassignments(admin, ongoing)
         if errors:
             lines = [f"Error cancelling partition reassignment{_s(errors)} for:", *_error_lines(errors)]
-            raise _ended("\n".join(lines))
+            raise _end_with("\n".join(lines))
         sys.stdout.write(f"Successfully cancelled partition reassignment{_s(ongoing)} for: {_names(ongoing)}\n")
     else:
         sys.stdout.write("None of the specified partition reassignments are active.\n")
@@ -115,19 +115,19 @@ def stop(admin: Admin, text: str, timeout_ms: int, *, keep_throttles: bool) -> N
         clear_throttles(admin, wanted)
 
 
-def _checked(partitions: list[tuple[Partition, tuple[int, ...]]]) -> Replicas:
+def _check_targets(partitions: list[tuple[Partition, tuple[int, ...]]]) -> Replicas:
     """The target replicas of each partition. Raises Uncaught."""
     if not partitions:
         raise Uncaught(COMMAND_FAILED, "Partition reassignment list cannot be empty")
     if not all(replicas for _, replicas in partitions):
         raise Uncaught(COMMAND_FAILED, "Partition replica list cannot be empty")
-    twice = partition_order(repeated(partition for partition, _ in partitions))
+    twice = partition_order(find_repeated(partition for partition, _ in partitions))
     if twice:
         listed = ",".join(f"{topic}-{index}" for topic, index in twice)
         raise Uncaught(COMMAND_FAILED, f"Partition reassignment contains duplicate topic partitions: {listed}")
     found = []
     for (topic, index), replicas in partitions:
-        brokers = integer_order(repeated(replicas))
+        brokers = integer_order(find_repeated(replicas))
         if brokers:
             found.append(f"{topic}-{index} contains multiple entries for {','.join(map(str, brokers))}")
     if found:
@@ -156,7 +156,7 @@ def _move(admin: Admin, wanted: Mapping[Replica, str], timeout_ms: int) -> None:
         for replica in replica_order(left):
             error = outcomes[replica]
             if error is not None and getattr(error, "code", None) != Error.REPLICA_NOT_AVAILABLE:
-                raise Uncaught(COMMAND_FAILED, f"Failed to alter dir for {replica}", executed(error))
+                raise Uncaught(COMMAND_FAILED, f"Failed to alter dir for {replica}", execution_exception(error))
         for replica in sorted((each for each in left if outcomes[each] is None), key=lambda each: each.place):
             sys.stdout.write(
                 f"Successfully started moving log directory to {left.pop(replica)} for replica "
@@ -164,10 +164,10 @@ def _move(admin: Admin, wanted: Mapping[Replica, str], timeout_ms: int) -> None:
             )
         if left and not retries.pause():
             listed = ",".join(map(str, sorted(left, key=lambda each: each.place)))
-            raise _ended(f"Timed out before log directory move{_s(left)} could be started for: {listed}")
+            raise _end_with(f"Timed out before log directory move{_s(left)} could be started for: {listed}")
 
 
-def _ended(text: str) -> Exit:
+def _end_with(text: str) -> Exit:
     """Print why the tool ends, without an exception; what to raise."""
     sys.stdout.write(f"{text}\n")
     return Exit(1)

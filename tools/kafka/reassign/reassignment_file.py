@@ -55,7 +55,7 @@ def assignments_in(text: str) -> Wanted:
         cause = Uncaught(_PARSE, "The input string shouldn't be empty\n at [Source: UNKNOWN; byte offset: #UNKNOWN]")
         raise Uncaught(OPERATION_FAILED, cause.message, cause)
     try:
-        found = _parsed(text)
+        found = _parse(text)
     except (ValueError, RecursionError) as error:
         cause = Uncaught(_PARSE, str(error))
         raise Uncaught(OPERATION_FAILED, cause.message, cause) from None
@@ -69,7 +69,7 @@ def assignments_in(text: str) -> Wanted:
 def topics_in(text: str) -> list[str]:
     """The topics to move, in the order of the file. Raises Uncaught."""
     try:
-        found = _parsed(text) if text else None
+        found = _parse(text) if text else None
     except (ValueError, RecursionError):
         found = None
     if found is None:
@@ -77,14 +77,14 @@ def topics_in(text: str) -> list[str]:
     _check_version(found)
     listed = _array(found["topics"]) if "topics" in found else ()
     topics = [_string(_field(_object(entry), "topic")) for entry in listed]
-    twice = hash_order(repeated(topics))
+    twice = hash_order(find_repeated(topics))
     if twice:
         text = f"List of topics to reassign contains duplicate entries: [{', '.join(twice)}]"
         raise Uncaught(COMMAND_FAILED, text)
     return topics
 
 
-def repeated(items: Iterable[T]) -> list[T]:
+def find_repeated(items: Iterable[T]) -> list[T]:
     """The items that came before, each time that they come again."""
     seen: set[T] = set()
     found = []
@@ -127,16 +127,16 @@ def _add(wanted: Wanted, entry: dict[str, Any]) -> None:
             wanted.directories[Replica(topic, index, broker)] = directory
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     """The first JSON value; what follows is ignored, as by stock. Raises ValueError, RecursionError."""
     stripped = text.lstrip(" \t\r\n")
     if not stripped:
         return _NOTHING
-    found, _ = json.JSONDecoder(parse_constant=_refused).raw_decode(stripped)
+    found, _ = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode(stripped)
     return found
 
 
-def _refused(text: str) -> None:
+def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")
 
 
@@ -154,35 +154,35 @@ def _field(found: dict[str, Any], name: str) -> Any:
 
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _mapping(f"Expected JSON object, received {_shown(value)}")
+        raise _mapping(f"Expected JSON object, received {_json_text(value)}")
     return value
 
 
 def _array(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise _mapping(f"Expected JSON array, received {_shown(value)}")
+        raise _mapping(f"Expected JSON array, received {_json_text(value)}")
     return value
 
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise _mapping(f"Expected `JSON array` value, received {_shown(value)}")
+        raise _mapping(f"Expected `JSON array` value, received {_json_text(value)}")
     return value
 
 
 def _string(value: Any) -> str:
     if not isinstance(value, str):
-        raise _mapping(f"Expected `String` value, received {_shown(value)}")
+        raise _mapping(f"Expected `String` value, received {_json_text(value)}")
     return value
 
 
 def _integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -(1 << 31) <= value < 1 << 31:
-        raise _mapping(f"Expected `Integer` value, received {_shown(value)}")
+        raise _mapping(f"Expected `Integer` value, received {_json_text(value)}")
     return value
 
 
-def _shown(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return "" if value is _NOTHING else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

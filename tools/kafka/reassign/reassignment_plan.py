@@ -8,9 +8,9 @@ from controller.rules.placement import UsableBroker, place
 from records.errors import ApiError
 from records.java.java_order import integer_order, partition_order
 from tools.client.exceptions import KafkaError
-from tools.command_line.java_texts import Uncaught, parsed_integer
+from tools.command_line.java_texts import Uncaught, parse_integer
 from tools.kafka.cluster_calls import describe_cluster
-from tools.kafka.reassign.reassignment_file import COMMAND_FAILED, OPERATION_FAILED, json_of, repeated, topics_in
+from tools.kafka.reassign.reassignment_file import COMMAND_FAILED, OPERATION_FAILED, find_repeated, json_of, topics_in
 from tools.kafka.reassign.reassignment_replicas import current_directories, replicas_of_topics
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def generate(admin: Admin, text: str, broker_list: str, *, with_racks: bool, rng
     topics = topics_in(text)
     current = replicas_of_topics(admin, topics)
     directories = current_directories(admin, current)
-    proposed = _proposed(current, _usable(admin, brokers, with_racks=with_racks), rng or SystemNumbers())
+    proposed = _propose(current, _usable(admin, brokers, with_racks=with_racks), rng or SystemNumbers())
     sys.stdout.write(f"Current partition replica assignment\n{json_of(current, directories)}\n\n")
     sys.stdout.write(f"Proposed partition reassignment configuration\n{json_of(proposed, {})}\n")
 
@@ -46,8 +46,8 @@ def _broker_ids(text: str) -> list[int]:
         parts.pop()  # as Java's `split`
     if parts == [""] and text:
         parts = []
-    ids = [parsed_integer(part) for part in parts]
-    twice = integer_order(repeated(ids))
+    ids = [parse_integer(part) for part in parts]
+    twice = integer_order(find_repeated(ids))
     if twice:
         listed = ", ".join(map(str, twice))
         raise Uncaught(COMMAND_FAILED, f"Broker list contains duplicate entries: [{listed}]")
@@ -70,7 +70,7 @@ def _usable(admin: Admin, brokers: list[int], *, with_racks: bool) -> list[Usabl
     return found
 
 
-def _proposed(current: Replicas, brokers: list[UsableBroker], rng: RandomSource) -> Replicas:
+def _propose(current: Replicas, brokers: list[UsableBroker], rng: RandomSource) -> Replicas:
     """The proposed replicas of the partitions. Raises Uncaught if there are too few brokers."""
     # A topic gets the number of replicas of its partition that is first in Java's map.
     by_topic: dict[str, list[Partition]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from records.errors import Error
 from records.java.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
-from tools.client.exceptions import KafkaError, executed
+from tools.client.exceptions import KafkaError, execution_exception
 from tools.kafka.cluster_calls import describe_cluster
 from tools.kafka.reassign.reassignment_calls import Replica, describe_directories, describe_replicas
 from tools.kafka.topics.topic_reader import copied_capacity, shown_order
@@ -27,7 +27,7 @@ def replicas_of_topics(admin: Admin, topics: Collection[str]) -> Replicas:
         replicas = described[name]
         if isinstance(replicas, KafkaError):
             unknown = replicas.code == Error.UNKNOWN_TOPIC_OR_PARTITION
-            raise executed(KafkaError(replicas.code, f"Topic {name} not found.") if unknown else replicas)
+            raise execution_exception(KafkaError(replicas.code, f"Topic {name} not found.") if unknown else replicas)
         found.update(((name, index), each) for index, each in enumerate(replicas))
     return found
 
@@ -38,7 +38,7 @@ def replicas_of_partitions(admin: Admin, partitions: Collection[Partition]) -> R
     missing = [partition for partition in _copied_order(partitions) if partition not in found]
     if missing:
         listed = ", ".join(f"{topic}-{index}" for topic, index in missing)
-        raise executed(KafkaError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition: {listed}"))
+        raise execution_exception(KafkaError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition: {listed}"))
     return {partition: found[partition] for partition in partitions}
 
 

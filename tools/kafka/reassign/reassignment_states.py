@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from records.errors import Error
-from tools.client.exceptions import KafkaError, executed
+from tools.client.exceptions import KafkaError, execution_exception
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.standard_streams import one_line
 from tools.kafka.reassign.reassignment_calls import describe_directories, describe_replicas, reassignments_in_progress
@@ -65,7 +65,7 @@ def _replicas_in(described: list[tuple[int, ...]] | KafkaError, index: int) -> t
     if isinstance(described, KafkaError):
         if described.code == Error.UNKNOWN_TOPIC_OR_PARTITION:
             return ()
-        raise executed(described)
+        raise execution_exception(described)
     if index > len(described):
         return ()
     if not 0 <= index < len(described):

@@ -47,14 +47,14 @@ def run(arguments: list[str]) -> int:
     try:
         return _run(given.snapshot, given.values["command"])
     except Uncaught as error:
-        return _unexpected(error)
+        return _report_unexpected(error)
     except BrokenPipeError:
         raise
     except OSError as error:
         # Stock opens the file on another thread, so that its exceptions are wrapped.
-        return _unexpected(_wrapped(uncaught(error)))
+        return _report_unexpected(_wrap(uncaught(error)))
     except DamagedLog as error:
-        return _unexpected(uncaught(error))
+        return _report_unexpected(uncaught(error))
 
 
 def parser() -> Parser:
@@ -67,11 +67,11 @@ def parser() -> Parser:
 
 def _run(snapshot: str, command: list[str]) -> int:
     from tools.kafka.shell.paths import MissingChild
-    from tools.offline.lock import DirectoryLocked, locked_where_lockable
+    from tools.offline.lock import DirectoryLocked, lock_where_lockable
 
     file = path(snapshot)
     try:
-        with locked_where_lockable(parent(parent(file))):
+        with lock_where_lockable(parent(parent(file))):
             image = _load(file)
             if not command:
                 from tools.kafka.shell.session import interact
@@ -108,11 +108,11 @@ def parent(file: str) -> str:
     return directory or slash or file
 
 
-def _unexpected(error: Uncaught) -> int:
+def _report_unexpected(error: Uncaught) -> int:
     lines = error.text().removeprefix('Exception in thread "main" ')
     complain(f"Unexpected error: {error.message or ''}\n{lines}")
     return 1
 
 
-def _wrapped(error: Uncaught) -> Uncaught:
+def _wrap(error: Uncaught) -> Uncaught:
     return Uncaught("java.util.concurrent.ExecutionException", str(error), error)

@@ -48,7 +48,7 @@ def java_order(name: str) -> bytes:
     return name.encode("utf-16-be", "surrogatepass")
 
 
-def fixed(kind: str, children: Children) -> Directory:
+def fixed_directory(kind: str, children: Children) -> Directory:
     """A directory with fixed names."""
     return Directory(kind, lambda: children, lambda name: children[name]() if name in children else None)
 
@@ -73,7 +73,7 @@ def java_int(text: str) -> int | None:
         return None
 
 
-def uuid_named(name: str) -> bytes | None:
+def parse_uuid_name(name: str) -> bytes | None:
     try:
         return parse_uuid(name)
     except ValueError:
@@ -86,7 +86,7 @@ def root(image: Image) -> Directory:
 
     local: Children = {"version": lambda: KAFKA_VERSION, "commitId": lambda: KAFKA_COMMIT_ID}
     children: Children = {
-        "acls": lambda: fixed("AclsImageNode", {"byId": lambda: acls(image)}),
+        "acls": lambda: fixed_directory("AclsImageNode", {"byId": lambda: acls(image)}),
         "clientQuotas": lambda: quotas(image),
         "cluster": lambda: cluster(image),
         "configs": lambda: configs(image),
@@ -97,9 +97,12 @@ def root(image: Image) -> Directory:
         "scram": lambda: scram(image),
         "topics": lambda: topics(image),
     }
-    return fixed(
+    return fixed_directory(
         "RootShellNode",
-        {"local": lambda: fixed("LocalShellNode", local), "image": lambda: fixed("MetadataImageNode", children)},
+        {
+            "local": lambda: fixed_directory("LocalShellNode", local),
+            "image": lambda: fixed_directory("MetadataImageNode", children),
+        },
     )
 
 
@@ -126,7 +129,7 @@ def features(image: Image) -> Directory:
 
 def cluster(image: Image) -> Directory:
     brokers, controllers = image.brokers, image.controllers
-    return fixed(
+    return fixed_directory(
         "ClusterImageNode",
         {
             "brokers": lambda: by_number(
@@ -145,10 +148,10 @@ def topics(image: Image) -> Directory:
         return None if topic_id is None else topic_directory(image.topics[topic_id])
 
     def by_id(name: str) -> Directory | None:
-        found = image.topics.get(uuid_named(name) or b"")
+        found = image.topics.get(parse_uuid_name(name) or b"")
         return None if found is None else topic_directory(found)
 
-    return fixed(
+    return fixed_directory(
         "TopicsImageNode",
         {
             "byName": lambda: Directory("TopicsImageByNameNode", lambda: image.topic_ids, by_name),
@@ -209,12 +212,12 @@ def producer_ids(image: Image) -> Directory:
     def following() -> str:
         return str(next((value.next_id for value in image.producer_ids.values()), -1))
 
-    return fixed("ProducerIdsImageNode", {"nextProducerId": following})
+    return fixed_directory("ProducerIdsImageNode", {"nextProducerId": following})
 
 
 def acls(image: Image) -> Directory:
     def child(name: str) -> str | None:
-        acl = image.acls.get(uuid_named(name) or b"")
+        acl = image.acls.get(parse_uuid_name(name) or b"")
         return None if acl is None else texts.acl_text(acl)
 
     return Directory("AclsImageByIdNode", lambda: map(uuid_text, image.acls), child)

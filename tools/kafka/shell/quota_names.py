@@ -14,11 +14,11 @@ def entity_name(entity: Entity) -> str:
     """The name of an entity; parts that are the default of their type are left out, so the name may be empty."""
     parts = dict(entity)
     return "_".join(
-        f"{shown}({_escaped(name)})" for kind, shown in _TYPES.items() if (name := parts.get(kind)) is not None
+        f"{shown}({_escape(name)})" for kind, shown in _TYPES.items() if (name := parts.get(kind)) is not None
     )
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     return name.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from controller.state.tables.tokens import DelegationToken
 
 
-def named(names: tuple[str, ...], code: int) -> str:
+def name_of(names: tuple[str, ...], code: int) -> str:
     """The name of a code; UNKNOWN if there is none."""
     return names[code] if 0 <= code < len(names) else names[0]
 
@@ -81,9 +81,9 @@ def features_text(features: Mapping[str, VersionRange]) -> str:
 
 def acl_text(acl: Acl) -> str:
     return (
-        f"StandardAcl[resourceType={named(TYPES, acl.resource_type)}, resourceName={acl.resource_name}, "
-        f"patternType={named(PATTERNS, acl.pattern_type)}, principal={acl.principal}, host={acl.host}, "
-        f"operation={named(OPERATIONS, acl.operation)}, permissionType={named(PERMISSIONS, acl.permission_type)}]"
+        f"StandardAcl[resourceType={name_of(TYPES, acl.resource_type)}, resourceName={acl.resource_name}, "
+        f"patternType={name_of(PATTERNS, acl.pattern_type)}, principal={acl.principal}, host={acl.host}, "
+        f"operation={name_of(OPERATIONS, acl.operation)}, permissionType={name_of(PERMISSIONS, acl.permission_type)}]"
     )
 
 

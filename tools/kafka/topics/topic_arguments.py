@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from controller.config.values.text import java_trim
-from tools.command_line.java_texts import Uncaught, parsed_integer
+from tools.command_line.java_texts import Uncaught, parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _assignment(text: str) -> dict[int, list[int]]:
     """Partition -> brokers, of a text such as `1:2,2:3`. Raises Uncaught."""
     found: dict[int, list[int]] = {}
     for index, part in enumerate(java_split(text, ",") if text else ()):
-        brokers = [parsed_integer(java_trim(broker)) for broker in java_split(part, ":")]
+        brokers = [parse_integer(java_trim(broker)) for broker in java_split(part, ":")]
         repeated = {broker for broker in brokers if brokers.count(broker) > 1}
         if repeated:
             from records.java.java_order import integer_order
@@ -87,13 +87,13 @@ def _configs(texts: Sequence[str]) -> dict[str, str]:
         found[java_trim(parts[0])] = java_trim(parts[1])
     if not found:
         return found
-    from controller.config.topic_values import parsed_topic
+    from controller.config.topic_values import parse_topic
     from controller.config.values.definition import ConfigError
     from records.java.java_order import hash_order
 
     ordered = {name: found[name] for name in hash_order(found)}
     try:
-        parsed_topic(ordered, {})
+        parse_topic(ordered, {})
     except ConfigError as error:
         raise Uncaught(error.exception, error.text) from None
     return ordered

@@ -49,7 +49,7 @@ def create_topic(admin: Admin, topic: NewTopic) -> None:
     def request(timeout_ms: int) -> CreateTopicsRequest:
         return CreateTopicsRequest(topics=(wanted,), timeout_ms=timeout_ms)
 
-    _raise_first([topic.name], _called(admin, "createTopics", request, lambda response: response.topics))
+    _raise_first([topic.name], _call(admin, "createTopics", request, lambda response: response.topics))
 
 
 def create_partitions(admin: Admin, count: int, added: Mapping[str, list[list[int]] | None]) -> None:
@@ -72,7 +72,7 @@ def create_partitions(admin: Admin, count: int, added: Mapping[str, list[list[in
     def request(timeout_ms: int) -> CreatePartitionsRequest:
         return CreatePartitionsRequest(topics=topics, timeout_ms=timeout_ms, validate_only=False)
 
-    _raise_first(added, _called(admin, "createPartitions", request, lambda response: response.results))
+    _raise_first(added, _call(admin, "createPartitions", request, lambda response: response.results))
 
 
 def delete_topics(admin: Admin, names: Sequence[str]) -> None:
@@ -82,7 +82,7 @@ def delete_topics(admin: Admin, names: Sequence[str]) -> None:
     def request(timeout_ms: int) -> DeleteTopicsRequest:
         return DeleteTopicsRequest(topics=topics, timeout_ms=timeout_ms)
 
-    _raise_first(names, _called(admin, "deleteTopics", request, lambda response: response.responses))
+    _raise_first(names, _call(admin, "deleteTopics", request, lambda response: response.responses))
 
 
 def list_reassignments(
@@ -115,7 +115,7 @@ def list_reassignments(
     return found
 
 
-def _called(admin: Admin, name: str, request: Any, results: Any) -> dict[str, KafkaError | None]:
+def _call(admin: Admin, name: str, request: Any, results: Any) -> dict[str, KafkaError | None]:
     """The outcome of each topic. Raises Uncaught."""
 
     def outcome(response: Any) -> dict[str, KafkaError | None]:

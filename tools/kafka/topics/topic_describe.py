@@ -8,7 +8,7 @@ from records.errors import Error
 from records.java.java_order import hash_order
 from records.resource_types import ResourceType
 from records.uuids import ZERO_UUID, uuid_text
-from tools.client.exceptions import KafkaError, executed
+from tools.client.exceptions import KafkaError, execution_exception
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.standard_streams import one_line
 from tools.kafka.configs.config_calls import ConfigResource, describe_configs
@@ -76,7 +76,7 @@ def _reassignments(admin: Admin, topics: Iterable[TopicInfo]) -> Reassignments:
         code = error.code if isinstance(error, KafkaError) else None
         if code in (Error.UNSUPPORTED_VERSION, Error.CLUSTER_AUTHORIZATION_FAILED):
             return {}
-        waited = executed(error)
+        waited = execution_exception(error)
         raise Uncaught("java.lang.RuntimeException", str(waited), waited) from None
 
 

@@ -34,7 +34,7 @@ class ImageReader:
         except NoLeader as error:
             raise timeout(str(error)) from None
 
-    def listed(self) -> list[ListedTopic]:
+    def list_topics(self) -> list[ListedTopic]:
         """All topics, internal ones too."""
         return [
             ListedTopic(topic.name, topic_id, topic.name in INTERNAL) for topic_id, topic in self.image.topics.items()
@@ -44,16 +44,16 @@ class ImageReader:
         """The ids of the brokers that are not fenced."""
         return {number for number, broker in self.image.brokers.items() if not broker.fenced}
 
-    def described(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> list[TopicInfo]:
+    def describe(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> list[TopicInfo]:
         """These topics, in the order in which stock shows them. limit: there are no responses to limit."""
         del limit
-        return [self._described(self.image.topics[self.image.topic_ids[name]]) for name in shown_order(names)]
+        return [self._describe_topic(self.image.topics[self.image.topic_ids[name]]) for name in shown_order(names)]
 
-    def described_by_id(self, topic_id: bytes) -> list[TopicInfo]:
+    def describe_by_id(self, topic_id: bytes) -> list[TopicInfo]:
         """The topic with this id."""
-        return [self._described(self.image.topics[topic_id])]
+        return [self._describe_topic(self.image.topics[topic_id])]
 
-    def _described(self, topic: Topic) -> TopicInfo:
+    def _describe_topic(self, topic: Topic) -> TopicInfo:
         live = self.live_brokers()
         partitions = [
             PartitionInfo(

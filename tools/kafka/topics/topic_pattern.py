@@ -16,7 +16,7 @@ RUNTIME = "java.lang.RuntimeException"
 _STEPS_MAX = 1 << 40  # a tool may take its time
 
 
-def filtered(pattern: str, names: Iterable[str]) -> list[str]:
+def filter_names(pattern: str, names: Iterable[str]) -> list[str]:
     """The names that match as a whole. Commas in the pattern separate alternatives. Raises Uncaught."""
     text = java_trim(pattern).replace(",", "|").replace(" ", "").lstrip("\"'").rstrip("\"'")
     if not is_java_pattern(text):

@@ -52,13 +52,13 @@ class TopicInfo(NamedTuple):
 class TopicReader(Protocol):
     """A source of topics. Each method raises Uncaught."""
 
-    def listed(self) -> list[ListedTopic]:
+    def list_topics(self) -> list[ListedTopic]:
         """All topics, internal ones too."""
 
-    def described(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> list[TopicInfo]:
+    def describe(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> list[TopicInfo]:
         """These topics, in the order in which stock shows them. limit: of partitions in one response."""
 
-    def described_by_id(self, topic_id: bytes) -> list[TopicInfo]:
+    def describe_by_id(self, topic_id: bytes) -> list[TopicInfo]:
         """The topic with this id."""
 
     def live_brokers(self) -> set[int]:
@@ -71,7 +71,7 @@ class BrokerReader:
     def __init__(self, admin: Admin) -> None:
         self.admin = admin
 
-    def listed(self) -> list[ListedTopic]:
+    def list_topics(self) -> list[ListedTopic]:
         response = self._ask("listTopics", MetadataRequest(topics=None))
         return [ListedTopic(str(topic.name), bytes(topic.topic_id), topic.is_internal) for topic in response.topics]
 
@@ -82,20 +82,20 @@ class BrokerReader:
             raise KafkaError(response.error_code, response.error_message)
         return {broker.broker_id for broker in response.brokers}
 
-    def described(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> list[TopicInfo]:
+    def describe(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> list[TopicInfo]:
         return _in_order(self.outcomes(names, limit))
 
     def outcomes(self, names: Sequence[str], limit: int = DEFAULT_LIMIT) -> dict[str, TopicInfo | KafkaError]:
         """These topics, or why a topic cannot be described. Raises Uncaught."""
         live = self.live_brokers()
         try:
-            return self._paged(sorted(set(names)), limit, live)
+            return self._read_pages(sorted(set(names)), limit, live)
         except KafkaError as error:
             if error.code != Error.UNSUPPORTED_VERSION:
                 raise
             return self._from_metadata(names)
 
-    def described_by_id(self, topic_id: bytes) -> list[TopicInfo]:
+    def describe_by_id(self, topic_id: bytes) -> list[TopicInfo]:
         wanted = MetadataRequest.MetadataRequestTopic(topic_id=topic_id, name=None)
         response = self._ask("describeTopicsWithIds", _metadata_request([wanted]))
         for topic in response.topics:
@@ -105,7 +105,7 @@ class BrokerReader:
                 return [_from_topic(topic, _nodes(response))]
         raise KafkaError(Error.UNKNOWN_TOPIC_ID, f"TopicId {uuid_text(topic_id)} not found.")
 
-    def _paged(self, names: list[str], limit: int, live: set[int]) -> dict[str, TopicInfo | KafkaError]:
+    def _read_pages(self, names: list[str], limit: int, live: set[int]) -> dict[str, TopicInfo | KafkaError]:
         """The topics, or why a topic cannot be described, page by page. Raises Uncaught."""
         request = DescribeTopicPartitionsRequest
         wanted = dict.fromkeys(names)
@@ -120,7 +120,7 @@ class BrokerReader:
                 "describeTopicPartitions", request(topics=topics, response_partition_limit=limit, cursor=cursor)
             )
             left = len(wanted), len(partial.partitions) if partial else 0
-            partial = _taken(response, partial, found, live)
+            partial = _take_page(response, partial, found, live)
             for name in found:
                 wanted.pop(name, None)
             if (len(wanted), len(partial.partitions) if partial else 0) == left and wanted:
@@ -159,7 +159,7 @@ def _nodes(response: Any) -> set[int]:
     return {broker.node_id for broker in response.brokers}
 
 
-def _taken(
+def _take_page(
     response: Any, partial: TopicInfo | None, found: dict[str, TopicInfo | KafkaError], live: set[int]
 ) -> TopicInfo | None:
     """Take one page; the topic whose partitions go on in the next page, if there is one.

@@ -238,9 +238,9 @@ def _admin(options: Options) -> Admin:
     """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
     from tools.client.admin import Admin
     from tools.client.exceptions import not_created
-    from tools.client.settings import CONTROLLERS, SERVERS, given_by, settings_of
+    from tools.client.settings import CONTROLLERS, SERVERS, read_given, settings_of
 
-    given = given_by(options.value("command-config"))
+    given = read_given(options.value("command-config"))
     servers, controllers = options.value("bootstrap-server"), options.value("bootstrap-controller")
     if servers is not None and given.get(CONTROLLERS, "").strip():
         raise not_created(f"You cannot set both {SERVERS} and {CONTROLLERS}")
@@ -261,16 +261,16 @@ def _reader(admin: Admin) -> TopicReader:
 def _names(reader: TopicReader, options: Options) -> list[str]:
     """The topics that are asked for, in the order of their names. Raises OptionError, Uncaught."""
     wanted = options.value("topic")
-    names = sorted(topic.name for topic in reader.listed())
+    names = sorted(topic.name for topic in reader.list_topics())
     if options.has("exclude-internal"):
         from tools.kafka.topics.topic_reader import INTERNAL
 
         names = [name for name in names if name not in INTERNAL]
     if wanted is None:
         return names
-    from tools.kafka.topics.topic_pattern import filtered
+    from tools.kafka.topics.topic_pattern import filter_names
 
-    return filtered(wanted, names)
+    return filter_names(wanted, names)
 
 
 def _existing(reader: TopicReader, options: Options) -> list[str]:
@@ -326,7 +326,7 @@ def alter(admin: Admin, options: Options) -> None:
     assert topic.partitions is not None
     added: dict[str, list[list[int]] | None] = dict.fromkeys(names)
     if topic.assignment:
-        for each in reader.described(names):
+        for each in reader.describe(names):
             first = len(each.partitions)
             indexes = integer_order(index for index in topic.assignment if index >= first)
             added[each.name] = [topic.assignment[index] for index in indexes]
@@ -347,8 +347,8 @@ def describe(admin: Admin, options: Options) -> None:
         raise Uncaught(ILLEGAL_ARGUMENT, str(error)) from None
     if topic_id != ZERO_UUID:
         hidden = options.has("exclude-internal")
-        if any(topic.topic_id == topic_id for topic in reader.listed() if not (hidden and topic.is_internal)):
-            topics = reader.described_by_id(topic_id)
+        if any(topic.topic_id == topic_id for topic in reader.list_topics() if not (hidden and topic.is_internal)):
+            topics = reader.describe_by_id(topic_id)
         elif options.has("if-exists"):
             topics = []
         else:
@@ -356,7 +356,7 @@ def describe(admin: Admin, options: Options) -> None:
     else:
         names = _existing(reader, options)
         limit = options.value("partition-size-limit-per-response")
-        topics = reader.described(names, DEFAULT_LIMIT if limit is None else limit) if names else []
+        topics = reader.describe(names, DEFAULT_LIMIT if limit is None else limit) if names else []
     print_topics(admin, reader, topics, {name for name in (*REPORTS, OVERRIDES) if options.has(name)})
 
 

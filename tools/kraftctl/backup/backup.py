@@ -11,9 +11,9 @@ import time
 from contextlib import suppress
 
 from records.plain_text import plain_text
-from tools.command_line.standard_streams import unguarded
-from tools.kraftctl.terminal import GREEN, YELLOW, add_verb, coloured, parser, say
-from tools.offline.lock import DirectoryLocked, unused
+from tools.command_line.standard_streams import unwrap_stream
+from tools.kraftctl.terminal import GREEN, YELLOW, add_verb, colour_text, parser, say
+from tools.offline.lock import DirectoryLocked, hold_unused
 from tools.offline.new_directories import make_directories
 
 TYPE_CHECKING = False
@@ -158,14 +158,14 @@ def _save_into(options: argparse.Namespace) -> None:
             shutil.rmtree(f"{options.target}/{left}", ignore_errors=True)
     name = f"{options.target}/{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
     try:
-        manifest = _made(options, f"{name}.new")
+        manifest = _make(options, f"{name}.new")
         if manifest is None:
             return
         os.rename(f"{name}.new", f"{name}-{manifest.end_offset}")  # noqa: PTH104
     except (NoLeader, BadBackup, CopyExists, OSError) as error:
         print(f"kraftctl backup save: {plain_text(error)}", file=sys.stderr, flush=True)
         return
-    _say_saved(options, f"{name}-{manifest.end_offset}", manifest)
+    _say_result(options, f"{name}-{manifest.end_offset}", manifest)
     if options.keep is not None:
         _remove_oldest(options.target, os.path.basename(f"{name}-{manifest.end_offset}"), options.keep - 1)  # noqa: PTH119
 
@@ -203,13 +203,13 @@ def _lock_service(target: str) -> None:
 
 
 def _save_once(options: argparse.Namespace, target: str) -> int:
-    manifest = _made(options, target)
+    manifest = _make(options, target)
     if manifest is not None:
-        _say_saved(options, target, manifest)
+        _say_result(options, target, manifest)
     return 0
 
 
-def _made(options: argparse.Namespace, target: str) -> Manifest | None:
+def _make(options: argparse.Namespace, target: str) -> Manifest | None:
     """One backup; None for a dry run. An unfinished one is removed."""
     from tools.offline.saved_copy import CopyExists
 
@@ -221,7 +221,7 @@ def _made(options: argparse.Namespace, target: str) -> Manifest | None:
             from tools.offline.backups import save_directory
             from tools.offline.examined import examine, partition_of
 
-            with unused(partition_of(options.directory)[0]):
+            with hold_unused(partition_of(options.directory)[0]):
                 found = examine(options.directory)
                 return None if options.dry_run else save_directory(found, target, now_ms)
         from tools.client.quorum import look
@@ -240,7 +240,7 @@ def _made(options: argparse.Namespace, target: str) -> Manifest | None:
         raise
 
 
-def _say_saved(options: argparse.Namespace, target: str, manifest: Manifest) -> None:
+def _say_result(options: argparse.Namespace, target: str, manifest: Manifest) -> None:
     if options.json:
         print(json.dumps({"backup": target, **_as_json(manifest)}), flush=True)
     else:
@@ -259,7 +259,7 @@ def _verify(options: argparse.Namespace) -> int:
         print(json.dumps(_as_json(manifest)))
     else:
         say(f"cluster {manifest.cluster_id}, offsets {manifest.start_offset} to {manifest.end_offset} (exclusive)")
-        print(coloured("the backup is whole, and every record can be replayed", GREEN))
+        print(colour_text("the backup is whole, and every record can be replayed", GREEN))
     return 0
 
 
@@ -284,7 +284,7 @@ def _restore(options: argparse.Namespace) -> int:
         print(f"left out: {plan.lost} offsets of the backup; new epoch: {plan.new_epoch}")
         say(f"directories: {', '.join(plan.directories)}")
         print(
-            coloured(
+            colour_text(
                 "stop each broker, and remove its __cluster_metadata-0, which has records of the former log", YELLOW
             )
         )
@@ -305,7 +305,9 @@ def _restore(options: argparse.Namespace) -> int:
         print(json.dumps({**said, "steps": then}))
     else:
         print(
-            "dry run: nothing was written; then:" if options.dry_run else coloured("done; now, in this order:", GREEN)
+            "dry run: nothing was written; then:"
+            if options.dry_run
+            else colour_text("done; now, in this order:", GREEN)
         )
         print("\n".join(then))
     return 0
@@ -345,7 +347,7 @@ def _export(options: argparse.Namespace) -> int:
         if sys.stdout.isatty():
             say(*lines)
         else:
-            unguarded(sys.stdout).write("".join(f"{line}\n" for line in lines))
+            unwrap_stream(sys.stdout).write("".join(f"{line}\n" for line in lines))
     return 0
 
 

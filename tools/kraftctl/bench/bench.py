@@ -12,7 +12,7 @@ from records.plain_text import plain_text
 from records.wire import DecodeError
 from tools.client.quorum import FAILURES, describe_cluster_request, look
 from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
-from tools.kraftctl.terminal import GREEN, YELLOW, Progress, coloured, parser, say
+from tools.kraftctl.terminal import GREEN, YELLOW, Progress, colour_text, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 
 def _number(low: float, high: float) -> Callable[[str], float]:
-    def parsed(text: str) -> float:
+    def parse(text: str) -> float:
         import argparse
 
         try:
@@ -87,7 +87,7 @@ def _number(low: float, high: float) -> Callable[[str], float]:
             raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low:g} to {high:g}")
         return value
 
-    return parsed
+    return parse
 
 
 class _Clock:
@@ -210,7 +210,7 @@ def _table(listed: list[Figure]) -> list[str]:
     wide, broad = max(map(len, names)), max(map(len, values))
     lines = [f"      {'':<{wide}}  {'measured':<{broad}}  expected (of p50)"]
     for figure, name, text in zip(listed, names, values, strict=True):
-        level = coloured("high", YELLOW) if figure.cause else coloured("ok  ", GREEN)
+        level = colour_text("high", YELLOW) if figure.cause else colour_text("ok  ", GREEN)
         lines.append(f"{level}  {name:<{wide}}  {text:<{broad}}  {figure.expected}")
         if figure.cause:
             lines.append(f"      likely: {figure.cause}")

@@ -57,10 +57,10 @@ def round_trips(target: Target, count: int) -> list[float]:
     request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
     with target.connect() as connection:
         connection.ask(request)
-        return [timed(lambda: connection.ask(request))[0] for _ in range(count)]
+        return [time_call(lambda: connection.ask(request))[0] for _ in range(count)]
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def time_call(work: Callable[[], Any]) -> tuple[float, Any]:
     """How long a call took, in ms, and what it returned."""
     begin = time.perf_counter()
     found = work()
@@ -218,7 +218,7 @@ def validate_topics(
     def work(connection: Connection) -> None:
         try:
             while time.perf_counter() < end and not stopped and not failed:
-                taken, answer = timed(lambda: connection.ask(create_topic(name, validate_only=True)))
+                taken, answer = time_call(lambda: connection.ask(create_topic(name, validate_only=True)))
                 check_served(answer.topics[0].error_code)
                 times.append(taken)
                 newest = sorted(times[-OVERLOAD_SAMPLES:])

@@ -8,7 +8,7 @@ from math import inf
 from records.errors import ApiError, Error, error_name
 from records.messages.topics import DeleteTopicsRequest
 from tools.client.retries import Retries
-from tools.kraftctl.bench.bench_measures import OVERLOAD_SAMPLES, NotMeasured, check_served, create_topic, timed
+from tools.kraftctl.bench.bench_measures import OVERLOAD_SAMPLES, NotMeasured, check_served, create_topic, time_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class Scratch:
             end = time.perf_counter() + seconds
             while len(created) < count and time.perf_counter() < end:
                 self.exists = True
-                taken, answer = timed(lambda: connection.ask(create_topic(self.name, validate_only=False)))
-                self._made(answer.topics[0])
+                taken, answer = time_call(lambda: connection.ask(create_topic(self.name, validate_only=False)))
+                self._on_created(answer.topics[0])
                 created.append(taken)
                 deleted.append(self._delete(connection))
                 progress()
@@ -65,7 +65,7 @@ class Scratch:
                     return created, deleted, f"the median of {OVERLOAD_SAMPLES} answers was above {limit_ms:g} ms"
         return created, deleted, ""
 
-    def _made(self, result: Any) -> None:
+    def _on_created(self, result: Any) -> None:
         if result.error_code:
             self.exists = False
             self._refuse(result)
@@ -90,7 +90,7 @@ class Scratch:
         kind = DeleteTopicsRequest.DeleteTopicState
         named = kind(name=self.name, topic_id=NO_ID) if self._id == NO_ID else kind(name=None, topic_id=self._id)
         request = DeleteTopicsRequest(topics=(named,), timeout_ms=ASK_MS)
-        taken, answer = timed(lambda: connection.ask(request))
+        taken, answer = time_call(lambda: connection.ask(request))
         result = answer.responses[0]
         if result.error_code not in (0, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.UNKNOWN_TOPIC_ID):
             text = getattr(result, "error_message", None) or "no message"

@@ -25,7 +25,7 @@ from tools.kraftctl.terminal import (
     Progress,
     add_verb,
     add_writing_options,
-    coloured,
+    colour_text,
     is_confirmed,
     parser,
     say,
@@ -121,7 +121,9 @@ def _unregister(options: argparse.Namespace) -> int:
         )
     runs = view.is_member(options.id)
     if runs and not options.json:
-        print(coloured(f"controller {options.id} is a member of the quorum: while it runs, it registers anew", YELLOW))
+        print(
+            colour_text(f"controller {options.id} is a member of the quorum: while it runs, it registers anew", YELLOW)
+        )
     asked = not options.dry_run
     if asked:
         question = f"Remove the registration of {options.id}?"
@@ -134,7 +136,7 @@ def _unregister(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"dry_run": options.dry_run, "id": options.id, "is_member": runs, "done": asked}))
     elif asked:
-        print(coloured(f"controller {options.id}: it is unregistered", GREEN))
+        print(colour_text(f"controller {options.id}: it is unregistered", GREEN))
     else:
         print(f"UnregisterController for {options.id} would be sent to the leader")
     return 0
@@ -155,7 +157,7 @@ def _prune(options: argparse.Namespace) -> int:
     if not options.json:
         say(*_lines(found))
         if wanted and way == WIDENED:
-            print(coloured(WARNED, YELLOW))
+            print(colour_text(WARNED, YELLOW))
     done: dict[int, str] = {}
     error = ""
     if wanted and not options.dry_run:
@@ -195,7 +197,7 @@ def _report(options: argparse.Namespace, found: list[Ghost], done: dict[int, str
     else:
         for node_id, way in done.items():
             text = "it is unregistered" if way == UNREGISTERED else "its registration blocks no level any more"
-            print(coloured(f"controller {node_id}: {text}", GREEN))
+            print(colour_text(f"controller {node_id}: {text}", GREEN))
     if error:
         print(
             f"kraftctl controllers prune: {plain_text(error)}; not done: {', '.join(map(str, left))}",
@@ -259,13 +261,13 @@ def remove(quorum: Quorum, view: View, node_id: int, way: str, image: NotingImag
             return UNREGISTERED
         if answer.error_code != Error.UNSUPPORTED_VERSION:  # metadata.version does not have the record yet
             raise OSError(refusal("UnregisterController", answer))
-    answer = quorum.ask(view.address, widened(node_id, os.urandom(16), image))
+    answer = quorum.ask(view.address, wide_registration(node_id, os.urandom(16), image))
     if answer.error_code:
         raise OSError(refusal("ControllerRegistration", answer))
     return WIDENED
 
 
-def widened(node_id: int, incarnation_id: bytes, image: NotingImage) -> ControllerRegistrationRequest:
+def wide_registration(node_id: int, incarnation_id: bytes, image: NotingImage) -> ControllerRegistrationRequest:
     """A registration that blocks nothing: without listeners, and with all levels of every known feature."""
     names = {METADATA_VERSION, "kraft.version", *(feature.name for feature in FEATURES), *image.features}
     names |= {name for controller in image.controllers.values() for name in controller.features}

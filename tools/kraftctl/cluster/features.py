@@ -8,9 +8,9 @@ from typing import NamedTuple
 from controller.config.values.definition import ConfigError
 from controller.features.levels import (
     METADATA_VERSION,
-    feature_named,
+    find_feature,
+    find_metadata_version,
     known_metadata_version,
-    metadata_version_named,
 )
 from tools.kraftctl.cluster.downgrade import refusal, unreadable_below
 from tools.kraftctl.points.changes import time_text
@@ -18,7 +18,7 @@ from tools.kraftctl.points.entries import BROKER, CONTROLLER
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import START, Reading
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, RED, Progress, add_verb, coloured, parser, say
+from tools.kraftctl.terminal import GREEN, RED, Progress, add_verb, colour_text, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,18 +100,18 @@ def _preflight(options: argparse.Namespace) -> int:
         print(json.dumps(said))
         return 2 if found or refused else 0
     if refused:
-        print(coloured(refused, RED))
+        print(colour_text(refused, RED))
         for each in unreadable:
             say(f"{each.release}: {each.number} {each.what}")
         if not unreadable:
             print("no record needs these levels, but Kafka refuses the downgrade without reading the records")
     for node in found:
-        print(coloured(_line(node, name), RED))
+        print(colour_text(_line(node, name), RED))
     if found:
         print(f"{len(found)} nodes block {shown}; the level is {now}")
     if found or refused:
         return 2
-    print(coloured(f"no registered node blocks {shown}; the level is {now}", GREEN))
+    print(colour_text(f"no registered node blocks {shown}; the level is {now}", GREEN))
     return 0
 
 
@@ -120,10 +120,10 @@ def wanted_level(text: str) -> tuple[str, int]:
     name, equals, level = text.partition("=")
     try:
         if not equals:
-            return METADATA_VERSION, metadata_version_named(text, unstable=True).level
+            return METADATA_VERSION, find_metadata_version(text, unstable=True).level
         if name == METADATA_VERSION:
             return name, known_metadata_version(int(level)).level
-        feature_named(name)
+        find_feature(name)
         return name, int(level)
     except (ValueError, KeyError):
         raise ConfigError(

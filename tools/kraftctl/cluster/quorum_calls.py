@@ -144,13 +144,13 @@ def observe(take: Callable[[], View], seconds: float = OBSERVE_S) -> Seen:
         view = take()
         if (view.leader_id, view.epoch) != (first.leader_id, first.epoch):
             first, end = view, time.monotonic() + seconds
-        seen = seen_between(first, view)
+        seen = compare_views(first, view)
         if len(seen.alive) == len(_replicas(view)) or time.monotonic() >= end:
             return seen
         time.sleep(_POLL_S)
 
 
-def seen_between(first: View, last: View) -> Seen:
+def compare_views(first: View, last: View) -> Seen:
     """What two views of the same leader say together."""
     since_ms = _time_of(first) + PARKED_MS
     alive = {key_of(member) for member in _replicas(last) if member.last_fetch_ms > since_ms}

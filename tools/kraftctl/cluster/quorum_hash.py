@@ -32,7 +32,7 @@ from tools.kraftctl.nodes.http_page import caller_of
 from tools.kraftctl.nodes.node_status import ASK_S, find_pages
 from tools.kraftctl.points.points import NoPoint
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, coloured
+from tools.kraftctl.terminal import GREEN, RED, YELLOW, colour_text
 from tools.offline.log_file import DamagedLog
 
 TYPE_CHECKING = False
@@ -215,5 +215,5 @@ def _show(rows: list[Row], end_offset: int, start_offset: int, *, as_json: bool)
     for row in rows:
         hashes = f"log {row.log or '-':<16}  state {row.state or '-':<16}"
         reason = f": {plain_text(row.reason)}" if row.reason else ""
-        print(f"{plain_text(row.replica):<{width}}  {hashes}  {coloured(row.result, COLOURS[row.result])}{reason}")
+        print(f"{plain_text(row.replica):<{width}}  {hashes}  {colour_text(row.result, COLOURS[row.result])}{reason}")
     sys.stdout.flush()

@@ -17,7 +17,7 @@ from tools.client.quorum_options import addresses_of, security_of
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, refusal
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, Progress, coloured, is_confirmed, say
+from tools.kraftctl.terminal import GREEN, Progress, colour_text, is_confirmed, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _migrate(options: argparse.Namespace) -> int:
         state = examine(quorum)
     findings = [*state.findings, *(found for path in options.check for found in of_file(path, state))]
     if options.verify:
-        findings += verified(state)
+        findings += verify(state)
     is_blocked = any(each.level == ERROR for each in findings)
     if not options.json:
         say(*(each.line() for each in findings))
@@ -84,7 +84,7 @@ def _migrate(options: argparse.Namespace) -> int:
             _raise_level(quorum, state, options.timeout, dry_run=False)
             is_raised = True
     if is_raised and not options.json:
-        print(coloured(f"{KRAFT_VERSION} is {DYNAMIC}", GREEN))
+        print(colour_text(f"{KRAFT_VERSION} is {DYNAMIC}", GREEN))
     has_static = any(setting.voters for setting in state.settings.values())
     if not options.json and (has_static or not options.verify):
         say(*new_lines(state, is_planned=options.dry_run and state.level < DYNAMIC))
@@ -191,7 +191,7 @@ def of_file(path: str, state: State) -> list[Finding]:
     return found
 
 
-def verified(state: State) -> list[Finding]:
+def verify(state: State) -> list[Finding]:
     """What is left after the restart of all nodes, besides their settings."""
     if state.level < DYNAMIC:
         remedy = "kraftctl quorum migrate --to dynamic, before any configuration is changed"
@@ -274,7 +274,7 @@ def _report(
         }
         print(json.dumps(said))
     elif code == 0 and options.verify:
-        print(coloured("the voters are dynamic, and no controller has the static key", GREEN))
+        print(colour_text("the voters are dynamic, and no controller has the static key", GREEN))
     elif code == 1:
         print(f"nothing was changed: {sum(each.level == ERROR for each in findings)} errors", file=sys.stderr)
     return code

@@ -20,7 +20,7 @@ from tools.client.quorum_options import addresses_of, security_of
 from tools.client.retries import Retries
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, may_pass, observe, refusal
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, Progress, coloured, is_confirmed, say
+from tools.kraftctl.terminal import GREEN, Progress, colour_text, is_confirmed, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def _report(
     elif is_done and not last.why:
         directory_id = seen.view.voters[options.id].directory_id
         text = f"controller {options.id} is a voter with directory id {directory_id}, and fetches"
-        print(coloured(f"{text}; voters: {_numbers(seen)}", GREEN))
+        print(colour_text(f"{text}; voters: {_numbers(seen)}", GREEN))
     return 0
 
 
@@ -296,7 +296,7 @@ class Replacing:
             api, request = "RemoveRaftVoter", _removal(self._node_id, directory_id)
         else:
             try:
-                listeners = self._listeners or self._registered(view)
+                listeners = self._listeners or self._registered_listener(view)
             except Refused:
                 raise
             except OSError as error:
@@ -323,7 +323,7 @@ class Replacing:
             return refusal(api, answer)
         raise OSError(refusal(api, answer))
 
-    def _registered(self, view: View) -> dict[str, Address]:
+    def _registered_listener(self, view: View) -> dict[str, Address]:
         """The listener of the new controller that the leader's clients use; the node itself sends the others later.
 
         Its name is that of a voter's listener at the address that DescribeCluster has for it too.

@@ -154,10 +154,10 @@ def _show_nodes(nodes: list[NodeStatus], *, as_json: bool) -> None:
         cells = (node.node_id, node.address, node.role, node.epoch, node.leader_id, node.end_offset)
         rows.append((*("-" if cell is None else str(cell) for cell in cells), f"{node.error or '-'}{lasts}"))
     print("no leader; each node's own view:")
-    say(*_aligned(rows))
+    say(*_align(rows))
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def _align(rows: list[tuple[str, ...]]) -> list[str]:
     rows = [tuple(map(plain_text, row)) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -221,7 +221,7 @@ def table(view: View) -> list[str]:
         f"cluster {view.cluster_id or '-'}: node {view.leader_id} leads epoch {view.epoch}, "
         f"high watermark {view.high_watermark}"
     )
-    return [first, *_aligned(rows)]
+    return [first, *_align(rows)]
 
 
 def _text(value: int | None) -> str:

@@ -128,9 +128,9 @@ def _alter(quorum: LiveQuorum, asked: Alteration, options: argparse.Namespace) -
         _check(_incremental(quorum, found, validate_only=True), found.topic, "configs")
     if found.partitions is not None:
         _check(_create(quorum, found, validate_only=True), found.topic, "partitions")
-    said.planned()
+    said.report_plan()
     if options.dry_run or found.is_empty:
-        return said.ended(done=found.is_empty)
+        return said.report_end(done=found.is_empty)
     if found.configs:
         _check(_incremental(quorum, found, validate_only=False), found.topic, "configs")
         said.step("configs are altered")
@@ -142,9 +142,9 @@ def _alter(quorum: LiveQuorum, asked: Alteration, options: argparse.Namespace) -
         said.step(f"{len(found.moves)} partitions are being reassigned")
         if not options.no_wait and not _wait(quorum, found, said, time.monotonic() + options.timeout):
             print(f"kraftctl topic alter: reassignments still in progress after {options.timeout:g} s", file=sys.stderr)
-            said.ended(done=False)
+            said.report_end(done=False)
             return 1
-    return said.ended(done=not (found.moves and options.no_wait))
+    return said.report_end(done=not (found.moves and options.no_wait))
 
 
 class _Report:
@@ -156,7 +156,7 @@ class _Report:
         self.dry_run = dry_run
         self.left = len(found.moves)
 
-    def planned(self) -> None:
+    def report_plan(self) -> None:
         found = self.plan
         if found.is_empty:
             self.step(f"topic {found.topic} needs no change")
@@ -180,7 +180,7 @@ class _Report:
             self.left = left
             self.step(f"{len(self.plan.moves) - left} of {len(self.plan.moves)} partitions have moved")
 
-    def ended(self, *, done: bool) -> int:
+    def report_end(self, *, done: bool) -> int:
         found = self.plan
         if self.as_json:
             first = found.first_replicas

@@ -84,17 +84,17 @@ def plan(image: Image, asked: Alteration) -> Plan:
         _check_numbers(asked.topic, len(existing), targets)
     elif asked.replication_factor is not None:
         count = _count(asked.topic, len(existing), asked.partitions)
-        targets = resized(image.brokers, existing, count, asked.replication_factor)
+        targets = resize(image.brokers, existing, count, asked.replication_factor)
     else:
         count = _count(asked.topic, len(existing), asked.partitions)
         added = None if count == len(existing) else count
         return Plan(asked.topic, asked.configs, added, None, ())
     for partition, replicas in sorted(targets.items()):
         _check_replicas(f"topic {asked.topic}, partition {partition}", image.brokers, replicas)
-    return _assigned(image.brokers, asked, existing, targets)
+    return _plan_targets(image.brokers, asked, existing, targets)
 
 
-def _assigned(
+def _plan_targets(
     brokers: Mapping[int, Broker], asked: Alteration, existing: Mapping[int, Partition], targets: Mapping[int, Replicas]
 ) -> Plan:
     """The plan that gives each partition its target replicas."""
@@ -124,7 +124,7 @@ def destination(partition: Partition) -> Replicas:
     return tuple(broker for broker in partition.replicas if broker not in partition.removing)
 
 
-def resized(
+def resize(
     brokers: Mapping[int, Broker], existing: Mapping[int, Partition], count: int, factor: int
 ) -> dict[int, Replicas]:
     """Targets for partitions 0 to `count` with `factor` replicas each; raises CannotAlter.
@@ -144,11 +144,11 @@ def resized(
         raise CannotAlter(
             f"a replication factor of {factor} needs {factor} brokers, and {len(usable)} are active and not cordoned"
         )
-    kept = {number: _kept(existing[number], factor) for number in range(len(existing))}
+    kept = {number: _kept_replicas(existing[number], factor) for number in range(len(existing))}
     load = dict.fromkeys(usable, 0)
     leads = dict.fromkeys(usable, 0)
     for replicas in kept.values():
-        _counted(replicas, load, leads)
+        _count_replicas(replicas, load, leads)
     targets = {}
     for number in range(count):
         replicas = kept.get(number, ())
@@ -168,7 +168,7 @@ def resized(
     return targets
 
 
-def _kept(partition: Partition, factor: int) -> Replicas:
+def _kept_replicas(partition: Partition, factor: int) -> Replicas:
     now = destination(partition)
     in_sync = [broker for broker in now if broker in partition.isr]
     others = [broker for broker in now if broker not in partition.isr]
@@ -176,7 +176,7 @@ def _kept(partition: Partition, factor: int) -> Replicas:
     return tuple(broker for broker in now if broker in chosen)
 
 
-def _counted(replicas: Sequence[int], load: dict[int, int], leads: dict[int, int]) -> None:
+def _count_replicas(replicas: Sequence[int], load: dict[int, int], leads: dict[int, int]) -> None:
     for broker in replicas:
         if broker in load:
             load[broker] += 1

@@ -16,7 +16,7 @@ from records.release import VERSION
 from tools.kraftctl.debug.parts import DONE, Rendered, collect_parts
 from tools.kraftctl.debug.redaction import Redaction
 from tools.kraftctl.debug.subject import subject_of
-from tools.kraftctl.terminal import GREEN, YELLOW, coloured, say
+from tools.kraftctl.terminal import GREEN, YELLOW, colour_text, say
 
 # pathlib costs 10 ms
 # ruff: noqa: PTH100, PTH108, PTH120, PTH202
@@ -129,6 +129,6 @@ def _say(options: argparse.Namespace, target: str, sections: dict[str, dict[str,
         return
     for name, each in sections.items():
         text = f"{name:<10} {each['state']}{': ' if each['reason'] else ''}{plain_text(each['reason'])}"
-        print(coloured(text, GREEN if each["state"] == DONE else YELLOW))
+        print(colour_text(text, GREEN if each["state"] == DONE else YELLOW))
     names = "names have pseudonyms" if options.remove_names else "names of hosts, topics and users are in it"
     say(f"{target}: {os.path.getsize(target)} bytes; secrets are removed, {names}; look at it before you send it")

@@ -62,7 +62,7 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
     marks: dict[str, MetaProperties] = {}
     metadata = config.metadata_log_dir
     for directory in dict.fromkeys((metadata, *config.log_dirs)):
-        mark = _marked(directory, config, path, findings)
+        mark = _check_mark(directory, config, path, findings)
         if mark is not None:
             marks[directory] = mark
             findings += _ids(directory, mark, config)
@@ -73,7 +73,7 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
     holder = lock_holder(f"{metadata}/.lock")
     image = examined = None
     if holder is None:
-        examined = _examined(metadata, findings)
+        examined = _examine(metadata, findings)
     if metadata in marks:
         by = f"process {holder}" if holder else "a process of another container"
         text = "no process holds the lock: the node does not run" if holder is None else f"{by} holds the lock"
@@ -97,7 +97,7 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
     return Own(findings, marks.get(metadata), image, holder is not None, examined, ids, is_replaced, lacks_vote)
 
 
-def _marked(directory: str, config: NodeConfig, path: str, findings: list[Finding]) -> MetaProperties | None:
+def _check_mark(directory: str, config: NodeConfig, path: str, findings: list[Finding]) -> MetaProperties | None:
     """The `meta.properties` of a directory, and what is wrong with it."""
     file = f"{directory}/{META_PROPERTIES}"
     if not os.path.isdir(directory):
@@ -244,7 +244,7 @@ def lock_holder(path: str) -> int | None:
     return None if kind == fcntl.F_UNLCK else max(holder, 0)
 
 
-def _examined(directory: str, findings: list[Finding]) -> Examined | None:
+def _examine(directory: str, findings: list[Finding]) -> Examined | None:
     """The files of the log of a node that does not run, and what is wrong with them."""
     from tools.offline.examined import NotALog, examine
 

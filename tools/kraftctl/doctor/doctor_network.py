@@ -65,7 +65,7 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
             Obstacle(ERROR, "security", str(error), "correct the keys and files of the listener"),
         ], Around()
     addresses = controllers(config, own)
-    reached = [address for address in addresses if not _unresolved(address, findings)]
+    reached = [address for address in addresses if not _is_unresolved(address, findings)]
     peers = ask_all(reached, security, timeout_s, own.mark.cluster_id if own.mark is not None else None)
     findings += list(peer_findings(peers, config, own))
     around = Around(
@@ -117,7 +117,7 @@ def controllers(config: NodeConfig, own: Own) -> list[Address]:
     return list(dict.fromkeys(found))
 
 
-def _unresolved(address: Address, findings: list[Finding]) -> bool:
+def _is_unresolved(address: Address, findings: list[Finding]) -> bool:
     host, port = address
     try:
         found = {str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}

@@ -7,7 +7,7 @@ import sys
 import time
 
 from records.plain_text import plain_text
-from tools.kraftctl.points.changes import fields_text, plain_value, shown, time_text
+from tools.kraftctl.points.changes import fields_text, plain_value, time_text, value_text
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import POINT_HELP, NoPoint, Reading, parse_point
 from tools.kraftctl.running import running
@@ -60,7 +60,7 @@ def _show(options: argparse.Namespace) -> int:
     with Progress("reading", size_of(place)) as note:
         reading = Reading(parse_point(options.point, int(time.time() * 1000)), note=note)
         image = read(place, reading, "kraftctl-at")
-    found = found_in({"image": tree_of(image)}, options.path)
+    found = find_nodes({"image": tree_of(image)}, options.path)
     if not found:
         raise NoPoint(f"{options.path}: no such path at offset {image.last_offset + 1}")
     if options.json:
@@ -100,7 +100,7 @@ def tree_of(image: NotingImage) -> dict[str, Any]:
     return root
 
 
-def found_in(tree: dict[str, Any], path: str) -> dict[str, Any]:
+def find_nodes(tree: dict[str, Any], path: str) -> dict[str, Any]:
     """The nodes that a path names, by their paths; / and /image are the whole tree, and /image may be left out."""
     from fnmatch import fnmatchcase
 
@@ -125,15 +125,15 @@ def is_directory(node: Any) -> bool:
 
 def _lines(node: Any, indent: str) -> list[str]:
     if not isinstance(node, dict):
-        return [f"{indent}{shown(node)}"]
+        return [f"{indent}{value_text(node)}"]
     if isinstance(node, Leaf):
         return [f"{indent}{fields_text(node)}"]
     lines = []
     for name, child in node.items():
         if is_directory(child):
-            lines += [f"{indent}{shown(name)}:", *_lines(child, indent + "  ")]
+            lines += [f"{indent}{value_text(name)}:", *_lines(child, indent + "  ")]
         else:
-            lines.append(f"{indent}{shown(name)}: {''.join(_lines(child, ''))}")
+            lines.append(f"{indent}{value_text(name)}: {''.join(_lines(child, ''))}")
     return lines
 
 

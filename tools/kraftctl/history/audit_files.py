@@ -71,7 +71,7 @@ class Requests:
 
     def read(self, path: str) -> None:
         """Take the lines of a file, by its name compressed or not. Raises OSError, EOFError, zlib.error."""
-        with _opened(path) as file:
+        with _open(path) as file:
             for line in _lines(file):
                 self.take(line)
 
@@ -79,7 +79,7 @@ class Requests:
         """Take one line; None for one that is too long."""
         try:
             said = None if line is None else json.loads(line)
-            asked, numbers = _parsed(said)
+            asked, numbers = _parse_line(said)
         except _DAMAGED:
             self.unreadable += 1
             return
@@ -113,7 +113,7 @@ class Following:
         for followed in self._followed:
             for line in followed.lines():
                 with contextlib.suppress(*_DAMAGED):
-                    asked, numbers = _parsed(json.loads(line))
+                    asked, numbers = _parse_line(json.loads(line))
                     if asked is not None:
                         self._newest.append((numbers, asked))
         for (epoch, first, last), asked in reversed(self._newest):
@@ -192,7 +192,7 @@ def json_of(asked: Asked | None) -> dict[str, Any] | None:
     return said
 
 
-def _opened(path: str) -> IO[bytes]:
+def _open(path: str) -> IO[bytes]:
     if path.endswith(".gz"):
         import gzip
 
@@ -211,7 +211,7 @@ def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
             yield line
 
 
-def _parsed(said: Any) -> tuple[Asked | None, tuple[int, int, int]]:
+def _parse_line(said: Any) -> tuple[Asked | None, tuple[int, int, int]]:
     """The request of a line with epoch, first and last offset; None for one that wrote nothing.
 
     Raises KeyError, TypeError, ValueError if it is no line of an audit log.

@@ -9,11 +9,11 @@ import time
 
 from records.plain_text import plain_text
 from tools.kraftctl.points.changes import compare, json_of, line_of, time_text
-from tools.kraftctl.points.filters import add_filter_options, wanted_of
+from tools.kraftctl.points.filters import add_filter_options, make_filter
 from tools.kraftctl.points.places import Place, add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import END, POINT_HELP, NoPoint, Point, Reading, parse_point
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, coloured, parser
+from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, colour_text, parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _show(options: argparse.Namespace) -> int:
     one = _read(place, point)
     other = _read(*_operand(options.other, default or place, security, now_ms))
     before, after = (image.value_tables(by_name=options.by_name) for image in (one, other))
-    changes = compare(before, after, wanted_of(options))
+    changes = compare(before, after, make_filter(options))
     if options.json:
         said = {"before": _json(one), "after": _json(other), "changes": [json_of(change) for change in changes]}
         print(json.dumps(said))
@@ -74,7 +74,7 @@ def _show(options: argparse.Namespace) -> int:
         for sign, image in (("---", one), ("+++", other)):
             print(f"{sign} offset {image.last_offset + 1}, epoch {image.last_epoch}, {time_text(image.last_time_ms)}")
         for change in changes:
-            print(coloured(line_of(change), COLOURS[change.what]))
+            print(colour_text(line_of(change), COLOURS[change.what]))
         print(f"{len(changes)} differences")
     return 2 if changes and options.exit_code else 0
 

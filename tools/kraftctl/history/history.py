@@ -9,7 +9,7 @@ import time
 from records.plain_text import plain_text
 from tools.kraftctl.history.audit_files import json_of, line_of, read_requests
 from tools.kraftctl.points.changes import committed_json, committed_line, time_text
-from tools.kraftctl.points.filters import add_filter_options, wanted_of
+from tools.kraftctl.points.filters import add_filter_options, make_filter
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import POINT_HELP, Reading, parse_point
 from tools.kraftctl.running import running
@@ -60,7 +60,7 @@ def _show(options: argparse.Namespace) -> int:
     assert place is not None, "one is required"
     since, until = parse_point(options.since, now_ms), parse_point(options.until, now_ms)
     with Progress("reading", size_of(place)) as note:
-        reading = Reading(until, since, wanted_of(options), note)
+        reading = Reading(until, since, make_filter(options), note)
         image = read(place, reading, "kraftctl-history")
     asked = requests_of(options.audit, image.changes)
     begin = reading.end_offset if reading.noted_from < 0 else reading.noted_from

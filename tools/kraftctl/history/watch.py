@@ -10,7 +10,7 @@ from records.plain_text import plain_text
 from tools.client.quorum import NoLeader, Refused
 from tools.kraftctl.history.audit_files import Following, json_of, line_of
 from tools.kraftctl.points.changes import Committed, committed_json, committed_line, compare
-from tools.kraftctl.points.filters import add_filter_options, wanted_of
+from tools.kraftctl.points.filters import add_filter_options, make_filter
 from tools.kraftctl.points.past_quorum import PastQuorum, first_image
 from tools.kraftctl.points.points import END, START, NoPoint, Point, Reading
 from tools.kraftctl.running import running
@@ -75,7 +75,7 @@ def _watch(options: argparse.Namespace) -> int:
     else:
         from tools.kraftctl.history.watch_service import changes_of_service
 
-        changes = changes_of_service(options, wanted_of(options))
+        changes = changes_of_service(options, make_filter(options))
     with Following(options.audit, from_begin=options.begin is not None) as following:
         for each in changes:
             asked = _request_of(each, following) if options.audit else None
@@ -101,7 +101,7 @@ def _of_log(options: argparse.Namespace) -> Iterator[Committed]:
     """The changes of the leader's log, without end. Raises NoPoint if there is no leader at the start."""
     from tools.client.quorum_options import addresses_of, security_of
 
-    addresses, security, wanted = addresses_of(options), security_of(options), wanted_of(options)
+    addresses, security, wanted = addresses_of(options), security_of(options), make_filter(options)
     since = None if options.begin is None else Point(offset=options.begin)
     reading = Reading(END, since, wanted)
     with PastQuorum(addresses, "kraftctl-watch", reading, security, WAIT_S) as quorum:
@@ -117,14 +117,14 @@ def _of_log(options: argparse.Namespace) -> Iterator[Committed]:
             yield from image.changes
             image.changes.clear()
             time.sleep(POLL_S)
-            newer = _updated(quorum)
+            newer = _update(quorum)
             if newer is not image:
                 yield from between(image, newer, wanted)
                 newer.changes.clear()
                 image = newer
 
 
-def _updated(quorum: PastQuorum) -> NotingImage:
+def _update(quorum: PastQuorum) -> NotingImage:
     """The image at the high watermark, as soon as a leader answers."""
     while True:
         try:

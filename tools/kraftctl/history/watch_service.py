@@ -71,7 +71,7 @@ def _changes(client: Client, begin: int | None, wanted: Callable[[Change], bool]
     image = NotingImage(wanted)
     former: NotingImage | None = None
     if begin is not None:
-        _begun(where, begin)
+        _say_begin(where, begin)
     for update in client.watch(None if begin is None else 0):
         if update.kind == "image":
             if update.begins:
@@ -86,7 +86,7 @@ def _changes(client: Client, begin: int | None, wanted: Callable[[Change], bool]
                     found = compare(former.value_tables(), image.value_tables(), wanted)
                     yield from (Committed(*at, each) for each in found)
                 elif begin is None:
-                    _begun(where, update.next_offset)
+                    _say_begin(where, update.next_offset)
                 elif update.next_offset > begin:
                     raise NoPoint(f"the log does not reach back to offset {begin}: only to {update.next_offset}")
             continue
@@ -98,7 +98,7 @@ def _changes(client: Client, begin: int | None, wanted: Callable[[Change], bool]
         image.changes.clear()
 
 
-def _begun(where: str, offset: int) -> None:
+def _say_begin(where: str, offset: int) -> None:
     say(f"{where}, from offset {offset}", file=sys.stderr, flush=True)
 
 

@@ -204,7 +204,7 @@ class HttpPage:
         if status != OK:
             raise OSError(f"{self._host}:{self._port} answers /quorum with {status}: {found.strip()}")
         try:
-            return _parsed(json.loads(found))
+            return _parse_view(json.loads(found))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise LookupError(f"/quorum of {self._host}:{self._port}: {error!r}") from None
 
@@ -216,7 +216,7 @@ class HttpPage:
                 connection.close()
 
 
-def _parsed(answer: dict[str, Any]) -> NodeView:
+def _parse_view(answer: dict[str, Any]) -> NodeView:
     node, quorum = answer["node"], answer["quorum"]
     failed = [check["reason"] for check in answer["checks"] if not check["ok"]]
     return NodeView(

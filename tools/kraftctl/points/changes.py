@@ -52,12 +52,12 @@ class Committed(NamedTuple):
 def compare(one: Iterable[Table], other: Iterable[Table], wanted: Callable[[Change], bool]) -> list[Change]:
     """What is different in the other state, in the order of its entries; deletions come first."""
     before, after = ({table.identity: table for table in state} for state in (one, other))
-    gone = (change for identity, table in before.items() for change in _deleted(table, after.get(identity)))
-    new = (change for identity, table in after.items() for change in _written(before.get(identity), table))
+    gone = (change for identity, table in before.items() for change in _find_deleted(table, after.get(identity)))
+    new = (change for identity, table in after.items() for change in _find_written(before.get(identity), table))
     return [change for changes in (gone, new) for change in changes if wanted(change)]
 
 
-def _deleted(table: Table, after: Table | None) -> Iterator[Change]:
+def _find_deleted(table: Table, after: Table | None) -> Iterator[Change]:
     """The values that are not there any more."""
     left = () if after is None else after.values
     for key in sorted((key for key in table.values if key not in left), key=key_order):
@@ -65,7 +65,7 @@ def _deleted(table: Table, after: Table | None) -> Iterator[Change]:
         yield Change(table.kind, table.name_of(key), table.topic_id, fields, None)
 
 
-def _written(before: Table | None, table: Table) -> Iterator[Change]:
+def _find_written(before: Table | None, table: Table) -> Iterator[Change]:
     """The values that were created or changed. Fields are made for them alone: those of 1,000,000 partitions take
     1.3 GiB.
     """
@@ -86,7 +86,7 @@ def line_of(change: Change) -> str:
         return head
     if change.what == "changed":
         return f"{head}: " + ", ".join(
-            f"{plain_text(key)} {shown(old)} -> {shown(new)}" for key, (old, new) in change.fields().items()
+            f"{plain_text(key)} {value_text(old)} -> {value_text(new)}" for key, (old, new) in change.fields().items()
         )
     there = change.after if change.before is None else change.before
     known = fields_text(there or {})
@@ -96,7 +96,7 @@ def line_of(change: Change) -> str:
 def fields_text(fields: Fields) -> str:
     """The fields of an entry on one line, without those that are empty or false."""
     full = {name: value for name, value in fields.items() if value is not False and value not in (None, [], {})}
-    return ", ".join(f"{plain_text(name)} {shown(value)}" for name, value in full.items())
+    return ", ".join(f"{plain_text(name)} {value_text(value)}" for name, value in full.items())
 
 
 def json_of(change: Change) -> dict[str, Any]:
@@ -121,16 +121,16 @@ def committed_json(committed: Committed) -> dict[str, Any]:
     return {**said, "epoch": committed.epoch, "record": committed.record, **json_of(committed.change)}
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value of a field as text."""
     if value is None:
         return NOT_SET
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"[{', '.join(map(shown, value))}]"
+        return f"[{', '.join(map(value_text, value))}]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{plain_text(key)}: {shown(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{plain_text(key)}: {value_text(each)}" for key, each in value.items()) + "}"
     if isinstance(value, float):
         return f"{value:g}"
     return plain_text(value)

@@ -184,16 +184,16 @@ def _quota(_key: Any, values: dict[str, float]) -> Fields:
 def _acl(_key: Any, acl: Acl) -> Fields:
     from controller.state.tables.acl import AclOperation, AclResourceType, PatternType, Permission
 
-    def named(codes: Any, code: int) -> str:
+    def name_of_code(codes: Any, code: int) -> str:
         return str(codes(code).name) if code in codes.__members__.values() else str(code)
 
     return {
         "principal": acl.principal,
         "host": acl.host,
-        "permission": named(Permission, acl.permission_type),
-        "operation": named(AclOperation, acl.operation),
-        "resource_type": named(AclResourceType, acl.resource_type),
-        "pattern_type": named(PatternType, acl.pattern_type),
+        "permission": name_of_code(Permission, acl.permission_type),
+        "operation": name_of_code(AclOperation, acl.operation),
+        "resource_type": name_of_code(AclResourceType, acl.resource_type),
+        "pattern_type": name_of_code(PatternType, acl.pattern_type),
         "resource_name": acl.resource_name,
     }
 

@@ -41,13 +41,13 @@ def _config_name(text: str) -> str:
     return text
 
 
-def wanted_of(options: argparse.Namespace) -> Callable[[Change], bool]:
+def make_filter(options: argparse.Namespace) -> Callable[[Change], bool]:
     """The predicate that the options mean."""
     topics, partitions, brokers = set(options.topic), set(options.partition), set(options.broker)
     configs, kinds = set(options.configs), set(options.type)
     is_all = not (topics or partitions or brokers or configs)
 
-    def wanted(change: Change) -> bool:
+    def is_wanted(change: Change) -> bool:
         if kinds and change.kind not in kinds:
             return False
         return (
@@ -55,10 +55,10 @@ def wanted_of(options: argparse.Namespace) -> Callable[[Change], bool]:
             or (bool(topics) and of_topics(change, topics))
             or (bool(partitions) and of_partitions(change, partitions))
             or (change.kind == BROKER and change.name in brokers)
-            or (change.kind == CONFIG and (change.name in configs or _named(change, "broker", brokers)))
+            or (change.kind == CONFIG and (change.name in configs or _is_named(change, "broker", brokers)))
         )
 
-    return wanted
+    return is_wanted
 
 
 def of_topics(change: Change, topics: set[str]) -> bool:
@@ -70,7 +70,7 @@ def of_topics(change: Change, topics: set[str]) -> bool:
     if change.kind == ACL:
         fields = change.after or change.before or {}
         return fields["resource_type"] == "TOPIC" and fields["resource_name"] in topics
-    return change.kind == CONFIG and _named(change, "topic", topics)
+    return change.kind == CONFIG and _is_named(change, "topic", topics)
 
 
 def of_partitions(change: Change, partitions: set[str]) -> bool:
@@ -80,6 +80,6 @@ def of_partitions(change: Change, partitions: set[str]) -> bool:
     return change.kind == TOPIC and any(change.name == each.rpartition("-")[0] for each in partitions)
 
 
-def _named(change: Change, kind: str, names: set[str]) -> bool:
+def _is_named(change: Change, kind: str, names: set[str]) -> bool:
     found, _, name = change.name.partition(":")
     return found == kind and name in names

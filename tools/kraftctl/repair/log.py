@@ -8,8 +8,8 @@ import time
 from contextlib import nullcontext
 
 from records.plain_text import plain_text
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser, say
-from tools.offline.lock import DirectoryLocked, unused
+from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, colour_text, parser, say
+from tools.offline.lock import DirectoryLocked, hold_unused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,21 +85,21 @@ def arguments_parser() -> argparse.ArgumentParser:
 def _check(options: argparse.Namespace) -> int:
     from tools.offline.examined import partition_of
 
-    with unused(partition_of(options.directory)[0]):
-        found, replayed = _examined(options.directory, replays=options.verb == "replay")
+    with hold_unused(partition_of(options.directory)[0]):
+        found, replayed = _examine(options.directory, replays=options.verb == "replay")
     fault = _first(found, replayed)
     if options.json:
         print(json.dumps(_as_json(found, replayed)))
     else:
         say(*_lines(found, replayed))
         if fault is None:
-            print(coloured("no fault", GREEN))
+            print(colour_text("no fault", GREEN))
         else:
-            print(coloured(f"first fault: {fault}", RED))
+            print(colour_text(f"first fault: {fault}", RED))
     return 0 if fault is None else 2
 
 
-def _examined(directory: str, *, replays: bool) -> tuple[Examined, Replayed | None]:
+def _examine(directory: str, *, replays: bool) -> tuple[Examined, Replayed | None]:
     from tools.offline.examined import examine
 
     found = examine(directory)
@@ -153,7 +153,7 @@ def _lines(found: Examined, replayed: Replayed | None) -> list[str]:
     ]
     if found.torn is not None:
         torn = found.torn
-        lines.append(coloured(f"unfinished append, which a start removes: {torn}", YELLOW))
+        lines.append(colour_text(f"unfinished append, which a start removes: {torn}", YELLOW))
     if replayed is not None:
         equal = f", {len(replayed.compared)} checkpoints equal the log below them" if replayed.compared else ""
         lines.append(
@@ -173,8 +173,8 @@ def _truncate(options: argparse.Namespace) -> int:
     # A node must not start in between, so the lock is taken even where no lock file is there yet.
     lock = None if options.dry_run else DirectoryLock(OsFiles(), log_directory)
     try:
-        with unused(log_directory) if options.dry_run else nullcontext():
-            found, replayed = _examined(options.directory, replays=options.to is None)
+        with hold_unused(log_directory) if options.dry_run else nullcontext():
+            found, replayed = _examine(options.directory, replays=options.to is None)
         fault = _first(found, replayed)
         to = options.to
         if to is None:
@@ -216,7 +216,7 @@ def _carry_out(options: argparse.Namespace, found: Examined, plan: Truncation) -
     elif options.dry_run:
         print("dry run: nothing was changed" + ("; it needs --lose-committed" if is_refused else ""))
     else:
-        print(coloured(f"truncated: the log ends at offset {plan.end_offset}", GREEN))
+        print(colour_text(f"truncated: the log ends at offset {plan.end_offset}", GREEN))
     return 0
 
 

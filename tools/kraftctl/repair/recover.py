@@ -9,8 +9,8 @@ import time
 from contextlib import ExitStack
 
 from records.plain_text import plain_text
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, coloured, parser, say
-from tools.offline.lock import DirectoryLocked, unused
+from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, colour_text, parser, say
+from tools.offline.lock import DirectoryLocked, hold_unused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,14 +99,14 @@ def arguments_parser() -> argparse.ArgumentParser:
     return top
 
 
-def _examined(directories: list[str]) -> list[Examined]:
+def _examine(directories: list[str]) -> list[Examined]:
     """All directories, none of which may be in use."""
     from tools.offline.examined import examine, partition_of
 
     found = []
     with ExitStack() as locks:
         for directory in directories:
-            locks.enter_context(unused(partition_of(directory)[0]))
+            locks.enter_context(hold_unused(partition_of(directory)[0]))
         with Progress("reading", len(directories)) as note:
             for number, directory in enumerate(directories, 1):
                 found.append(examine(directory))
@@ -117,7 +117,7 @@ def _examined(directories: list[str]) -> list[Examined]:
 def _measure(options: argparse.Namespace) -> int:
     from tools.offline.recovery_plan import CannotRecover, best_of
 
-    measured = _examined(options.directories)
+    measured = _examine(options.directories)
     try:
         best = best_of(measured).log_directory
     except CannotRecover:
@@ -125,7 +125,7 @@ def _measure(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"warning": CANNOT_PREVENT, "best": best, "directories": [_row(one) for one in measured]}))
     else:
-        print(coloured(CANNOT_PREVENT, YELLOW))
+        print(colour_text(CANNOT_PREVENT, YELLOW))
         for found in measured:
             say(*_measured_lines(found, is_best=found.log_directory == best))
     return 0 if all(found.fault is None for found in measured) else 2
@@ -154,7 +154,7 @@ def _row(found: Examined) -> dict[str, Any]:
 def _measured_lines(found: Examined, *, is_best: bool) -> list[str]:
     row = _row(found)
     voters = "in the configuration" if row["voters"] is None else ", ".join(map(str, row["voters"]))
-    mark = coloured("  <- the best log", GREEN) if is_best else ""
+    mark = colour_text("  <- the best log", GREEN) if is_best else ""
     end = f"last epoch {found.epoch}, end offset {found.end_offset}"
     lines = [
         f"{found.log_directory}: node {row['node_id']} of cluster {row['cluster_id']}{mark}",
@@ -162,7 +162,7 @@ def _measured_lines(found: Examined, *, is_best: bool) -> list[str]:
         f"  kraft.version {found.kraft_version}, voters: {voters}",
     ]
     if found.fault is not None:
-        lines.append(coloured(f"  damaged: {found.fault}", RED))
+        lines.append(colour_text(f"  damaged: {found.fault}", RED))
     return lines
 
 
@@ -181,7 +181,7 @@ def _plan(options: argparse.Namespace) -> int:
     config = None if options.config is None else read_config(options.config)
     advertised = None if config is None else config.advertised_listeners[0]
     keeps_static = options.keep_static or config is None
-    measured = _examined(options.directories)
+    measured = _examine(options.directories)
     found = make_plan(
         measured, digests(best_of(measured).log_directory), address=address, voters_count=options.static_voters,
         static_voters=None if config is None else config.voters,
@@ -222,7 +222,7 @@ def _apply(options: argparse.Namespace) -> int:
         plan = plan._replace(directory=partition_of(options.directory)[0])
     with ExitStack() as held:
         if options.dry_run:
-            held.enter_context(unused(plan.directory))
+            held.enter_context(hold_unused(plan.directory))
         else:
             held.callback(DirectoryLock(OsFiles(), plan.directory).release)
         found = examine(plan.directory)
@@ -248,6 +248,6 @@ def _apply(options: argparse.Namespace) -> int:
         done = {"dry_run": options.dry_run, "done": not options.dry_run, "steps": then}
         print(json.dumps({"warning": plan.warning, **said, **done}))
         return 0
-    print("dry run: nothing was changed; then:" if options.dry_run else coloured("done; now, in this order:", GREEN))
+    print("dry run: nothing was changed; then:" if options.dry_run else colour_text("done; now, in this order:", GREEN))
     print("\n".join(then))
     return 0

@@ -39,7 +39,7 @@ def key_of(name: str) -> str:
     return dotted.replace("...", "-").replace("..", "_")
 
 
-def mapped(environment: Mapping[str, str]) -> dict[str, str]:
+def keys_of_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The keys that the environment sets, sorted."""
     return {
         key_of(name): value
@@ -58,7 +58,7 @@ def container_properties(environment: Mapping[str, str], mounted: Mapping[str, s
 
     Raises ConfigError if a controller has advertised listeners, which stock's image refuses too.
     """
-    keys = mapped(environment)
+    keys = keys_of_environment(environment)
     if not keys.get("advertised.listeners", "x"):
         del keys["advertised.listeners"]  # an empty variable counts as not set
     if keys.get("process.roles") == "controller" and "advertised.listeners" in keys:

@@ -227,7 +227,7 @@ class Up:
                     ended = self._processes.exits.get(timeout=TICK_S)
                     if self._is_stopping:
                         return 0
-                    if ended is not None and not self._ended(ended):
+                    if ended is not None and not self._report_end(ended):
                         return 1
                     continue
                 self._start_due()
@@ -258,7 +258,7 @@ class Up:
             self._screen.event(f"{_words(name)} is started again")
             self._start(name)
 
-    def _ended(self, ended: Exit) -> bool:
+    def _report_end(self, ended: Exit) -> bool:
         """Report the end of a process and what followed. False if no node runs, or will run, any more."""
         reason = self._processes.exit_reason(ended)
         node = self._names.get(ended.name)

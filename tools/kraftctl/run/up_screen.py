@@ -7,7 +7,7 @@ from collections import deque
 from typing import Any, Protocol, Self
 
 from records.plain_text import plain_text
-from tools.command_line.standard_streams import unguarded
+from tools.command_line.standard_streams import unwrap_stream
 from tools.kraftctl.nodes.node_views import leader_of
 from tools.kraftctl.run.local_quorum import HOST
 from tools.kraftctl.terminal import say
@@ -129,7 +129,7 @@ class Table:
         from rich.console import Console
         from rich.live import Live
 
-        self._live = Live(auto_refresh=False, transient=False, console=Console(file=unguarded(sys.stdout)))
+        self._live = Live(auto_refresh=False, transient=False, console=Console(file=unwrap_stream(sys.stdout)))
         self._events: deque[tuple[str, bool]] = deque(maxlen=EVENTS_SHOWN)
         self._header: list[str] = []
         self._ports: dict[int, int] = {}

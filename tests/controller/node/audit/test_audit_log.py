@@ -12,7 +12,7 @@ import pytest
 from controller.core.apis import APIS
 from controller.interface import effects
 from controller.interface.inputs import Disconnected, Forwarder, Principal, RequestContext
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from controller.node.admission import Admission
 from controller.node.audit.audit_limit import BURST_BYTES
 from controller.node.audit.audit_log import RESOURCES_MAX, AuditLog
@@ -261,7 +261,7 @@ def test_a_broker_that_is_not_authorized_has_a_line() -> None:
     error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED)
 
     context = RequestContext(Source(1, 1), 63, 2, "CONTROLLER")
-    rig.admission.refuse(context.source, context, request, refused(request, error, 2))
+    rig.admission.refuse(context.source, context, request, error_response(request, error, 2))
 
     (line,) = rig.kept.take()
     assert (line["outcome"], line["error"]) == ("refused", "CLUSTER_AUTHORIZATION_FAILED")
@@ -391,7 +391,7 @@ def test_a_line_that_cannot_be_made_is_noted_and_stops_nothing() -> None:
     rig = audited()
 
     context = RequestContext(Source(1, 1), 19, 7, "CONTROLLER", request=default_of(CreateTopicsRequest))
-    rig.audit.answered(context, SimpleNamespace(error_code=0, topics=[None]))
+    rig.audit.on_answer(context, SimpleNamespace(error_code=0, topics=[None]))
 
     ((name, fields),) = rig.notes_of_audit
     assert (rig.kept.take(), name, fields["api"]) == ([], "audit_line_failed", "CreateTopics")
@@ -406,7 +406,7 @@ def test_the_failure_of_a_line_quotes_nothing_of_the_request() -> None:
     rig = audited()
     context = RequestContext(Source(1, 1), 19, 7, "CONTROLLER", request=Request())
 
-    rig.audit.answered(context, SimpleNamespace(error_code=0, topics=[]))
+    rig.audit.on_answer(context, SimpleNamespace(error_code=0, topics=[]))
 
     ((name, fields),) = rig.notes_of_audit
     line_number = Request.topics.fget.__code__.co_firstlineno + 2  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from base64 import b64encode
 from typing import Any
 
 from controller.core.apis import APIS, Kind
-from controller.interface.refusals import refused
+from controller.interface.refusals import error_response
 from controller.node.audit.audit_resources import _RESOURCES, resources_of
 from records.errors import ApiError, Error
 from records.messages.acls import CreateAclsRequest, CreateAclsResponse
@@ -113,7 +113,7 @@ def test_a_request_that_was_refused_as_a_whole_names_what_it_asked_for() -> None
     named = {}
     for api_key in _RESOURCES:
         request = filled(APIS[api_key].request)
-        response = refused(request, error, APIS[api_key].versions[1])
+        response = error_response(request, error, APIS[api_key].versions[1])
         found = list(resources_of(api_key, request, response))
         codes = {code for _, code in found} | {getattr(response, "error_code", 0)}
         named[api_key] = Error.REQUEST_TIMED_OUT in codes and bool(found)
@@ -176,7 +176,7 @@ def test_scram_credentials_have_user_mechanism_and_operation() -> None:
             ),
         ),
     )
-    response = refused(request, ApiError(Error.UNACCEPTABLE_CREDENTIAL), 0)
+    response = error_response(request, ApiError(Error.UNACCEPTABLE_CREDENTIAL), 0)
 
     assert list(resources_of(51, request, response)) == [
         ({"type": "scram", "name": "ann", "mechanism": "SCRAM-SHA-256", "operation": "delete"}, 93),
@@ -216,7 +216,7 @@ def test_a_reassignment_has_its_target_and_a_cancelled_one_has_none() -> None:
         )
     )
 
-    assert list(resources_of(45, request, refused(request, ApiError(Error.NOT_CONTROLLER), 1))) == [
+    assert list(resources_of(45, request, error_response(request, ApiError(Error.NOT_CONTROLLER), 1))) == [
         ({"type": "partition", "name": "orders-0", "replicas": [1, 2]}, Error.NOT_CONTROLLER),
         ({"type": "partition", "name": "orders-1", "replicas": None}, Error.NOT_CONTROLLER),
     ]

@@ -25,9 +25,9 @@ def test_each_new_connection_gets_the_present_certificate(tmp_path: Path) -> Non
     security = EdgeSecurity(config, GRPC, now=lambda: 0.0, note=lambda _name, _fields: None)
     certificates = Certificates(security)
 
-    before = certificates.renewed()
+    before = certificates.take_renewed()
     put(tmp_path, "renewed")
-    after, again = certificates.renewed(), certificates.renewed()
+    after, again = certificates.take_renewed(), certificates.take_renewed()
     (tmp_path / "chain.key").unlink()
 
-    assert (before, after is None, again, certificates.renewed()) == (None, False, None, None)
+    assert (before, after is None, again, certificates.take_renewed()) == (None, False, None, None)

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.server.grpc.protobuf import BadMessage, delimited, fields, number
+from controller.server.grpc.protobuf import BadMessage, delimited_field, fields, number
 
 
 def test_the_examples_of_the_documentation_of_protobuf() -> None:
     assert number(1, 150) == b"\x08\x96\x01"
-    assert delimited(2, "testing") == b"\x12\x07testing"
-    assert delimited(3, number(1, 150)) == b"\x1a\x03\x08\x96\x01"
+    assert delimited_field(2, "testing") == b"\x12\x07testing"
+    assert delimited_field(3, number(1, 150)) == b"\x1a\x03\x08\x96\x01"
 
 
 @given(st.lists(st.tuples(st.integers(1, 1 << 28), st.integers(0, (1 << 64) - 1) | st.binary(max_size=300))))
 def test_what_is_written_is_read(values: list[tuple[int, int | bytes]]) -> None:
     message = b"".join(
-        number(field, value) if isinstance(value, int) else delimited(field, value) for field, value in values
+        number(field, value) if isinstance(value, int) else delimited_field(field, value) for field, value in values
     )
 
     assert list(fields(message)) == values

@@ -10,8 +10,8 @@ import grpc
 import pytest
 
 from controller.server.grpc import health, metadata, reflection
-from controller.server.grpc.descriptors import FILES, encoded, symbols_of
-from controller.server.grpc.protobuf import BadMessage, delimited, fields, number
+from controller.server.grpc.descriptors import FILES, encode_file, symbols_of
+from controller.server.grpc.protobuf import BadMessage, delimited_field, fields, number
 from tests.controller.server.processes import free_port, running
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ def read(message: bytes) -> dict[int, list[Any]]:
 
 def descriptor(name: str) -> dict[int, list[Any]]:
     """The FileDescriptorProto that declares a symbol."""
-    (found,) = read(read(reflection.answer(delimited(reflection.BY_SYMBOL, name)))[4][0])[1]
+    (found,) = read(read(reflection.answer(delimited_field(reflection.BY_SYMBOL, name)))[4][0])[1]
     return read(found)
 
 
 def test_every_service_of_the_port_is_listed() -> None:
-    request = delimited(1, "localhost:9646") + delimited(reflection.SERVICES, "*")
+    request = delimited_field(1, "localhost:9646") + delimited_field(reflection.SERVICES, "*")
 
     answer = read(reflection.answer(request))
 
@@ -69,15 +69,17 @@ def test_the_descriptor_of_the_watch_service_is_the_proto_of_the_documents() -> 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_each_file_is_found_by_its_name_and_by_each_of_its_symbols(file: Any) -> None:
-    asked = [delimited(reflection.BY_NAME, file.name)]
-    asked += [delimited(reflection.BY_SYMBOL, symbol) for symbol in symbols_of(file)]
+    asked = [delimited_field(reflection.BY_NAME, file.name)]
+    asked += [delimited_field(reflection.BY_SYMBOL, symbol) for symbol in symbols_of(file)]
 
-    assert [read(reflection.answer(request))[4] for request in asked] == [[delimited(1, encoded(file))]] * len(asked)
+    assert [read(reflection.answer(request))[4] for request in asked] == [
+        [delimited_field(1, encode_file(file))]
+    ] * len(asked)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_each_type_that_a_file_names_is_one_of_its_symbols(file: Any) -> None:
-    data = encoded(file)
+    data = encode_file(file)
     # The field type_name: its tag, its length, and a name that begins with a dot.
     found = {data[at.end() : at.end() + at[1][0] - 1] for at in re.finditer(rb"\x32([\x00-\x7f])\.", data)}
 
@@ -87,13 +89,13 @@ def test_each_type_that_a_file_names_is_one_of_its_symbols(file: Any) -> None:
 @pytest.mark.parametrize(
     ("request_body", "code"),
     [
-        (delimited(reflection.BY_NAME, "google/protobuf/any.proto"), 5),
-        (delimited(reflection.BY_SYMBOL, "kraft.v1.Secrets"), 5),
-        (delimited(reflection.BY_SYMBOL, b"\xff\xfe"), 5),
-        (delimited(reflection.BY_EXTENSION, delimited(1, "kraft.v1.Body") + number(2, 7)), 5),
-        (delimited(reflection.EXTENSIONS_OF, "kraft.v1.Secrets"), 5),
+        (delimited_field(reflection.BY_NAME, "google/protobuf/any.proto"), 5),
+        (delimited_field(reflection.BY_SYMBOL, "kraft.v1.Secrets"), 5),
+        (delimited_field(reflection.BY_SYMBOL, b"\xff\xfe"), 5),
+        (delimited_field(reflection.BY_EXTENSION, delimited_field(1, "kraft.v1.Body") + number(2, 7)), 5),
+        (delimited_field(reflection.EXTENSIONS_OF, "kraft.v1.Secrets"), 5),
         (b"", 3),
-        (delimited(9, "later"), 3),
+        (delimited_field(9, "later"), 3),
     ],
 )
 def test_what_is_not_there_is_an_error_that_says_so(request_body: bytes, code: int) -> None:
@@ -105,7 +107,7 @@ def test_what_is_not_there_is_an_error_that_says_so(request_body: bytes, code: i
 
 
 def test_a_type_has_no_extensions() -> None:
-    answer = read(reflection.answer(delimited(reflection.EXTENSIONS_OF, "kraft.v1.Body")))
+    answer = read(reflection.answer(delimited_field(reflection.EXTENSIONS_OF, "kraft.v1.Body")))
 
     assert read(answer[5][0]) == {1: [b"kraft.v1.Body"]}
 
@@ -124,14 +126,14 @@ def _target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", reflection.NAMES)
 def test_a_node_answers_the_requests_of_a_stream_in_order(target: str, name: str) -> None:
-    asked = [delimited(reflection.SERVICES, ""), delimited(reflection.BY_SYMBOL, f"{metadata.NAME}.Status")]
+    asked = [delimited_field(reflection.SERVICES, ""), delimited_field(reflection.BY_SYMBOL, f"{metadata.NAME}.Status")]
     with grpc.insecure_channel(target) as channel:
         answers = list(channel.stream_stream(f"/{name}/{reflection.METHOD}")(iter(asked), timeout=20))
 
     assert answers == [reflection.answer(request) for request in asked]
 
 
-@pytest.mark.parametrize("body", [b"\x0a", b"\x3a\xff", delimited(4, "x" * reflection.REQUEST_BYTES_MAX)])
+@pytest.mark.parametrize("body", [b"\x0a", b"\x3a\xff", delimited_field(4, "x" * reflection.REQUEST_BYTES_MAX)])
 def test_a_request_that_is_none_ends_the_stream_with_the_reason(target: str, body: bytes) -> None:
     with grpc.insecure_channel(target) as channel, pytest.raises(grpc.RpcError) as raised:
         list(channel.stream_stream(f"/{reflection.NAMES[0]}/{reflection.METHOD}")(iter([body]), timeout=20))

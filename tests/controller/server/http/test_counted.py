@@ -48,7 +48,7 @@ def test_commit_latency_is_per_batch_and_its_average_per_record() -> None:
     let_pass(raft_effects.HighWatermark(15))
 
     assert (counted.commits.count, round(counted.commits.sum, 6)) == (2, 0.014)
-    assert next(bound for bound, count in counted.commits.cumulated() if count >= 2) == 0.01
+    assert next(bound for bound, count in counted.commits.cumulate() if count >= 2) == 0.01
     assert round(counted.commit_ms_per_record.mean(clock.now_s), 6) == (8 / 4 + 6) / 2
     assert round(counted.commit_ms_per_record.highest(clock.now_s), 6) == 6
 
@@ -123,7 +123,7 @@ def test_a_value_on_a_bound_counts_below_it() -> None:
     for value in (0.001, 0.0011, 100.0):
         histogram.add(value)
 
-    assert [count for _, count in histogram.cumulated()] == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3]
+    assert [count for _, count in histogram.cumulate()] == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3]
 
 
 def test_decisions_of_the_authorizer_count_once_each_by_the_minute() -> None:

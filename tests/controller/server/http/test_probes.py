@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.interface.inputs import SnapshotClosed, SnapshotOpened
-from controller.server.http.probes import BEHIND_MAX, Check, ready, role_name, started
+from controller.server.http.probes import BEHIND_MAX, Check, check_startup, ready, role_name
 from raft.interface.config import SnapshotId
 from raft.interface.inputs import ShutDown
 from tests.controller.rig import Rig
@@ -128,10 +128,10 @@ def test_a_node_has_started_when_its_newest_snapshot_is_in_its_state() -> None:
     bench = Bench(recovered=log(20, (1, 0), snapshots=(snapshot(10, 1), snapshot(5, 1))))
     rig = Rig()
 
-    before = started(node_of(bench, rig))
+    before = check_startup(node_of(bench, rig))
     rig.step(SnapshotOpened(SnapshotId(10, 1)))
     rig.step(SnapshotClosed())
-    after = started(node_of(bench, rig))
+    after = check_startup(node_of(bench, rig))
 
     assert before == [Check("replayed", False, "the snapshot that ends at offset 10 is being loaded")]
     assert after == [Check("replayed", True, "the state has offset 10")]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from controller.state.partitions.bulk_changes import PartitionChanges, grouped
+from controller.state.partitions.bulk_changes import PartitionChanges, group_changes
 from records.frame import encode_record
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
 from tests.controller.state.tables.replaying import state_of
@@ -38,7 +38,7 @@ def state():
 
 
 def test_changes_of_one_shape_are_grouped_in_their_order():
-    groups = grouped(enumerate(CHANGES))
+    groups = group_changes(enumerate(CHANGES))
 
     assert [group.rows.tolist() for group in groups] == [[0, 6], [1, 3], [2], [4], [5]]
     assert [sorted(group.fields) for group in groups[:2]] == [["leader"], ["isr", "leader"]]
@@ -47,7 +47,7 @@ def test_changes_of_one_shape_are_grouped_in_their_order():
 
 def test_groups_can_be_read_as_messages_and_as_bytes():
     partitions = state().partitions
-    changes = PartitionChanges(grouped(enumerate(CHANGES)))
+    changes = PartitionChanges(group_changes(enumerate(CHANGES)))
 
     records = list(changes.records(partitions))
 
@@ -62,7 +62,7 @@ def test_groups_can_be_read_as_messages_and_as_bytes():
 
 
 def test_a_part_of_a_group_is_a_group():
-    group = grouped(enumerate(CHANGES))[0]
+    group = group_changes(enumerate(CHANGES))[0]
 
     part = group.part(slice(1, 2))
 

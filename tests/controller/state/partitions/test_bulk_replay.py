@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from controller.state.partitions.bulk_changes import PartitionChanges, grouped
+from controller.state.partitions.bulk_changes import PartitionChanges, group_changes
 from controller.state.state import ReplayError, State
 from tests.controller.lives import bursts, live
 
@@ -30,7 +30,7 @@ def test_groups_are_replayed_like_their_records_and_can_be_undone(seed):
     make(Random(seed), 60, other)
     before = state.contents()
     rows = state.partitions.with_replica(random.choice((1, 2, 3))).tolist()
-    changes = PartitionChanges(grouped((row, random.choice(FIELDS)) for row in rows))
+    changes = PartitionChanges(group_changes((row, random.choice(FIELDS)) for row in rows))
 
     state.replay_changes(changes, state.end_offset)
     for record in changes.records(other.partitions):
@@ -47,21 +47,21 @@ def test_a_committed_group_leaves_no_undo_entry():
     state = State()
     bursts(Random(1), 30, state)
     rows = state.partitions.in_isr(1).tolist()
-    changes = PartitionChanges(grouped((row, {"leader": 1}) for row in rows))
+    changes = PartitionChanges(group_changes((row, {"leader": 1}) for row in rows))
 
     state.replay_changes(changes, state.end_offset)
-    uncommitted = [state.partitions.changed_at(row) for row in rows]
+    uncommitted = [state.partitions.change_offset(row) for row in rows]
     state.commit(state.end_offset)
 
     assert set(uncommitted) == {state.end_offset - 1}
-    assert {state.partitions.changed_at(row) for row in rows} == {-1}
+    assert {state.partitions.change_offset(row) for row in rows} == {-1}
     assert len(state.undo) == 0
 
 
 def test_an_unknown_recovery_state_is_refused_with_its_offset():
     state = State()
     bursts(Random(1), 30, state)
-    changes = PartitionChanges(grouped([(0, {"leader_recovery_state": 7})]))
+    changes = PartitionChanges(group_changes([(0, {"leader_recovery_state": 7})]))
 
     with pytest.raises(
         ReplayError, match=rf"PartitionChangeRecord at offset {state.end_offset} .* recovery state is 7"

@@ -10,7 +10,7 @@ from controller.state.partitions.partition import (
     RECOVERED,
     RECOVERING,
     Partition,
-    merged,
+    apply_change,
     next_epoch,
     partition_of,
     partition_record,
@@ -42,16 +42,16 @@ def record(**fields):
 
 
 def test_every_change_raises_only_the_partition_epoch():
-    assert merged(FOO, change()) == FOO._replace(partition_epoch=201)
+    assert apply_change(FOO, change()) == FOO._replace(partition_epoch=201)
 
 
 @pytest.mark.parametrize("leader", [1, 2, NO_LEADER])
 def test_naming_a_leader_raises_the_leader_epoch_even_if_it_leads_already(leader):
-    assert merged(FOO, change(leader=leader)) == FOO._replace(leader=leader, leader_epoch=11, partition_epoch=201)
+    assert apply_change(FOO, change(leader=leader)) == FOO._replace(leader=leader, leader_epoch=11, partition_epoch=201)
 
 
 def test_a_given_list_replaces_the_former_even_if_empty():
-    changed = merged(
+    changed = apply_change(
         FOO,
         change(
             isr=(2, 1),
@@ -66,15 +66,15 @@ def test_a_given_list_replaces_the_former_even_if_empty():
 
 
 def test_the_recovery_state_stays_unless_it_is_named():
-    recovering = merged(FOO, change(leader_recovery_state=RECOVERING))
-    still = merged(recovering, change(isr=(1,)))
-    recovered = merged(still, change(leader_recovery_state=RECOVERED))
+    recovering = apply_change(FOO, change(leader_recovery_state=RECOVERING))
+    still = apply_change(recovering, change(isr=(1,)))
+    recovered = apply_change(still, change(leader_recovery_state=RECOVERED))
 
     assert [recovering.recovery_state, still.recovery_state, recovered.recovery_state] == [RECOVERING, RECOVERING, 0]
 
 
 def test_directories_follow_the_replicas_that_they_are_given_with():
-    changed = merged(FOO, change(replicas=(1, 4), directories=(DIRECTORIES[0], UNASSIGNED_DIRECTORY)))
+    changed = apply_change(FOO, change(replicas=(1, 4), directories=(DIRECTORIES[0], UNASSIGNED_DIRECTORY)))
 
     assert (changed.replicas, changed.directories) == ((1, 4), (DIRECTORIES[0], UNASSIGNED_DIRECTORY))
 
@@ -83,8 +83,8 @@ def test_directories_follow_the_replicas_that_they_are_given_with():
 def test_directories_that_were_never_assigned_take_the_number_of_the_replicas(unassigned):
     before = FOO._replace(directories=(MIGRATING_DIRECTORY,) * 3)
 
-    assert merged(before, change(replicas=(1, 2, 3, 4))).directories == (MIGRATING_DIRECTORY,) * 4
-    assert merged(FOO, change(directories=unassigned)).directories == (MIGRATING_DIRECTORY,) * 3
+    assert apply_change(before, change(replicas=(1, 2, 3, 4))).directories == (MIGRATING_DIRECTORY,) * 4
+    assert apply_change(FOO, change(directories=unassigned)).directories == (MIGRATING_DIRECTORY,) * 3
     assert partition_of(record(directories=())).directories == (MIGRATING_DIRECTORY,) * 3
 
 
@@ -99,7 +99,7 @@ def test_directories_that_were_never_assigned_take_the_number_of_the_replicas(un
 )
 def test_a_change_that_contradicts_itself_or_the_partition_is_refused(fields):
     with pytest.raises(ValueError, match=r"directories for|leader recovery state"):
-        merged(FOO, change(**fields))
+        apply_change(FOO, change(**fields))
 
 
 @pytest.mark.parametrize("fields", [{"directories": DIRECTORIES[:2]}, {"leader_recovery_state": -1}])

@@ -34,7 +34,7 @@ def test_queries_over_many_partitions_equal_a_scan_of_each(seed):
     for broker in (*BROKERS, 12, -7):
         check_broker(state, broker)
     assert partitions.leaderless().tolist() == where(state, lambda p: p.leader == NO_LEADER)
-    assert partitions.imbalanced().tolist() == where(state, lambda p: p.leader != p.preferred_leader)
+    assert partitions.imbalanced_rows().tolist() == where(state, lambda p: p.leader != p.preferred_leader)
     assert partitions.reassigning().tolist() == where(state, lambda p: p.is_reassigning)
     assert partitions.with_elr().tolist() == where(state, lambda p: p.elr or p.last_known_elr)
     assert partitions.counts() == (
@@ -50,7 +50,7 @@ def check_broker(state, broker):
     assert partitions.in_isr(broker).tolist() == where(state, lambda p: broker in p.isr)
     assert partitions.in_elr(broker).tolist() == where(state, lambda p: broker in p.elr)
     assert partitions.with_replica(broker).tolist() == where(state, lambda p: broker in p.replicas)
-    assert partitions.led_by(broker).tolist() == where(state, lambda p: p.leader == broker)
+    assert partitions.rows_led_by(broker).tolist() == where(state, lambda p: p.leader == broker)
     assert partitions.in_directory(directory).tolist() == where(state, lambda p: directory in p.directories)
 
 

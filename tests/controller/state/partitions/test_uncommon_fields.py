@@ -64,7 +64,7 @@ def test_unused_values_are_dropped_and_the_others_renumbered():
         table.number(UncommonFields(elr=(broker,)))
     column = np.array([0, 7, 3, 0, 7], np.int32)
 
-    smaller, renumbered = table.without_unused(column)
+    smaller, renumbered = table.drop_unused(column)
 
     assert len(smaller) == 3
     assert [smaller.values[number] for number in renumbered] == [table.values[number] for number in column]

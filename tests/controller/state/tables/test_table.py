@@ -34,11 +34,11 @@ def test_a_removed_key_is_uncommitted_too():
     undo.offset = 5
     found.remove("a")
 
-    assert (found.changed_at("a"), found.changed_at("b"), found.last_change()) == (5, -1, 5)
+    assert (found.change_offset("a"), found.change_offset("b"), found.last_change()) == (5, -1, 5)
     undo.forget(5)
-    assert found.changed_at("a") == 5
+    assert found.change_offset("a") == 5
     undo.forget(6)
-    assert (found.changed_at("a"), found.last_change()) == (-1, -1)
+    assert (found.change_offset("a"), found.last_change()) == (-1, -1)
 
 
 def test_undoing_a_change_restores_the_uncommitted_offset_of_the_key():
@@ -48,10 +48,10 @@ def test_undoing_a_change_restores_the_uncommitted_offset_of_the_key():
         found.put("a", offset)
 
     undo.revert(7)
-    assert (found["a"], found.changed_at("a"), found.last_change()) == (3, 3, 6)
+    assert (found["a"], found.change_offset("a"), found.last_change()) == (3, 3, 6)
     undo.forget(2)
     undo.revert(3)
-    assert (found["a"], found.changed_at("a"), found.last_change()) == (1, -1, -1)
+    assert (found["a"], found.change_offset("a"), found.last_change()) == (1, -1, -1)
 
 
 def test_committed_changes_leave_no_undo_entry():

@@ -61,8 +61,8 @@ def test_a_key_is_uncommitted_from_its_change_until_the_commit(seed):
 
         expected = {key: offset for offset, key in changes if offset >= committed}
         for key, offset in expected.items():
-            assert state.configs.changed_at(key) >= offset
-        assert {key for _, key in changes if state.configs.changed_at(key) >= 0} >= set(expected)
+            assert state.configs.change_offset(key) >= offset
+        assert {key for _, key in changes if state.configs.change_offset(key) >= 0} >= set(expected)
         for _, key in changes:
-            assert state.configs.changed_at(key) in (-1, *range(committed, len(log)))
+            assert state.configs.change_offset(key) in (-1, *range(committed, len(log)))
         assert (state.configs.last_change() >= 0) >= bool(expected)

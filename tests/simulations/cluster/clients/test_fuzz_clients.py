@@ -8,7 +8,9 @@ from simulations.nodes.config_values import BY_KIND, TOPIC, is_taken
 
 
 def test_requests_of_fuzz_clients_are_checked_by_the_rules():
-    plan = replace(draw(7), faults=[], chaos_ms=1500, brokers=3, clerks=2, racks=2, is_inherited=True, ask_every_ms=20)
+    plan = replace(
+        draw(7), faults=[], chaos_ms=1500, brokers=3, fuzz_clients=2, racks=2, is_inherited=True, ask_every_ms=20
+    )
 
     run = ClusterRun(plan)
     outcome = run.execute()
@@ -20,7 +22,7 @@ def test_requests_of_fuzz_clients_are_checked_by_the_rules():
 def test_adding_fuzz_clients_changes_no_other_plan():
     plans = [draw(seed) for seed in range(1, 60)]
 
-    without = [plan for plan in plans if not plan.clerks]
+    without = [plan for plan in plans if not plan.fuzz_clients]
     assert 20 < len(without) < 50
     assert all((plan.racks, plan.is_inherited) == (0, False) for plan in without)
 

@@ -22,7 +22,7 @@ def calm_run(monkeypatch: pytest.MonkeyPatch) -> ClusterRun:
     """A world without faults, in which the machine does not stand still."""
     monkeypatch.setattr(long_thread, "LONG_CHANCE", 0.0)
     plan = replace(
-        draw(2), faults=[], chaos_ms=5000, voters=3, brokers=3, admins=1, clerks=0, hostile=3, sliced=0.0,
+        draw(2), faults=[], chaos_ms=5000, voters=3, brokers=3, admins=1, fuzz_clients=0, hostile=3, sliced=0.0,
         operations=["create", "delete"], ask_every_ms=20, latency=[200, 800, 0.0, 0], clocks={}, session_ms=1500,
         heartbeat_ms=100, fetch_wait_ms=50,
     )  # fmt: skip
@@ -33,7 +33,7 @@ def test_a_writer_waits_for_one_large_request_at_most(calm_run: ClusterRun, monk
     """And Fetches and heartbeats come between slices."""
     run, between = calm_run, {BrokerHeartbeatRequest: 0, FetchRequest: 0}
     watch = run.watch
-    controller_stepped, stepped = watch.controller_stepped, watch.stepped
+    controller_stepped, stepped = watch.on_controller_stepped, watch.on_stepped
 
     def count(process: Any, event: Any) -> None:
         kind = type(getattr(event, "request", None))
@@ -48,8 +48,8 @@ def test_a_writer_waits_for_one_large_request_at_most(calm_run: ClusterRun, monk
         count(process, event)
         stepped(process, name, event, effects)
 
-    monkeypatch.setattr(watch, "controller_stepped", count_controller)
-    monkeypatch.setattr(watch, "stepped", count_raft)
+    monkeypatch.setattr(watch, "on_controller_stepped", count_controller)
+    monkeypatch.setattr(watch, "on_stepped", count_raft)
     outcome = run.execute()
 
     moments = run.recorder.moments

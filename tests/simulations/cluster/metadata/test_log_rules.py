@@ -154,7 +154,7 @@ def test_a_log_that_breaks_a_rule_is_detected(name):
 
 def test_an_isr_grows_only_by_a_request_of_its_leader_in_that_epoch():
     log_rules = prepared()
-    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1)})
+    log_rules.on_isr_requested((A, 0), 1, {(1, 0), (2, 1)})
 
     feed(log_rules, [[change(isr=(1,))], [change(isr=(1, 2))]])
 
@@ -163,7 +163,7 @@ def test_an_isr_grows_only_by_a_request_of_its_leader_in_that_epoch():
 
 def test_an_isr_does_not_grow_by_a_former_incarnation():
     log_rules = prepared()
-    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 0)})
+    log_rules.on_isr_requested((A, 0), 1, {(1, 0), (2, 0)})
 
     with pytest.raises(Violation, match="C16"):
         feed(log_rules, [[change(isr=(1,))], [change(isr=(1, 2))]])
@@ -171,7 +171,7 @@ def test_an_isr_does_not_grow_by_a_former_incarnation():
 
 def test_a_broker_that_shuts_down_does_not_join_an_isr():
     log_rules = prepared()
-    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1)})
+    log_rules.on_isr_requested((A, 0), 1, {(1, 0), (2, 1)})
 
     with pytest.raises(Violation, match="C06"):
         feed(log_rules, [[change(isr=(1,)), changes(2, 1, in_controlled_shutdown=1)], [change(isr=(1, 2))]])
@@ -179,7 +179,7 @@ def test_a_broker_that_shuts_down_does_not_join_an_isr():
 
 def test_a_reassignment_may_complete_in_an_unclean_election():
     log_rules = prepared()
-    log_rules.unclean_election_requested("t", 0)
+    log_rules.on_unclean_election_requested("t", 0)
     feed(log_rules, [[change(isr=(2,), leader=-1, adding_replicas=(2,))]])
 
     feed(log_rules, [[change(isr=(1,), leader=1, leader_recovery_state=1, adding_replicas=())]])
@@ -192,17 +192,22 @@ def test_an_offset_within_a_transaction_is_not_settled():
     begin = log_rules.image.end_offset
 
     feed(log_rules, [[BeginTransactionRecord(name=None), TopicRecord(name="u", topic_id=B)]])
-    within = log_rules.settled_before(begin + 2)
+    within = log_rules.last_settled_offset(begin + 2)
     feed(log_rules, [[partition(topic=B), EndTransactionRecord()]])
 
     assert within == begin
-    assert [log_rules.settled_before(begin + count) for count in (1, 3, 4, 9)] == [begin, begin, begin + 4, begin + 4]
+    assert [log_rules.last_settled_offset(begin + count) for count in (1, 3, 4, 9)] == [
+        begin,
+        begin,
+        begin + 4,
+        begin + 4,
+    ]
 
 
 def test_a_reassignment_ends_with_the_requested_replicas():
     log_rules = prepared()
-    log_rules.reassignment_requested("t", 0, {3})
-    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1), (3, 2)})
+    log_rules.on_reassignment_requested("t", 0, {3})
+    log_rules.on_isr_requested((A, 0), 1, {(1, 0), (2, 1), (3, 2)})
 
     feed(log_rules, [
         [change(replicas=(3, 1, 2), adding_replicas=(3,), removing_replicas=(1, 2))],
@@ -214,7 +219,7 @@ def test_a_reassignment_ends_with_the_requested_replicas():
 
 def test_a_broker_without_a_clean_shutdown_is_not_eligible_any_more():
     log_rules = prepared()
-    log_rules.registration_requested(B, -1)
+    log_rules.on_registration_requested(B, -1)
     feed(log_rules, [[FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR]])
     feed(log_rules, [[FeatureLevelRecord(name=ELR, feature_level=1)]])
 
@@ -236,4 +241,4 @@ def feed(log_rules, batches):
         values = [encode_record(record, type(record).__schema__.versions[1]) for record in records]
         data = build_batch(values, base_offset=offset, leader_epoch=1, timestamp_ms=0)
         offset += len(records)
-        log_rules.committed(data, offset)
+        log_rules.on_committed(data, offset)

@@ -116,7 +116,7 @@ WRONG = {
 @pytest.mark.parametrize("name", SOUND)
 def test_a_log_that_keeps_the_rules_passes(name):
     log_rules = prepared()
-    log_rules.isr_requested((T, 0), 2, {(1, 0), (2, 2)})
+    log_rules.on_isr_requested((T, 0), 2, {(1, 0), (2, 2)})
 
     feed(log_rules, SOUND[name])
 
@@ -157,4 +157,4 @@ def feed(log_rules, batches):
         values = [encode_record(record, type(record).__schema__.versions[1]) for record in records]
         data = build_batch(values, base_offset=offset, leader_epoch=epoch, timestamp_ms=0)
         offset += len(records)
-        log_rules.committed(data, offset)
+        log_rules.on_committed(data, offset)

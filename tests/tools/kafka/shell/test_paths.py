@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from tools.kafka.shell.nodes import Directory, fixed
+from tools.kafka.shell.nodes import Directory, fixed_directory
 from tools.kafka.shell.paths import MissingChild, find, names_of, pattern_of
 
 
 def tree() -> Directory:
-    return fixed(
+    return fixed_directory(
         "RootShellNode",
         {
-            "alpha": lambda: fixed("A", {"1": lambda: "one", "2": lambda: "two", "10": lambda: "ten"}),
+            "alpha": lambda: fixed_directory("A", {"1": lambda: "one", "2": lambda: "two", "10": lambda: "ten"}),
             "beta": lambda: "leaf",
             "g{am}ma*": lambda: "odd",
         },

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tools.kafka.shell.commands import Shell
-from tools.kafka.shell.nodes import fixed
+from tools.kafka.shell.nodes import fixed_directory
 from tools.kafka.shell.session import lines, remember
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_the_history_skips_blank_and_repeated_lines() -> None:
-    shell = Shell(fixed("RootShellNode", {}), lambda _: None, history=[])
+    shell = Shell(fixed_directory("RootShellNode", {}), lambda _: None, history=[])
 
     for line in ("pwd", "pwd", " ls", "", "  ", "ls  ", "pwd"):
         remember(shell, line)

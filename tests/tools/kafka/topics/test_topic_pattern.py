@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tools.command_line.java_texts import Uncaught
-from tools.kafka.topics.topic_pattern import filtered
+from tools.kafka.topics.topic_pattern import filter_names
 
 NAMES = ["a", "a.b", "a-b", "a_b", "ab", "b1", "__consumer_offsets"]
 
@@ -33,13 +33,13 @@ NAMES = ["a", "a.b", "a-b", "a_b", "ab", "b1", "__consumer_offsets"]
     ],
 )
 def test_names_match_as_a_whole(pattern: str, found: list[str]) -> None:
-    assert filtered(pattern, NAMES) == found
+    assert filter_names(pattern, NAMES) == found
 
 
 @pytest.mark.parametrize("pattern", ["[", "*", "a{2,1}", "(", "(?P<x>a)", r"\p{", "a**"])
 def test_what_is_no_pattern_of_java_is_refused_in_the_words_of_stock(pattern: str) -> None:
     with pytest.raises(Uncaught) as refused:
-        filtered(pattern, NAMES)
+        filter_names(pattern, NAMES)
 
     assert refused.value.message == f"{pattern.replace(',', '|')} is an invalid regex."
 
@@ -47,4 +47,4 @@ def test_what_is_no_pattern_of_java_is_refused_in_the_words_of_stock(pattern: st
 @pytest.mark.parametrize("pattern", [r"\p{IsGreek}", r"\X", "(?x)a"])
 def test_a_pattern_without_a_counterpart_is_refused_with_the_reason(pattern: str) -> None:
     with pytest.raises(Uncaught, match=r"this regular expression cannot be evaluated: ."):
-        filtered(pattern, NAMES)
+        filter_names(pattern, NAMES)

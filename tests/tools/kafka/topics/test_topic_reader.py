@@ -76,7 +76,7 @@ def test_a_topic_goes_on_in_the_next_page(node: Node, reader: BrokerReader) -> N
     ])  # fmt: skip
     node.answers[DESCRIBE_TOPICS] = lambda: next(pages)
 
-    found = reader.described(["c", "a", "b"], 2)
+    found = reader.describe(["c", "a", "b"], 2)
 
     assert [(topic.name, [each.number for each in topic.partitions]) for topic in found] == [
         ("a", [0]), ("b", [0, 1, 2]), ("c", [0, 1]),
@@ -91,7 +91,7 @@ def test_pages_without_progress_end_in_an_error(node: Node, reader: BrokerReader
     node.answers[DESCRIBE_TOPICS] = lambda: page(("b", []), following=("b", 0))
 
     with pytest.raises(Uncaught, match="did not contain topic b"):
-        reader.described(["b"])
+        reader.describe(["b"])
 
 
 def test_a_page_that_repeats_partitions_ends_in_an_error(node: Node, reader: BrokerReader) -> None:
@@ -99,7 +99,7 @@ def test_a_page_that_repeats_partitions_ends_in_an_error(node: Node, reader: Bro
     node.answers[DESCRIBE_TOPICS] = lambda: next(pages)
 
     with pytest.raises(Uncaught, match="repeats partitions of topic b"):
-        reader.described(["b"])
+        reader.describe(["b"])
 
     assert len(list(pages)) == 7
 
@@ -109,7 +109,7 @@ def test_pages_of_a_topic_that_was_not_asked_for_end_in_an_error(node: Node, rea
     node.answers[DESCRIBE_TOPICS] = lambda: next(pages)
 
     with pytest.raises(Uncaught, match="goes on with topic z, which was not asked for"):
-        reader.described(["b"])
+        reader.describe(["b"])
 
     assert len(list(pages)) == 8
 
@@ -118,7 +118,7 @@ def test_the_error_of_a_topic_is_raised(node: Node, reader: BrokerReader) -> Non
     node.answers[DESCRIBE_TOPICS] = lambda: page(("b", []), error=Error.UNKNOWN_TOPIC_OR_PARTITION)
 
     with pytest.raises(Uncaught, match="This server does not host this topic-partition"):
-        reader.described(["b"])
+        reader.describe(["b"])
 
 
 def test_brokers_without_eligible_leaders_are_asked_for_their_metadata(node: Node, reader: BrokerReader) -> None:
@@ -134,14 +134,14 @@ def test_brokers_without_eligible_leaders_are_asked_for_their_metadata(node: Nod
 
     node.answers[METADATA] = with_topic
 
-    (found,) = reader.described(["b"])
+    (found,) = reader.describe(["b"])
 
     assert found.partitions == [PartitionInfo(0, 101, (101, 102), (101,), None, None)]
-    assert found == reader.described_by_id(ID)[0]
+    assert found == reader.describe_by_id(ID)[0]
     with pytest.raises(Uncaught, match="Topic c not found"):
-        reader.described(["c"])
+        reader.describe(["c"])
     with pytest.raises(Uncaught, match="TopicId AAAAAAAAAAAAAAAAAAAAAA not found"):
-        reader.described_by_id(bytes(16))
+        reader.describe_by_id(bytes(16))
 
 
 def test_topics_are_in_the_order_of_the_maps_of_stocks_client() -> None:

@@ -22,7 +22,15 @@ from tests.controller.server.processes import free_port, running
 from tests.tools.kraftctl.cluster.test_features import GHOST, REGISTERED_MS, with_ghost
 from tests.tools.kraftctl.cluster.test_quorum_calls import member, view
 from tools.client.connection import Connection
-from tools.kraftctl.cluster.controllers import LEVEL_MAX, UNREGISTERED, WIDENED, ghosts, remove, require_gone, widened
+from tools.kraftctl.cluster.controllers import (
+    LEVEL_MAX,
+    UNREGISTERED,
+    WIDENED,
+    ghosts,
+    remove,
+    require_gone,
+    wide_registration,
+)
 from tools.kraftctl.cluster.quorum_calls import Quorum
 from tools.kraftctl.main import main
 from tools.kraftctl.points.places import Place, read
@@ -61,7 +69,7 @@ def test_voters_observers_and_unknown_ids_are_refused(image: NotingImage) -> Non
 
 
 def test_a_widened_registration_supports_every_level_and_listens_nowhere(image: NotingImage) -> None:
-    request = widened(GHOST, bytes(16), image)
+    request = wide_registration(GHOST, bytes(16), image)
 
     levels = {each.name: (each.min_supported_version, each.max_supported_version) for each in request.features}
     assert levels.keys() >= {"metadata.version", "kraft.version", "group.version"}

@@ -8,7 +8,7 @@ import pytest
 
 from records.errors import Error
 from tools.client.quorum import Member, View
-from tools.kraftctl.cluster.quorum_calls import may_pass, observe, seen_between
+from tools.kraftctl.cluster.quorum_calls import compare_views, may_pass, observe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,14 +35,14 @@ def test_only_a_fetch_after_the_first_view_is_a_sign_of_life() -> None:
     parked = member(3, fetched_ms=1_500)
     last = view(member(1), member(2, fetched_ms=2_500), parked, observers=(member(3, 100, 2_400, "new"),))
 
-    seen = seen_between(first, last)
+    seen = compare_views(first, last)
 
     assert seen.alive == {(1, "d1"), (2, "d2"), (3, "new3")}
 
 
 def test_a_replica_has_caught_up_when_it_has_what_was_committed_at_the_begin() -> None:
     first = view(member(1), member(2), member(3))
-    seen = seen_between(first, view(member(1), member(2, 99, 2_500), member(3, 100, 2_500)))
+    seen = compare_views(first, view(member(1), member(2, 99, 2_500), member(3, 100, 2_500)))
 
     assert [seen.is_caught_up(each) for each in seen.view.voters.values()] == [True, False, True]
 

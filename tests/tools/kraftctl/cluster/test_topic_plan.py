@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from controller.state.partitions.partition import Partition
 from controller.state.tables.brokers import Broker
-from tools.kraftctl.cluster.topic_plan import ADDED_MAX, Alteration, CannotAlter, Move, Plan, plan, resized
+from tools.kraftctl.cluster.topic_plan import ADDED_MAX, Alteration, CannotAlter, Move, Plan, plan, resize
 from tools.offline.image import Image, Topic
 
 ID = bytes(15) + b"\7"
@@ -147,7 +147,7 @@ def test_every_target_has_distinct_active_brokers_and_keeps_replicas_if_possible
     existing = {number: partition(*replicas) for number, replicas in enumerate(lists)}
     brokers = {number: broker(number, "ab"[number % 2]) for number in range(1, 7)}
 
-    targets = resized(brokers, existing, len(lists) + added, factor)
+    targets = resize(brokers, existing, len(lists) + added, factor)
 
     assert sorted(targets) == list(range(len(lists) + added))
     for number, target in targets.items():

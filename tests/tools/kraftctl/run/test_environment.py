@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.config.values.definition import ConfigError
-from tools.kraftctl.run.environment import DEFAULT_PROPERTIES, container_properties, key_of, mapped
+from tools.kraftctl.run.environment import DEFAULT_PROPERTIES, container_properties, key_of, keys_of_environment
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_only_variables_for_the_server_are_mapped() -> None:
         "KAFKA_LOG4J_ROOT_LOGLEVEL": "WARN", "CLUSTER_ID": "x", "PATH": "/bin", "KAFKA_": "nothing",
     }  # fmt: skip
 
-    assert mapped(environment) == {"node.id": "3"}
+    assert keys_of_environment(environment) == {"node.id": "3"}
 
 
 def test_variables_override_a_mounted_file() -> None:
