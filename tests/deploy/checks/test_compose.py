@@ -11,7 +11,7 @@ import yaml
 
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
-from tools.kraftctl.run.environment import container_properties, mapped
+from tools.kraftctl.run.environment import container_properties, keys_of_environment
 
 COMPOSE = Path(__file__).parents[3] / "deploy" / "compose" / "compose.yaml"
 CONTROLLERS = ["controller-1", "controller-2", "controller-3"]
@@ -57,7 +57,7 @@ def test_each_node_accepts_the_configuration_of_its_controller_service(services:
 def test_the_broker_is_configured_for_these_controllers(services: dict[str, Any]) -> None:
     environment = services["broker"]["environment"]
 
-    config = NodeConfig(mapped(environment))
+    config = NodeConfig(keys_of_environment(environment))
     controller = services["controller-1"]["environment"]
 
     assert config.process_roles == ("broker",)

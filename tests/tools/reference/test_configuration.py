@@ -75,4 +75,4 @@ def test_the_keys_that_the_page_says_are_used_are_those_that_the_code_reads() ->
 
 
 def test_html_of_a_text_cannot_end_a_row_of_the_table() -> None:
-    assert reference._escaped("a\n<code>x|y</code> <script>") == "a `x\\|y` &lt;script>"
+    assert reference._escape("a\n<code>x|y</code> <script>") == "a `x\\|y` &lt;script>"
