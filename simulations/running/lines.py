@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # What of `records` a node runs: codec, frames and batches.
 RECORDS = (
-    "batch", "codec", "control", "control_batch", "crc", "data", "decoding", "encoding", "errors", "frame", "headers",
-    "registry", "schema", "uuids", "wire",
+    "batch", "codec", "control", "control_batch", "crc", "data", "errors", "frame", "generation.decoding",
+    "generation.encoding", "headers", "registry", "schema", "uuids", "wire",
 )  # fmt: skip
 PACKAGES = ("raft", "controller")
 

@@ -56,7 +56,7 @@ HTTP = (
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
     "controller.config.documentation", "controller.config.file", "controller.config.kubernetes",
-    "controller.node.audit.audit_log", "controller.node.file_descriptors", "controller.node.logging.log_events",
+    "controller.node.audit", "controller.node.file_descriptors", "controller.node.logging.log_events",
     "controller.node.logging.logs", "controller.node.long_thread", "controller.security", "controller.server.grpc",
     "controller.server.identity", "controller.server.door", "controller.server.self_checks",
     "controller.server.service_manager", "controller.server.stack_dumps", "controller.server.start",

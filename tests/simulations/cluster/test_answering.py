@@ -31,7 +31,7 @@ class World:
         chain = SimpleNamespace(at=lambda _offset: None)
         self.brokers = {}
         self.state = SimpleNamespace(
-            end_offset=log_end, brokers=self.brokers, partitions=SimpleNamespace(led_by=lambda _broker: ()),
+            end_offset=log_end, brokers=self.brokers, partitions=SimpleNamespace(rows_led_by=lambda _broker: ()),
             transaction_start=-1,
         )  # fmt: skip
         self.controller = SimpleNamespace(is_active=True, state=self.state, env=SimpleNamespace(epoch=3), replay=None)
@@ -39,7 +39,7 @@ class World:
         self.process = SimpleNamespace(
             node=SimpleNamespace(id=1), life=1, controller=self.controller, replica=replica, connections={7: None}
         )
-        log_rules = SimpleNamespace(settled_before=lambda offset: min(offset, settled))
+        log_rules = SimpleNamespace(last_settled_offset=lambda offset: min(offset, settled))
         self.shown = -1
         looks = {DescribeClusterRequest: lambda _state, _request: [self.shown]}
         ledger = SimpleNamespace(shadow=lambda _process: chain)

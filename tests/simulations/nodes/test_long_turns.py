@@ -26,7 +26,7 @@ class Queue:
     def add(self, request: Waiting) -> None:
         self.requests.append(request)
 
-    def done(self, principal: str, taken_s: float) -> None:
+    def on_done(self, principal: str, taken_s: float) -> None:
         pass
 
     def drop(self, connection: int) -> None:
@@ -57,7 +57,7 @@ def test_turns_with_rests_are_well() -> None:
     for number, user in ((0, "ann"), (1, "bob"), (0, "ann")):
         checked.queue.begin(number)
         checked.now_s += 0.5
-        checked.queue.done(user, 0.1)
+        checked.queue.on_done(user, 0.1)
         checked.now_s += 0.1
 
     assert checked.turns.served == {"ann": 2, "bob": 1}
@@ -76,7 +76,7 @@ def test_a_turn_out_of_turn_is_a_violation(rest_s: float, number: int, is_done: 
     checked = Checked()
     checked.queue.begin()
     if is_done:
-        checked.queue.done("ann", 0.1)
+        checked.queue.on_done("ann", 0.1)
     checked.now_s += rest_s
     checked.held += [None] * held
 
@@ -89,7 +89,7 @@ def test_a_turn_out_of_turn_is_a_violation(rest_s: float, number: int, is_done: 
 def test_requests_of_a_closed_connection_have_no_turn() -> None:
     checked = Checked()
     checked.queue.begin()
-    checked.queue.done("ann", 0.0)
+    checked.queue.on_done("ann", 0.0)
 
     checked.queue.drop(3)
     checked.queue.begin()
