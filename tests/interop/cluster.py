@@ -162,6 +162,10 @@ class Cluster:
         for node in [*self.controllers.values(), *self.brokers.values()]:
             arguments = ["format", "-t", CLUSTER_ID, "-c", str(node.properties), *options]
             if node.role == "controller" and controllers_by == OURS:
+                # A stock node of 4.3 takes the format of 4.4 for none, and begins without the other features.
+                is_given = any(option == "--release-version" or "metadata.version" in option for option in options)
+                if node.kind == STOCK and self.stock.version < CURRENT.name and not is_given:
+                    arguments += ["--release-version", self.stock.release]
                 subprocess.run([str(BIN / "kafka-storage"), *arguments], check=True, capture_output=True)
             else:
                 done = self.stock.tool("storage", *arguments)
@@ -185,8 +189,14 @@ class Cluster:
         return int(describe_quorum(self.controllers[self.leader()].port, self.context).high_watermark)
 
     def await_leader(self, seconds: float = 30.0) -> int:
-        eventually(self.leader, "an active controller", seconds)
-        return self.leader()
+        found: list[int] = []
+
+        def is_there() -> bool:
+            found.append(self.leader())
+            return bool(found[-1])
+
+        eventually(is_there, "an active controller", seconds)
+        return found[-1]
 
     def tool(self, name: str, *arguments: str, stdin: str | None = None, seconds: float = 90) -> str:
         """Run a stock tool that must succeed; returns what it printed."""

@@ -29,12 +29,12 @@ ROWS: tuple[tuple[str, str, Edit], ...] = (
      Edit(f"{HANDLERS}.isr", "check", "return Error.INVALID_UPDATE_VERSION", "return Error.FENCED_LEADER_EPOCH")),
     ("code", "a SCRAM credential that is not there: UNACCEPTABLE_CREDENTIAL",
      Edit(
-         f"{HANDLERS}.scram", "_check_deletion",
+         f"{HANDLERS}.security.scram", "_check_deletion",
          "ApiError(Error.RESOURCE_NOT_FOUND, ...)", "ApiError(Error.UNACCEPTABLE_CREDENTIAL, ...)",
      )),
     ("code", "a token of another owner: DELEGATION_TOKEN_AUTHORIZATION_FAILED",
      Edit(
-         f"{HANDLERS}.delegation_tokens", "usable_token",
+         f"{HANDLERS}.security.delegation_tokens", "usable_token",
          "(None, Error.DELEGATION_TOKEN_OWNER_MISMATCH)",
          "(None, Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED)",
      )),
@@ -51,7 +51,7 @@ ROWS: tuple[tuple[str, str, Edit], ...] = (
      Edit(f"{HANDLERS}.client_quotas", "changes", "not _is_same(current.get(key), value)", "True")),
     ("order", "SCRAM credentials in the order of the request",
      Edit(
-         f"{HANDLERS}.scram", "alter_user_scram_credentials",
+         f"{HANDLERS}.security.scram", "alter_user_scram_credentials",
          "for name in hash_order(deletions, pause=pause):\n"
          "    ...\n"
          "for name in hash_order(upsertions, pause=pause):\n"
