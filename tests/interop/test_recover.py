@@ -112,9 +112,12 @@ def test_static_voters_lead_again_by_the_printed_steps(
     tmp_path: Path, stock: Stock, kind: str, options: tuple[str, ...]
 ) -> None:
     with cluster(tmp_path, stock, [kind] * 3, brokers=0, controllers_by=kind) as found:
+        survivor = found.controllers[1]
+        log = survivor.directory / "__cluster_metadata-0" / f"{0:020}.log"
+        # The other two elect a leader without it.
+        eventually(log.exists, "the survivor has a log")
         end = found.high_watermark()
         found.end()
-        survivor = found.controllers[1]
         for number in (2, 3):
             shutil.rmtree(found.controllers[number].directory)
         given = [*options, str(survivor.properties)] if options == ("-c",) else [*options]

@@ -140,6 +140,7 @@ public final class Process {
         if (jaas != null) {
             properties.setProperty("kraft.jaas.config.path", jaas);
         }
+        properties.setProperty("kraft.release", "4.3");
         httpPort = freePort();
         properties.setProperty("kraft.http.listener", "127.0.0.1:" + httpPort);
         try (var out = Files.newOutputStream(file)) {
