@@ -53,6 +53,8 @@ def lost_at_the_end(checks: LogChecks) -> None:
 
 
 def other_snapshot(checks: LogChecks) -> None:
+    checks.saw_snapshot(1, f"{0:020}-{0:010}.checkpoint", "aa")
+    checks.saw_snapshot(2, f"{0:020}-{0:010}.checkpoint", "bb")
     checks.saw_snapshot(1, "7-1.checkpoint", "aa")
     checks.saw_snapshot(2, "7-1.checkpoint", "bb")
 
