@@ -15,6 +15,7 @@ from tests.deploy.strimzi.operator_rules import Entry, Voter, differences, may_r
 from tests.deploy.strimzi.pods import AGENT, Pods
 from tests.deploy.strimzi.rendered import secrets
 from tests.raft.network.certificates import needs_openssl
+from tools.command_line.java_texts import Uncaught
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,13 @@ def await_roll(pods: Pods, node_id: int, seconds: float = 30) -> tuple[int, list
     """The leader and the voters, once the operator would roll this node."""
     end = time.monotonic() + seconds
     while True:
-        leader_id, voters = pods.quorum()
+        try:
+            leader_id, voters = pods.quorum()
+        except Uncaught as error:
+            # Until the first level of metadata.version is committed; the operator asks again, too.
+            if "There is no finalized MetadataVersion" not in str(error):
+                raise
+            leader_id, voters = -1, []
         if leader_id >= 0 and may_roll(voters, leader_id, node_id):
             return leader_id, voters
         assert time.monotonic() < end, (leader_id, voters)
