@@ -150,12 +150,17 @@ class Cluster:
         }
         if node.role == "controller":
             # Ours is of the release beside it, so that both may be compared; its format is at that release's level.
-            if node.kind == OURS and self.stock.version < CURRENT.name:
+            if node.kind == OURS and self.is_older:
                 settings = {RELEASE: KAFKA_4_3.name, **settings}
             settings = {
                 key: value for key, value in settings.items() if not key.startswith(("offsets.", "transaction."))
             }
         node.properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+
+    @property
+    def is_older(self) -> bool:
+        """Whether stock is of a release before that of a node of ours without `kraft.release`."""
+        return self.stock.version < CURRENT.name
 
     def format(self, *options: str, controllers_by: str = OURS) -> None:
         """Format all directories: controllers' by our tool or by stock's, brokers' by stock's."""
@@ -164,7 +169,7 @@ class Cluster:
             if node.role == "controller" and controllers_by == OURS:
                 # A stock node of 4.3 takes the format of 4.4 for none, and begins without the other features.
                 is_given = any(option == "--release-version" or "metadata.version" in option for option in options)
-                if node.kind == STOCK and self.stock.version < CURRENT.name and not is_given:
+                if node.kind == STOCK and self.is_older and not is_given:
                     arguments += ["--release-version", self.stock.release]
                 subprocess.run([str(BIN / "kafka-storage"), *arguments], check=True, capture_output=True)
             else:
