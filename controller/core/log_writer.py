@@ -105,8 +105,7 @@ def frame(env: Env, pieces: Sequence[Piece]) -> tuple[bytes, int]:
 def replay(state: State, env: Env, pieces: Sequence[Piece], count: int) -> int:
     """Replay one batch of so many records; returns its first offset."""
     base_offset = offset = state.end_offset
-    for piece in pieces:
-        env.slices.pause()
+    for piece in env.slices.spread(pieces):
         if isinstance(piece.what, Group):
             state.replay_changes(PartitionChanges([piece.what]), offset)
         else:

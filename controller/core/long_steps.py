@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BROKER_HEARTBEAT = 63
-# The entries between two pauses where each of them takes a microsecond or two.
+# The entries between two pauses where each of them takes some microseconds.
 SPREAD = 50
 
 
@@ -113,9 +113,12 @@ class LongSteps(Slices):
         return entries if self.present is None else self._with_pauses(iter(entries))
 
     def _with_pauses(self, entries: Iterator[T]) -> Iterator[T]:
-        while some := tuple(islice(entries, SPREAD)):
+        # Few at first, so that a simulation, whose requests are small, has pauses between their entries too.
+        size = 1
+        while some := tuple(islice(entries, size)):
             self.pause()
             yield from some
+            size = min(2 * size, SPREAD)
 
     def hold(self, reads: Callable[[], Reads]) -> None:
         step = self.present

@@ -55,6 +55,8 @@ def on_committed_part(controller: Controller, event: CommittedPart) -> None:
             state.acls.freeze()
         controller.replay = BatchReplay(state, event.data, batch)
     controller.replay.go_on(event.records)
+    if controller.env.access is not None:
+        state.acls.prepare()
 
 
 def end_replay(controller: Controller) -> list[Appended]:
@@ -63,7 +65,8 @@ def end_replay(controller: Controller) -> list[Appended]:
     if replay is None:
         return []
     replay.end()
-    controller.state.acls.thaw()
+    if controller.env.access is not None:
+        controller.state.acls.thaw()
     return [appended_batch(replay.batch)]
 
 

@@ -11,6 +11,8 @@ from records.schema import schema_of
 from records.wire import read_uvarint, uvarint
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from records.schema import Field
@@ -67,6 +69,17 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.offsets)
+
+    def parts(self, size: int) -> Iterator[Columns]:
+        """The same records in parts of so many at most."""
+        for start in range(0, len(self), size):
+            end = start + size
+            fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("record", "version")}
+            yield Columns(
+                self.record,
+                self.version,
+                **{name: None if field is None else field[start:end] for name, field in fields.items()},
+            )
 
     def __repr__(self) -> str:
         return f"Columns({self.record.__name__} v{self.version}, {len(self)} records)"

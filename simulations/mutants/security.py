@@ -313,7 +313,7 @@ MUTANTS = (
     ),
     _row(
         "A52", "an ACL does not count while its removal is not committed", "authorizer", ("W10",),
-        Edit(ACLS, "Acls._settle", "index.put(key, before[key])", "pass"),
+        Edit(ACLS, "Acls._settle", "before[key]", "None"),
     ),
     _row(
         "A31", "an ACL that is removed stays in force", "authorizer", ("W10",),

@@ -134,7 +134,7 @@ class Columns:
         width = max(len(replicas), len(isr))
         if width > self.positions and width <= POSITIONS_MAX and not partition.is_reassigning:
             self.widen(width)
-        is_wide = width > self.positions or min(replicas, default=0) < 0 or min(isr, default=0) < 0
+        is_wide = width > self.positions or (replicas and min(replicas) < 0) or (isr and min(isr) < 0)
         number_of = self.directory_ids.number
         _write(self._replica_cells, row, replicas)
         _write(self._isr_cells, row, isr)
@@ -253,5 +253,9 @@ def _list_cells(cells: list[int]) -> tuple[int, ...]:
 
 def _write(cells: list[memoryview], row: int, values: tuple[int, ...] | list[int]) -> None:
     count = len(values)
+    if count == len(cells):
+        for cell, value in zip(cells, values, strict=True):
+            cell[row] = value
+        return
     for position, cell in enumerate(cells):
         cell[row] = values[position] if position < count else NOBODY

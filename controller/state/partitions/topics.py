@@ -65,6 +65,11 @@ class Topic:
             return sorted(rows)
         return [partition_id for partition_id, row in enumerate(rows) if row != NO_ROW]
 
+    def list_rows(self) -> Iterable[int]:
+        """The rows of the partitions, in the order of `rows`; NO_ROW in gaps."""
+        rows = self.rows
+        return rows.values() if isinstance(rows, dict) else rows
+
     def partition_count(self) -> int:
         rows = self.rows
         return len(rows) - rows.count(NO_ROW) if isinstance(rows, array) else len(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from controller.state.tables.acl import WILDCARD, PatternType, Permission
 
@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from controller.state.tables.acl import Acl
+
+# As plain numbers: the members of an IntEnum take twice as long to find and to compare.
+_ALLOW, _LITERAL, _PREFIXED = int(Permission.ALLOW), int(PatternType.LITERAL), int(PatternType.PREFIXED)
+# The map of what principals are allowed, among the maps of patterns.
+_PAIRS = -1
 
 # Principal as `Type:Name` -> the ACLs of one resource pattern.
 OfPattern = dict[str, list["Acl"]]
@@ -22,7 +27,7 @@ class AclIndex:
     prefixed ACLs of the type have: its cost does not grow with the number of ACLs.
     """
 
-    __slots__ = ("_allowing", "_by_id", "_literal", "_prefix_lengths", "_prefixed")
+    __slots__ = ("_allowing", "_before", "_by_id", "_literal", "_prefix_lengths", "_prefixed")
 
     def __init__(self) -> None:
         self._by_id: dict[bytes, Acl] = {}
@@ -32,84 +37,128 @@ class AclIndex:
         self._prefix_lengths: dict[int, dict[int, int]] = {}
         # Resource type and principal -> host and operation of the ACLs that allow -> their number.
         self._allowing: dict[tuple[int, str], dict[tuple[str, int], int]] = {}
+        # Since `hide`: what the changed entries of these maps were, by map and key.
+        self._before: dict[tuple[int, int, str], Any] | None = None
 
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def put(self, id_: bytes, acl: Acl | None) -> None:
-        """Set the ACL of this id; None removes it."""
-        if self._by_id.get(id_) == acl:
-            return
-        old = self._by_id.pop(id_, None)
-        if old is not None:
-            self._drop(old)
-        if acl is not None:
-            self._by_id[id_] = acl
-            self._add(acl)
+    def put_all(self, changes: Iterable[tuple[bytes, Acl | None]]) -> None:
+        """Set the ACL of each id; None removes it."""
+        by_id, literal, prefixed, allowing = self._by_id, self._literal, self._prefixed, self._allowing
+        for id_, acl in changes:
+            old = by_id.get(id_)
+            if old == acl:
+                continue
+            if old is not None:
+                del by_id[id_]
+                if self._before is not None:
+                    self._keep(self._before, old)
+                self._drop(old)
+            if acl is None:
+                continue
+            if self._before is not None:
+                self._keep(self._before, acl)
+            by_id[id_] = acl
+            resource_type, name, pattern_type, principal, host, operation, permission = acl
+            if permission == _ALLOW:
+                pairs = allowing.get((resource_type, principal))
+                if pairs is None:
+                    pairs = allowing[resource_type, principal] = {}
+                pair = host, operation
+                pairs[pair] = pairs.get(pair, 0) + 1
+            key = resource_type, name
+            patterns = prefixed if pattern_type == _PREFIXED else literal
+            of_pattern = patterns.get(key)
+            if of_pattern is None:
+                patterns[key] = {principal: [acl]}
+                if patterns is prefixed:
+                    lengths = self._prefix_lengths.setdefault(resource_type, {})
+                    length = len(name)
+                    lengths[length] = lengths.get(length, 0) + 1
+            elif principal in of_pattern:
+                of_pattern[principal].append(acl)
+            else:
+                of_pattern[principal] = [acl]
+
+    def hide(self) -> None:
+        """Decisions rest on the ACLs of now until `show`, whatever is put meanwhile."""
+        self._before = {}
+
+    def show(self) -> None:
+        """Decisions rest on all that was put."""
+        self._before = None
+        for lengths in self._prefix_lengths.values():
+            for length in [length for length, count in lengths.items() if not count]:
+                del lengths[length]
 
     def patterns(self, resource_type: int, name: str) -> Iterator[OfPattern]:
         """The ACLs of each pattern that covers a resource: its literal name, prefixes of it, the wildcard."""
-        literal = self._literal
-        found = literal.get((resource_type, name))
+        found = self._find(_LITERAL, resource_type, name)
         if found is not None:
             yield found
         lengths = self._prefix_lengths.get(resource_type)
         if lengths is not None:
-            prefixed = self._prefixed
             for length in lengths:
                 if length <= len(name):
-                    found = prefixed.get((resource_type, name[:length]))
+                    found = self._find(_PREFIXED, resource_type, name[:length])
                     if found is not None:
                         yield found
         # As in stock, the wildcard does not cover a name that begins with it.
         if not name.startswith(WILDCARD):
-            found = literal.get((resource_type, WILDCARD))
+            found = self._find(_LITERAL, resource_type, WILDCARD)
             if found is not None:
                 yield found
 
     def allowing(self, resource_type: int, principal: str) -> Iterable[tuple[str, int]]:
         """The hosts and operations that ACLs of a principal allow, on some resource of a type, each pair once."""
-        return self._allowing.get((resource_type, principal), ())
+        found: Iterable[tuple[str, int]] | None
+        if self._before and (_PAIRS, resource_type, principal) in self._before:
+            found = self._before[_PAIRS, resource_type, principal]
+        else:
+            found = self._allowing.get((resource_type, principal))
+        return found or ()
 
-    def _add(self, acl: Acl) -> None:
-        if acl.permission_type == Permission.ALLOW:
-            pairs = self._allowing.setdefault((acl.resource_type, acl.principal), {})
-            pair = acl.host, acl.operation
-            pairs[pair] = pairs.get(pair, 0) + 1
-        is_prefixed = acl.pattern_type == PatternType.PREFIXED
-        patterns = self._prefixed if is_prefixed else self._literal
-        key = acl.resource_type, acl.resource_name
-        of_pattern = patterns.get(key)
-        if of_pattern is None:
-            of_pattern = patterns[key] = {}
-            if is_prefixed:
-                lengths = self._prefix_lengths.setdefault(acl.resource_type, {})
-                length = len(acl.resource_name)
-                lengths[length] = lengths.get(length, 0) + 1
-        of_pattern.setdefault(acl.principal, []).append(acl)
+    def _find(self, pattern_type: int, resource_type: int, name: str) -> OfPattern | None:
+        """The ACLs of one pattern."""
+        if self._before and (pattern_type, resource_type, name) in self._before:
+            found: OfPattern | None = self._before[pattern_type, resource_type, name]
+            return found
+        return (self._prefixed if pattern_type == _PREFIXED else self._literal).get((resource_type, name))
+
+    def _keep(self, before: dict[tuple[int, int, str], Any], acl: Acl) -> None:
+        """Keep the entries of an ACL, which are about to change."""
+        pattern_type = _PREFIXED if acl.pattern_type == _PREFIXED else _LITERAL
+        key = pattern_type, acl.resource_type, acl.resource_name
+        if key not in before:
+            of_pattern = self._find(*key)
+            before[key] = of_pattern and {principal: list(acls) for principal, acls in of_pattern.items()}
+        key = _PAIRS, acl.resource_type, acl.principal
+        if key not in before:
+            before[key] = tuple(self._allowing.get(key[1:], ()))
 
     def _drop(self, acl: Acl) -> None:
-        if acl.permission_type == Permission.ALLOW:
-            pairs, pair = self._allowing[acl.resource_type, acl.principal], (acl.host, acl.operation)
-            pairs[pair] -= 1
-            if not pairs[pair]:
+        resource_type, name, pattern_type, principal, host, operation, permission = acl
+        if permission == _ALLOW:
+            pairs, pair = self._allowing[resource_type, principal], (host, operation)
+            if pairs[pair] > 1:
+                pairs[pair] -= 1
+            else:
                 del pairs[pair]
-            if not pairs:
-                del self._allowing[acl.resource_type, acl.principal]
-        is_prefixed = acl.pattern_type == PatternType.PREFIXED
-        patterns = self._prefixed if is_prefixed else self._literal
-        key = acl.resource_type, acl.resource_name
-        of_pattern = patterns[key]
-        of_principal = of_pattern[acl.principal]
-        of_principal.remove(acl)
-        if of_principal:
+                if not pairs:
+                    del self._allowing[resource_type, principal]
+        patterns = self._prefixed if pattern_type == _PREFIXED else self._literal
+        of_pattern = patterns[resource_type, name]
+        of_principal = of_pattern[principal]
+        if len(of_principal) > 1:
+            of_principal.remove(acl)
             return
-        del of_pattern[acl.principal]
+        del of_pattern[principal]
         if of_pattern:
             return
-        del patterns[key]
-        if is_prefixed:
-            lengths, length = self._prefix_lengths[acl.resource_type], len(acl.resource_name)
+        del patterns[resource_type, name]
+        if patterns is self._prefixed:
+            lengths, length = self._prefix_lengths[resource_type], len(name)
             lengths[length] -= 1
-            if not lengths[length]:
+            if not lengths[length] and self._before is None:
                 del lengths[length]

@@ -42,7 +42,7 @@ class Acls(Table[bytes, Acl]):
             return index
         if index is None:
             index = self._index = AclIndex()
-            self._touch(*self)
+            self._touch_all()
         if self._pending and (self._is_touched or self.log.undo.stable != self._stable):
             self._settle(index)
         return index
@@ -76,12 +76,21 @@ class Acls(Table[bytes, Acl]):
         self._pending.clear()
 
     def freeze(self) -> None:
-        """Keep the index as it is until `thaw`: records of a batch are replayed, but not all of them yet."""
-        self.index()
+        """Decisions rest on the ACLs of now until `thaw`: records of a batch are replayed, but not all of them yet."""
+        index = self.index()
         self._is_loading = True
+        if index is not None:
+            index.hide()
+
+    def prepare(self) -> None:
+        """Take what was replayed since `freeze` into the index, hidden, so that `thaw` need not do it at once."""
+        if self._index is not None and self._pending and not self.log.uncommitted:
+            self._settle(self._index)
 
     def thaw(self) -> None:
         self._is_loading = False
+        if self._index is not None:
+            self._index.show()
 
     def settle(self) -> None:
         """The snapshot was loaded whole."""
@@ -89,7 +98,7 @@ class Acls(Table[bytes, Acl]):
         self._pending.clear()
         if self._index is not None:
             self._index = AclIndex()
-            self._touch(*self)
+            self._touch_all()
 
     def _count(self, old: Acl | None, new: Acl | None) -> None:
         counts = self._counts
@@ -100,21 +109,25 @@ class Acls(Table[bytes, Acl]):
             if not counts[old]:
                 del counts[old]
 
-    def _touch(self, *keys: bytes) -> None:
+    def _touch(self, key: bytes) -> None:
         if self._index is not None:
-            self._pending.update(dict.fromkeys(keys))
+            self._pending[key] = None
             self._is_touched = True
 
+    def _touch_all(self) -> None:
+        self._pending = dict.fromkeys(self)
+        self._is_touched = True
+
     def _settle(self, index: AclIndex) -> None:
-        uncommitted = self.log.uncommitted
-        # An ACL may be committed while its removal is not: until then it counts.
-        before = self.log.undo.first_olds(self.log)
-        for key in list(self._pending):
-            if key in uncommitted:
-                index.put(key, before[key])
-            else:
-                index.put(key, self.get(key))
-                del self._pending[key]
+        pending, uncommitted = self._pending, self.log.uncommitted
+        if uncommitted:
+            # An ACL may be committed while its removal is not: until then it counts.
+            before = self.log.undo.first_olds(self.log)
+            self._pending = {key: None for key in pending if key in uncommitted}
+            index.put_all([(key, before[key] if key in uncommitted else self.get(key)) for key in pending])
+        else:
+            self._pending = {}
+            index.put_all(zip(pending, map(self.get, pending), strict=True))
         self._is_touched = False
         self._stable = self.log.undo.stable
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -178,6 +179,31 @@ def test_the_acls_are_those_before_the_batch_until_all_of_it_is_replayed() -> No
     assert index is not None
     assert between == [[], []]
     assert [list(index.allowing(type_, "User:ann")) for type_ in (4, 2)] == [[("*", 8)], [("*", 3)]]
+
+
+def test_the_last_part_and_the_next_decision_take_no_longer_for_a_large_batch_of_acls() -> None:
+    def calls_at_the_end(count: int) -> int:
+        pair = Pair(allowing(*(f"name-{number}" for number in range(count))))
+        pair.standby.state.acls.index()
+        while pair.replay_part(50):
+            pass
+        calls = 0
+
+        def count_call(_frame: Any, event: str, _argument: Any) -> None:
+            nonlocal calls
+            calls += event in {"call", "c_call"}
+
+        sys.setprofile(count_call)
+        try:
+            pair.standby.step(Committed(pair.data))
+            pair.standby.state.acls.index()
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    calls_at_the_end(50)  # what is made at the first use of anything
+
+    assert calls_at_the_end(2000) < calls_at_the_end(500) + 50
 
 
 def test_no_snapshot_is_taken_of_a_part_of_a_batch() -> None:

@@ -45,8 +45,7 @@ def action(
 
 def index(*acls: Acl) -> AclIndex:
     found = AclIndex()
-    for number, each in enumerate(acls):
-        found.put(bytes([number]), each)
+    found.put_all((bytes([number]), each) for number, each in enumerate(acls))
     return found
 
 

@@ -139,11 +139,17 @@ def test_records_written_as_columns_are_read_as_columns(drawn: tuple[list[Any], 
     body, count = batch_body([rows_of(records, version)])
     data = seal(body, count, 1000, 1, 5)
 
-    found = [pair for part in scan(data, next(batches(data)), rows_min=rows_min) for pair in as_records(part)]
+    columns = list(scan(data, next(batches(data)), rows_min=rows_min))
+    found = [pair for part in columns for pair in as_records(part)]
 
     assert sorted(found, key=lambda pair: pair[0]) == [
         (1000 + place, (record, version)) for place, record in enumerate(records)
     ]
+    for part in columns:
+        if isinstance(part, Columns):
+            some = list(part.parts(rows_min))
+            assert max(map(len, some)) <= rows_min
+            assert [pair for each in some for pair in as_records(each)] == as_records(part)
 
 
 def test_a_batch_of_rows_and_values_equals_that_of_build_batch() -> None:

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from controller.state.partitions.bulk_batches import load_batch, messages, replay_batch
+from controller.state.partitions.bulk_batches import BatchReplay, load_batch, messages, replay_batch
 from controller.state.state import ReplayError, State
 from records.batch import CorruptBatch, batches, build_batch
 from records.bulk.bulk_shapes import Columns
@@ -12,6 +12,7 @@ from records.bulk.rows import scan
 from records.frame import encode_record
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, NoOpRecord
+from records.schema import replace
 from records.wire import DecodeError
 from tests.controller.lives import new_topic, partitions_of
 
@@ -92,6 +93,25 @@ def test_topics_and_their_partitions_may_be_in_any_order():
 
     assert sorted(topic.name for topic, _, _ in state.partitions) == ["t"] * 50 + ["u"] * 50
     assert [topic.partition_count() for topic in state.topics.values()] == [50, 50]
+
+
+def test_very_many_partitions_are_replayed_some_at_a_time():
+    state, plain = State(), State()
+    records = [TOPIC, *(replace(some_partitions(1)[0], partition_id=number) for number in range(2500))]
+    data = batch_of(records)
+    (batch,) = batches(data)
+
+    part = BatchReplay(state, data, batch)
+    counts = []
+    while not part.is_at_end:
+        part.go_on(1)
+        counts.append(state.partitions.count)
+    part.end()
+    for offset, record in enumerate(records):
+        plain.replay(record, offset)
+
+    assert counts == [0, 1000, 2000, 2500, 2500]
+    assert state.contents() == plain.contents()
 
 
 def test_columns_can_be_read_as_the_records_they_were_made_from():

@@ -149,3 +149,27 @@ def test_the_metric_counts_follow_each_change():
         seen.append(state.partitions.counts())
 
     assert seen == [(4, 0, 0), (4, 1, 1), (4, 0, 1), (4, 0, 0)]
+
+
+def test_the_rows_of_very_many_removed_topics_are_freed_some_at_a_time():
+    state = State()
+    ids = [number.to_bytes(16, "big") for number in range(1, 2501)]
+    for number, topic_id in enumerate(ids):
+        state.replay(TopicRecord(name=f"topic-{number}", topic_id=topic_id), state.end_offset)
+        state.replay(
+            PartitionRecord(
+                partition_id=0, topic_id=topic_id, replicas=(1,), isr=(1,), removing_replicas=(), adding_replicas=()
+            ),
+            state.end_offset,
+        )
+    state.commit(state.end_offset)
+    for topic_id in ids:
+        state.replay(RemoveTopicRecord(topic_id=topic_id), state.end_offset)
+
+    freed = []
+    for _ in range(4):
+        state.commit(state.end_offset)
+        freed.append(sum(topic is None for topic in state.partitions.topics))
+
+    assert freed == [1000, 2000, 2500, 2500]
+    assert sorted(state.partitions.take_rows(2500).tolist()) == list(range(2500))

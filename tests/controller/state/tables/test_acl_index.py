@@ -35,7 +35,7 @@ def test_the_index_finds_what_a_scan_of_all_acls_finds() -> None:
     for _ in range(2000):
         id_ = bytes([rng.randrange(40)])
         acl = random_acl(rng) if rng.random() < 0.6 else None
-        index.put(id_, acl)
+        index.put_all([(id_, acl)])
         if acl is None:
             acls.pop(id_, None)
         else:
@@ -55,10 +55,33 @@ def test_the_index_keeps_nothing_of_removed_acls() -> None:
     rng = Random(3)
     index = AclIndex()
     for number in range(50):
-        index.put(bytes([number]), random_acl(rng))
+        index.put_all([(bytes([number]), random_acl(rng))])
     for number in range(50):
-        index.put(bytes([number]), None)
+        index.put_all([(bytes([number]), None)])
 
     assert [list(index.patterns(type_, "abc")) for type_ in (2, 3)] == [[], []]
     assert [list(index.allowing(2, principal)) for principal in PRINCIPALS] == [[], [], []]
     assert len(index) == 0
+
+
+def test_what_is_put_while_changes_are_hidden_shows_at_once_later() -> None:
+    rng = Random(5)
+    index = AclIndex()
+
+    def view(of: AclIndex) -> list[object]:
+        patterns = [found(of, type_, name) for type_ in (2, 3) for name in (*NAMES, "abcd", "c")]
+        return [*patterns, *(set(of.allowing(type_, name)) for type_ in (2, 3) for name in PRINCIPALS)]
+
+    acls: dict[bytes, Acl | None] = {}
+    for _ in range(60):
+        before = view(index)
+        index.hide()
+        for _ in range(rng.randrange(12)):
+            id_, acl = bytes([rng.randrange(20)]), random_acl(rng) if rng.random() < 0.5 else None
+            acls[id_] = acl
+            index.put_all([(id_, acl)])
+            assert view(index) == before
+        index.show()
+        plain = AclIndex()
+        plain.put_all(acls.items())
+        assert view(index) == view(plain)
