@@ -74,12 +74,13 @@ class Columns:
         """The same records in parts of so many at most."""
         for start in range(0, len(self), size):
             end = start + size
-            fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("record", "version")}
-            yield Columns(
-                self.record,
-                self.version,
-                **{name: None if field is None else field[start:end] for name, field in fields.items()},
-            )
+            part: Columns = Columns.__new__(Columns)
+            part.record, part.version = self.record, self.version
+            for name in self.__slots__:
+                if name not in ("record", "version"):
+                    field = getattr(self, name)
+                    setattr(part, name, None if field is None else field[start:end])
+            yield part
 
     def __repr__(self) -> str:
         return f"Columns({self.record.__name__} v{self.version}, {len(self)} records)"
