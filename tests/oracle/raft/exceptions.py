@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 VOTE, FETCH, END_QUORUM_EPOCH, FETCH_SNAPSHOT = 52, 1, 54, 59
-JOINS = (80, 81)  # AddRaftVoter, RemoveRaftVoter
+REMOVE = 81
+JOINS = (80, REMOVE)  # AddRaftVoter, RemoveRaftVoter
 
 
 class Met(NamedTuple):
@@ -253,6 +254,20 @@ def resigns_when_removed(met: Met) -> bool:
     return is_removed and met.noted("quorum_lost") and met.stock.state["role"] == "Leader"
 
 
+def resigns_after_timeout(met: Met) -> bool:
+    """A leader removes itself, and the request times out before the removal is committed: ours resigns at the commit
+    all the same, stock's forgets that and leads on.
+    """
+    commands = (*met.before, met.command)
+    asked = [place for place, each in enumerate(commands) if isinstance(each, Request) and each.api_key == REMOVE]
+    ids = {voter.voter_id for voter in decode(VotersRecord, 0, met.ours.state["voters"]).voters}
+    if not asked or met.start.id in ids:
+        return False
+    passed_ms = sum(each.ms for each in commands[asked[-1] :] if isinstance(each, Pass))
+    has_timed_out = passed_ms >= dict(met.start.config).get("request_timeout_ms", 2000)
+    return has_timed_out and (met.ours.state["role"], met.stock.state["role"]) == ("Resigned", "Leader")
+
+
 DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-stock-stops", True, stops),
     Deliberate("raft-snapshot-part-refused", True, refuses_part),
@@ -273,6 +288,7 @@ DELIBERATE: tuple[Deliberate, ...] = (
     *([Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions)] if KAFKA is KAFKA_4_3 else []),
     Deliberate("raft-parked-when-deposed", True, is_deposed),
     Deliberate("raft-removed-leader-resigns", True, resigns_when_removed),
+    Deliberate("raft-removed-leader-resigns", True, resigns_after_timeout),
     Deliberate("raft-removed-voter-stands", True, stands_removed),
     Deliberate("raft-log-start-after-restart", True, starts_log_elsewhere),
     Deliberate("raft-second-voter-has-time", True, gives_time),
