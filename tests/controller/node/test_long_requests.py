@@ -78,6 +78,20 @@ def test_principals_have_their_turns_one_after_the_other() -> None:
     assert queue.begun == ["ann-0", "bob-0", "ann-1", "bob-1", "ann-2"]
 
 
+def test_connections_of_one_principal_have_their_turns_one_after_the_other() -> None:
+    queue = Queue()
+    for number in (1, 2, 3):
+        queue.add(f"{number}-1", "ANONYMOUS", connection=number)
+
+    # The server takes the next request of a connection when it has sent the answer.
+    queue.done("ANONYMOUS", 0.0)
+    queue.add("1-2", "ANONYMOUS", connection=1)
+    for _ in range(3):
+        queue.done("ANONYMOUS", 0.0)
+
+    assert queue.begun == ["1-1", "2-1", "3-1", "1-2"]
+
+
 def test_after_a_request_that_took_some_time_none_is_begun_for_as_long() -> None:
     queue = Queue()
     queue.add("a", "ann")
