@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from controller.state.tables.acl import Acl
@@ -21,7 +22,7 @@ class Acls(Table[bytes, Acl]):
     A decision must not rest on a change that may be undone, so the index takes a change when it is stable.
     """
 
-    __slots__ = ("_counts", "_index", "_is_loading", "_is_touched", "_pending", "_stable")
+    __slots__ = ("_counts", "_index", "_is_loading", "_is_mixed", "_is_touched", "_pending", "_stable")
 
     def __init__(self, undo: Undo, name: str) -> None:
         super().__init__(undo, name)
@@ -29,9 +30,11 @@ class Acls(Table[bytes, Acl]):
         self._counts: dict[Acl, int] = {}
         self._index: AclIndex | None = None
         self._is_loading = False
-        # The ids whose last change the index may not have yet, whether one was added since it was last asked for, and
-        # the offset below which all was stable then. Kept only once there is an index.
-        self._pending: dict[bytes, None] = {}
+        # The ids whose last change the index may not have yet, with its offset. Kept only once there is an index.
+        self._pending: dict[bytes, int] = {}
+        # Whether these offsets may not be ascending, or an id may have several changes that the index has not: then
+        # what is stable is looked up in the undo log, if one was added, or became stable, since the last time.
+        self._is_mixed = False
         self._is_touched = False
         self._stable = -1
 
@@ -43,8 +46,8 @@ class Acls(Table[bytes, Acl]):
         if index is None:
             index = self._index = AclIndex()
             self._touch_all()
-        if self._pending and (self._is_touched or self.log.undo.stable != self._stable):
-            self._settle(index)
+        if self._pending:
+            self._settle(index, self.log.undo.stable)
         return index
 
     def has(self, acl: Acl) -> bool:
@@ -66,6 +69,7 @@ class Acls(Table[bytes, Acl]):
         old = super().swap(key, value)
         self._count(old, value)
         self._touch(key)
+        self._is_mixed = True
         return old
 
     def reset(self) -> None:
@@ -85,7 +89,7 @@ class Acls(Table[bytes, Acl]):
     def prepare(self) -> None:
         """Take what was replayed since `freeze` into the index, hidden, so that `thaw` need not do it at once."""
         if self._index is not None and self._pending and not self.log.uncommitted:
-            self._settle(self._index)
+            self._settle(self._index, self.log.undo.offset + 1)
 
     def thaw(self) -> None:
         self._is_loading = False
@@ -111,25 +115,40 @@ class Acls(Table[bytes, Acl]):
 
     def _touch(self, key: bytes) -> None:
         if self._index is not None:
-            self._pending[key] = None
+            self._is_mixed = self._is_mixed or key in self._pending
             self._is_touched = True
+            self._pending[key] = self.log.undo.offset
 
     def _touch_all(self) -> None:
-        self._pending = dict.fromkeys(self)
-        self._is_touched = True
+        self._pending = dict.fromkeys(self, -1)
+        self._is_mixed = self._is_touched = True
 
-    def _settle(self, index: AclIndex) -> None:
-        pending, uncommitted = self._pending, self.log.uncommitted
-        if uncommitted:
-            # An ACL may be committed while its removal is not: until then it counts.
-            before = self.log.undo.first_olds(self.log)
-            self._pending = {key: None for key in pending if key in uncommitted}
-            index.put_all([(key, before[key] if key in uncommitted else self.get(key)) for key in pending])
-        else:
+    def _settle(self, index: AclIndex, below: int) -> None:
+        """Take changes of offsets below `below`, which are stable, into the index."""
+        if self._is_mixed:
+            self._settle_mixed(index)
+            return
+        pending = self._pending
+        keys = [key for key, _ in takewhile(lambda change: change[1] < below, pending.items())]
+        if len(keys) == len(pending):
             self._pending = {}
-            index.put_all(zip(pending, map(self.get, pending), strict=True))
+        else:
+            for key in keys:
+                del pending[key]
+        index.put_all(zip(keys, map(self.get, keys), strict=True))
+
+    def _settle_mixed(self, index: AclIndex) -> None:
+        stable = self.log.undo.stable
+        if stable == self._stable and not self._is_touched:
+            return
+        pending, uncommitted = self._pending, self.log.uncommitted
+        # An ACL may be committed while its removal is not: until then it counts.
+        before = self.log.undo.first_olds(self.log) if uncommitted else {}
+        self._pending = {key: offset for key, offset in pending.items() if key in uncommitted}
+        index.put_all([(key, before[key] if key in uncommitted else self.get(key)) for key in pending])
+        self._is_mixed = bool(self._pending)
         self._is_touched = False
-        self._stable = self.log.undo.stable
+        self._stable = stable
 
 
 def replay_access_control_entry(state: State, record: AccessControlEntryRecord, _offset: int) -> None:

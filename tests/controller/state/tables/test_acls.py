@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from controller.state.state import ReplayError, State
@@ -101,3 +103,27 @@ def test_there_is_no_index_while_the_first_snapshot_is_loaded():
 
     assert during is None
     assert committed_names(state) == ["User:alice"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_index_has_what_is_committed_after_any_changes(seed):
+    rng = Random(seed)
+    state = State()
+    state.acls.index()
+    # What is committed as of each end offset.
+    as_of = [{}]
+    for _ in range(400):
+        ids = sorted(state.acls)
+        if rng.random() < 0.6 or not ids:
+            id_ = bytes([rng.randrange(6)]) * 16
+            state.replay(replace(ENTRY, id=id_, principal=f"User:{rng.randrange(9)}"), state.end_offset)
+        else:
+            state.replay(RemoveAccessControlEntryRecord(id=rng.choice(ids)), state.end_offset)
+        as_of.append({id_: acl.principal for id_, acl in state.acls.items()})
+        if rng.random() < 0.3:
+            state.commit(rng.randint(state.committed_end_offset, state.end_offset))
+        if rng.random() < 0.1:
+            state.revert(rng.randint(state.committed_end_offset, state.end_offset))
+            del as_of[state.end_offset + 1 :]
+        if rng.random() < 0.5:
+            assert committed_names(state) == sorted(as_of[state.stable_end_offset].values())
