@@ -69,7 +69,6 @@ class Acls(Table[bytes, Acl]):
         old = super().swap(key, value)
         self._count(old, value)
         self._touch(key)
-        self._is_mixed = True
         return old
 
     def reset(self) -> None:
