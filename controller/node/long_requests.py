@@ -1,4 +1,5 @@
-"""Long requests: one at a time, the principals in turn, and none so soon that others get less than half of the loop.
+"""Long requests: one at a time, the principals in turn, and none so soon that others get less than half of the loop,
+or three quarters where they are very large.
 
 A request is long if its frame is large, or if it asks for much in few bytes. Its bytes are decoded, and its answer is
 encoded, on a thread of its own (`controller.node.long_thread`), beside the loop: neither needs the state. In between
@@ -27,8 +28,12 @@ FRAME_BYTES_MIN = 2 << 10
 ENTRIES_MIN = 200
 # The bytes of the frames that wait. Above it the principal that has most of them loses the last one's connection.
 WAITING_BYTES_MAX = 64 << 20
-# How many s no long request is begun after one that took 1 s; and none of the same principal.
+# How many s no long request is begun for each that the last one took; and none of the same principal.
 REST_RATIO = 1.0
+# The same for what it took above `LARGE_S`: each of these holds other writes while its records are replayed, here and
+# on every standby, so that nearly every write would wait for one of them if they came closer together.
+LARGE_REST_RATIO = 3.0
+LARGE_S = 0.1
 # No rest follows a request that took less, s: others hardly noticed it, and a client that creates topics by the hundred
 # would need twice as long.
 REST_FROM_S = 0.02
@@ -170,7 +175,8 @@ class LongRequests:
         self._taken[principal] = self._taken.get(principal, 0.0) + taken_s
         if taken_s >= self.rest_from_s:
             now_s = self._loop.time()
-            self._rests_until_s = max(self._rests_until_s, now_s) + taken_s * REST_RATIO
+            rest_s = min(taken_s, LARGE_S) * REST_RATIO + max(taken_s - LARGE_S, 0.0) * LARGE_REST_RATIO
+            self._rests_until_s = max(self._rests_until_s, now_s) + rest_s
             self._accounts[principal] = max(self._accounts.get(principal, 0.0), now_s) + taken_s
         if len(self._accounts) > ACCOUNTS_MAX:
             now_s = self._loop.time()

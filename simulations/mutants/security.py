@@ -309,11 +309,11 @@ MUTANTS = (
     ),
     _row(
         "A30", "ACLs count before they are committed", "authorizer", ("W10",),
-        Edit(ACLS, "Acls._settle_mixed", "before[key]", "self.get(key)", names="self.get(key)"),
+        Edit(ACLS, "Acls._look_up_and_settle", "before[key]", "self.get(key)", names="self.get(key)"),
     ),
     _row(
         "A52", "an ACL does not count while its removal is not committed", "authorizer", ("W10",),
-        Edit(ACLS, "Acls._settle_mixed", "before[key]", "None"),
+        Edit(ACLS, "Acls._look_up_and_settle", "before[key]", "None"),
     ),
     _row(
         "A31", "an ACL that is removed stays in force", "authorizer", ("W10",),

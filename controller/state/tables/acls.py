@@ -125,7 +125,7 @@ class Acls(Table[bytes, Acl]):
     def _settle(self, index: AclIndex, below: int) -> None:
         """Take changes of offsets below `below`, which are stable, into the index."""
         if self._is_mixed:
-            self._settle_mixed(index)
+            self._look_up_and_settle(index)
             return
         pending = self._pending
         keys = [key for key, _ in takewhile(lambda change: change[1] < below, pending.items())]
@@ -136,7 +136,7 @@ class Acls(Table[bytes, Acl]):
                 del pending[key]
         index.put_all(zip(keys, map(self.get, keys), strict=True))
 
-    def _settle_mixed(self, index: AclIndex) -> None:
+    def _look_up_and_settle(self, index: AclIndex) -> None:
         stable = self.log.undo.stable
         if stable == self._stable and not self._is_touched:
             return

@@ -124,12 +124,26 @@ def test_a_principal_waits_as_long_as_its_own_requests_took() -> None:
     # The time that the thread took for an answer counts, too.
     queue.done("ann", 0.1)
 
-    queue.wait(0.39)
+    queue.wait(0.79)
     before = list(queue.begun)
-    queue.wait(0.41)
+    queue.wait(0.81)
 
     assert before == ["a-1"]
     assert queue.begun == ["a-1", "a-2"]
+
+
+def test_after_a_request_that_took_long_the_rest_is_three_times_what_it_took_above_100_ms() -> None:
+    queue = Queue()
+    queue.add("a", "ann")
+    queue.add("b", "bob")
+    queue.done("ann", 0.3)
+
+    queue.wait(0.69)
+    before = list(queue.begun)
+    queue.wait(0.71)
+
+    assert before == ["a"]
+    assert queue.begun == ["a", "b"]
 
 
 def test_an_answer_is_encoded_before_the_next_request_and_without_a_rest() -> None:
