@@ -72,7 +72,7 @@ EDGES = (
 # The folders of each package, from the lowest level to the highest: each imports only from levels below its own.
 # A module at the root of a package is a folder of its own; "" is for those at the root that the table does not name.
 RECORD_LEVELS = (
-    ("wire", "java"),
+    ("wire", "java", "features"),
     ("schema",),
     ("messages", "messages.brokers_only", "messages.proposals", "metadata", "generation"),
     ("",),
@@ -81,8 +81,7 @@ RECORD_LEVELS = (
 )
 RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"))
 CONTROLLER_LEVELS = (
-    ("features", "config.java", "state.tables"),
-    ("config.values",),
+    ("config.values", "state.tables"),
     ("config.keys", "state.partitions"),
     ("config.security",),
     ("config", "state"),
@@ -99,7 +98,8 @@ CONTROLLER_LEVELS = (
 )
 # `kraftctl` imports the module of a verb by a computed name.
 TOOL_LEVELS = (
-    ("rng", "registry", "offline"),
+    ("rng", "registry", "config_file"),
+    ("offline",),
     ("command_line",),
     ("reference",),
     ("client",),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.record_versions import partition_version
 from controller.rules.partition_elections import active_among, default_directory
 from controller.rules.placement import UsableBroker, place
 from controller.state.partitions.partition import Partition, partition_record
 from records.errors import ApiError, Error
+from records.features.record_versions import partition_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

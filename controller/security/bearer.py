@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from controller.config.security import bearer_checks as checks
-from controller.config.values.text import hide_url_secrets
 from controller.security.bearer_login import FetchedLogin, FileLogin, TokenRequest, UnsecuredLogin, Window
 from controller.security.bearer_login import parse_token_file as token_parser
 from controller.security.bearer_tokens import Rules, SignedTokens, UnsecuredTokens
@@ -17,6 +16,7 @@ from controller.security.refreshed import Refreshed
 from controller.security.watched_file import WatchedFile
 from raft.network.bearer import BearerClient, BearerServer, is_extension
 from records.extras import install_command
+from records.hidden_text import hide_url_secrets
 
 if TYPE_CHECKING:
     import ssl

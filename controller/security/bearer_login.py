@@ -6,11 +6,11 @@ import json
 from base64 import b64encode, urlsafe_b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.config.values.text import hide_url_secrets
 from controller.security.bearer_tokens import TOKEN_CHARS_MAX, UnsecuredTokens, parts_of, read_json
 from controller.security.http_fetch import FetchFailed, fetch
 from raft.network.bearer import TokenRefused
 from raft.network.mechanisms import SaslRefused
+from records.hidden_text import hide_url_secrets
 
 if TYPE_CHECKING:
     import ssl

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
-from controller.config.values.text import hide_url_secrets
 from controller.security.files import FileError, read_bounded
 from controller.security.keystores import pem, trusted_certificates
+from records.hidden_text import hide_url_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,10 +16,11 @@ from simulations.mutants.module_names import imported_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# What of `records` a node runs: codec, frames and batches.
+# What of `records` a node runs: codec, frames, batches, levels of features.
 RECORDS = (
-    "batch", "codec", "control", "control_batch", "crc", "data", "errors", "frame", "generation.decoding",
-    "generation.encoding", "headers", "registry", "schema", "uuids", "wire",
+    "batch", "codec", "control", "control_batch", "crc", "data", "errors", "features.levels",
+    "features.record_versions", "frame", "generation.decoding", "generation.encoding", "headers", "registry", "schema",
+    "uuids", "wire",
 )  # fmt: skip
 PACKAGES = ("raft", "controller")
 

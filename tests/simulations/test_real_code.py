@@ -55,13 +55,12 @@ HTTP = (
 
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
-    "controller.config.documentation", "controller.config.file", "controller.config.kubernetes",
+    "controller.config.documentation", "controller.config.kubernetes",
     "controller.node.audit", "controller.node.file_descriptors", "controller.node.logging.log_events",
     "controller.node.logging.logs", "controller.node.long_thread", "controller.security", "controller.server.grpc",
     "controller.server.identity", "controller.server.door", "controller.server.self_checks",
     "controller.server.service_manager", "controller.server.stack_dumps", "controller.server.start",
-    *(f"controller.server.http.{name}" for name in HTTP), "controller.config.values.java_forms", "raft.network.bearer",
-    "raft.storage.bootstrap",
+    *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer", "raft.storage.bootstrap",
     "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
+from records.features.levels import KAFKA_4_3
 from records.release import KAFKA_VERSION
 from tests.tools.kafka.cases import (
     GOLDEN,

@@ -6,7 +6,7 @@ from string import ascii_letters, digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.config.java.java_matching import Match, Program, Steps
+    from records.java.java_matching import Match, Program, Steps
 
 _NAME = frozenset(ascii_letters + digits)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.features.record_versions import partition_version
 from controller.state.records_of import records_of
 from controller.state.view import stable_view
+from records.features.record_versions import partition_version
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import TopicRecord
 from records.schema import replace

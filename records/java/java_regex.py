@@ -6,8 +6,8 @@ scripts and blocks of Unicode. `\b` is that of Java 19 and later, which looks at
 
 from __future__ import annotations
 
-from controller.config.java.java_characters import ESCAPES, TERMINATORS, Test, between, literal, property_of
-from controller.config.java.java_matching import (
+from records.java.java_characters import ESCAPES, TERMINATORS, Test, between, literal, property_of
+from records.java.java_matching import (
     ASSERT,
     ATOMIC,
     BACK,
@@ -23,7 +23,7 @@ from controller.config.java.java_matching import (
     Instruction,
     Program,
 )
-from controller.config.java.java_pattern import is_java_pattern
+from records.java.java_pattern import is_java_pattern
 
 # Of a pattern with its counted repetitions written out, and of groups within each other.
 INSTRUCTIONS_MAX = 20_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-HIDDEN = "[hidden]"
 _TRIMMED = "".join(map(chr, range(33)))
 _BLANKS = " \t\n\x0b\f\r"
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -77,13 +76,3 @@ def _double_text(value: float) -> str:
     power = int(exponent or 0) + len(whole) - 1 - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
     return f"{'-' if value < 0 else ''}{digits[0]}.{digits[1:] or '0'}E{power}"
-
-
-def hide_url_secrets(text: str) -> str:
-    """A URL with its user, password and query hidden; a text that is none as it is."""
-    scheme, found, rest = text.partition("://")
-    if not found:
-        return text
-    rest, query, _ = rest.partition("?")
-    userinfo, at, place = rest.rpartition("@")
-    return f"{scheme}://{HIDDEN + at if userinfo else at}{place}{query and query + HIDDEN}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.values.java_forms import integer, path
+from records.java.java_forms import integer, path
 
 
 @pytest.mark.parametrize(("text", "bits"), [("2147483647", 32), ("-2147483648", 32), ("+9223372036854775807", 64)])

@@ -1,6 +1,6 @@
 """The version of each record by metadata.version, and the levels that rules of partitions depend on.
 
-Levels are those of `controller.features.levels`, as plain ints: a rule compares them, nothing else.
+Levels are those of `records.features.levels`, as plain ints: a rule compares them, nothing else.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.file import read_config
 from controller.config.values.definition import ConfigError
 from tests.controller.config.test_node import NODE
+from tools.config_file import read_config
 
 if TYPE_CHECKING:
     from pathlib import Path

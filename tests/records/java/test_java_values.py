@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.values.text import (
-    hide_url_secrets,
-    java_text,
-    java_trim,
-    parse_double,
-    parse_integer,
-    split_list,
-    split_map,
-)
+from records.java.java_values import java_text, java_trim, parse_double, parse_integer, split_list, split_map
 
 
 @pytest.mark.parametrize(
@@ -40,9 +32,3 @@ def test_an_empty_part_of_a_list_stays_and_of_a_map_is_dropped_at_the_end() -> N
     assert split_list("") == ()
     assert split_map("a:1 , b:2,,") == ["a:1", "b:2"]
     assert java_trim("\0 a\x0b\u2003") == "a\x0b\u2003"
-
-
-def test_the_secrets_of_a_url_are_hidden() -> None:
-    assert hide_url_secrets("https://user:pw@host/path?token=1") == "https://[hidden]@host/path?[hidden]"
-    assert hide_url_secrets("https://host/path") == "https://host/path"
-    assert hide_url_secrets("no address") == "no address"

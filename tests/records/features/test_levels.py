@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.features.levels import (
+from records.features.levels import (
     CURRENT,
     FEATURES,
     KAFKA_4_3,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.java.java_matching import Steps, TooManySteps
-from controller.config.java.java_regex import DEPTH_MAX, PatternError, compile_java
-from controller.config.java.java_replacing import replace_matches
+from records.java.java_matching import Steps, TooManySteps
+from records.java.java_regex import DEPTH_MAX, PatternError, compile_java
+from records.java.java_replacing import replace_matches
 
 
 def groups(pattern: str, text: str) -> list[str | None] | None:

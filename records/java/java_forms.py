@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.values.text import parse_integer
+from records.java.java_values import parse_integer
 
 
 def integer(text: str, bits: int = 32) -> int:

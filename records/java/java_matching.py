@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.config.java.java_characters import WORD, fold_case, swap_case
+from records.java.java_characters import WORD, fold_case, swap_case
 
 CHAR, REPEAT, SPLIT, JUMP, SAVE, MARK, IF_EMPTY, ASSERT, LOOK, ATOMIC, BACK, MATCH = range(12)
 
