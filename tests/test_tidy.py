@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "raft": ("records", "raft"),
     "raft.storage": ("records", "raft"),
     "raft.network": ("records", "raft"),
+    "raft.security": ("records", "raft"),
     "controller": ("records", "raft", "controller"),
     "tools": ("records", "raft", "controller", "tools"),
     "simulations": ("records", "raft", "controller", "tools", "simulations"),
@@ -65,7 +66,7 @@ FORBIDDEN_IN_CORES = {
 
 # What is no core: all else is.
 EDGES = (
-    "records.__main__", "raft.storage", "raft.network", "controller.config", "controller.node",
+    "records.__main__", "raft.storage", "raft.network", "raft.security", "controller.config", "controller.node",
     "controller.security", "controller.server", "tools", "simulations", "pipeline",
 )  # fmt: skip
 
@@ -79,7 +80,7 @@ RECORD_LEVELS = (
     ("bulk", "printing"),
     ("__main__",),
 )
-RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"))
+RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"), ("security",))
 CONTROLLER_LEVELS = (
     ("config.values", "state.tables"),
     ("config.keys", "state.partitions"),

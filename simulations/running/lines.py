@@ -42,6 +42,7 @@ LEFT_OUT = {
     "controller.node.plugins": "classes of an operator's own",
     "controller.rules.mutation_quotas": "no simulated client has a quota",
     "controller.security": "reads files of certificates: the adapter itself",
+    "raft.security": "reads files of certificates: the adapter itself",
     "raft.network.mechanisms": "draws nonces: the adapter itself; only PLAIN is simulated",
     "controller.server.http": "the HTTP port",
     "controller.server.grpc": "the watch service",

@@ -7,14 +7,9 @@ from simulations.running.lines import is_counted, production, reached_lines, run
 
 def test_modules_that_a_node_runs_count_and_those_of_operators_do_not():
     names = ("raft.vote", "raft.network.channel", "controller.handlers.topics", "controller.config.dynamic")
-    others = (
-        "controller.server.http.page",
-        "controller.server.start",
-        "controller.config.keys.own",
-        "raft.storage.files",
-    )
+    others = ("controller.server.http.page", "controller.server.start", "controller.config.node", "raft.storage.files")
 
-    assert [is_counted(name) for name in (*names, *others)] == [True] * 4 + [False] * 3
+    assert [is_counted(name) for name in (*names, *others)] == [True] * 4 + [False] * 4
     assert {*names, "records.codec"} <= set(production())
 
 

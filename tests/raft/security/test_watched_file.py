@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.security.watched_file import WatchedFile
+from raft.security.watched_file import WatchedFile
 
 
 class Watching:

@@ -7,7 +7,7 @@ import hmac
 from base64 import encodebytes
 from typing import NamedTuple
 
-from controller.security.files import FileError
+from raft.security.files import FileError
 from records.extras import install_command
 
 _JKS, _JCEKS = b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce"

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from controller.security.names import BadCertificate, chain_expires_s, expires_s, subject_of
+from raft.security.names import BadCertificate, chain_expires_s, expires_s, subject_of
 from tests.raft.network.certificates import certificate, needs_openssl
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from controller.security.files import FileError, read_bounded
-from controller.security.renewal import CHECK_S, Renewal
+from raft.security.files import FileError, read_bounded
+from raft.security.renewal import CHECK_S, Renewal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from controller.security.jwks import KeySet, parse_key_set
+from raft.security.jwks import KeySet, parse_key_set
 from tests.controller.security.signing import key_set, public_jwk
 
 

@@ -8,14 +8,14 @@ from base64 import urlsafe_b64decode
 from binascii import Error as Base64Error
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from controller.security.jwks import ALGORITHMS
 from raft.network.bearer import TokenRefused, Verified
 from raft.network.mechanisms import quote_user
+from raft.security.jwks import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.security.jwks import KeySet
+    from raft.security.jwks import KeySet
 
 TOKEN_CHARS_MAX = 64 << 10
 KEY_ID_CHARS_MAX = 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from time import time as wall_s
 
-from controller.security.names import expires_s
+from raft.security.names import expires_s
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from time import time
 
 import pytest
 
-from controller.security import sessions
-from controller.security.sessions import Sessions
+from raft.security import sessions
+from raft.security.sessions import Sessions
 from tests.raft.network.certificates import certificate, client_context, needs_openssl, server_context
 
 pytestmark = needs_openssl

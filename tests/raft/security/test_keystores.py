@@ -6,16 +6,8 @@ import hashlib
 
 import pytest
 
-from controller.security.files import FileError, read_bounded
-from controller.security.keystores import (
-    KeyPair,
-    decrypt_key,
-    key_pair,
-    pem,
-    read_jks,
-    read_pkcs12,
-    trusted_certificates,
-)
+from raft.security.files import FileError, read_bounded
+from raft.security.keystores import KeyPair, decrypt_key, key_pair, pem, read_jks, read_pkcs12, trusted_certificates
 
 OID = bytes.fromhex("060a2b060104012a02110101")
 

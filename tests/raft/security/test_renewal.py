@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.security.files import FileError
-from controller.security.renewal import Renewal
+from raft.security.files import FileError
+from raft.security.renewal import Renewal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from controller.security.files import FileError, read_bounded
-from tests.controller.security.test_watched_file import Watching
+from raft.security.files import FileError, read_bounded
+from tests.raft.security.test_watched_file import Watching
 
 
 @pytest.mark.parametrize("content", [None, b"bad"])

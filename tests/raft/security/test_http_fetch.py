@@ -11,8 +11,8 @@ from typing import Self
 
 import pytest
 
-from controller.security.files import FileError
-from controller.security.http_fetch import BYTES_MAX, FetchFailed, context_of, fetch
+from raft.security.files import FileError
+from raft.security.http_fetch import BYTES_MAX, FetchFailed, context_of, fetch
 from tests.controller.security.providers import Provider
 from tests.raft.network.certificates import authority, certificate, needs_openssl, server_context
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from controller.security.files import FileError, stamp_of
+from raft.security.files import FileError, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

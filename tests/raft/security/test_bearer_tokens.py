@@ -10,9 +10,9 @@ from base64 import urlsafe_b64encode
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from controller.security.bearer_tokens import Rules, SignedTokens, UnsecuredTokens
-from controller.security.jwks import parse_key_set
 from raft.network.bearer import TokenRefused, Verified
+from raft.security.bearer_tokens import Rules, SignedTokens, UnsecuredTokens
+from raft.security.jwks import parse_key_set
 from tests.controller.security.signing import CLAIMS, NOW_S, key_set, private_key, public_jwk, signed, unsecured
 
 RULES = Rules(frozenset(), None, 30, "scope", "sub")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
-from controller.security.files import FileError, read_bounded
-from controller.security.keystores import pem, trusted_certificates
+from raft.security.files import FileError, read_bounded
+from raft.security.keystores import pem, trusted_certificates
 from records.hidden_text import hide_url_secrets
 
 if TYPE_CHECKING:
