@@ -54,7 +54,10 @@ LEFT_OUT = {
     "raft.storage.directory_lock": "against a second process on a directory, taken before a node is",
 }
 # What of `controller.config` answers requests.
-COUNTED = ("resources", "dynamic", "definition", "effective", "topic_values", "group_values", "served", "valid")
+COUNTED = (
+    "resources", "dynamic", "effective", "topic_values", "served", "values.definition", "values.group_values",
+    "values.valid",
+)  # fmt: skip
 NOT_RUN = r"if TYPE_CHECKING:|class \w+\(Protocol\):|\.\.\.$"
 
 
