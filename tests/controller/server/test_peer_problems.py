@@ -184,6 +184,7 @@ def test_a_survivor_of_a_wiped_majority_says_everywhere_that_the_quorum_has_lost
                 port,
                 node_id=str(node),
                 controller_quorum_voters=voters,
+                controller_quorum_election_timeout_ms="300",
                 metadata_max_idle_interval_ms=str(idle_ms),
                 kraft_http_listener=f"127.0.0.1:{port + 3}",
                 kraft_log_format="json",
@@ -196,7 +197,7 @@ def test_a_survivor_of_a_wiped_majority_says_everywhere_that_the_quorum_has_lost
 
     with ExitStack() as stack:
         for node in NODES:
-            run(stack, node, idle_ms=20)
+            run(stack, node, idle_ms=5)
         eventually(lambda: committed_end() >= 200, "a prefix of 200 records")
     for node in (2, 3):
         shutil.rmtree(tmp_path / str(node))
