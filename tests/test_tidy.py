@@ -10,12 +10,15 @@ from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from tests.conftest import LONGEST
 from tools.registry import KAFKA_TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -206,24 +209,29 @@ def all_imports(path: Path) -> tuple[Import, ...]:
 
 
 def imports_of(tree: ast.Module, path: Path) -> tuple[Import, ...]:
-    within: dict[int, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            within.update((id(inner), "function") for inner in ast.walk(node))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            within.update((id(inner), "types") for child in node.body for inner in ast.walk(child))
     found = []
-    for node in ast.walk(tree):
+    for node, within in statements(tree):
         if isinstance(node, ast.Import):
-            found += [Import(alias.name, node.lineno, within.get(id(node))) for alias in node.names]
+            found += [Import(alias.name, node.lineno, within) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 target = whole if whole in modules() else node.module or ""
-                found.append(Import(target, node.lineno, within.get(id(node))))
+                found.append(Import(target, node.lineno, within))
     return tuple(found)
+
+
+def statements(node: ast.AST, within: str | None = None) -> Iterator[tuple[ast.AST, str | None]]:
+    """Each statement, and whether it stands within a function or is for the type checker alone."""
+    if within is None and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        within = "function"
+    is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, field, ()):
+            inside = "types" if is_for_types and field == "body" else within
+            yield child, inside
+            yield from statements(child, inside)
 
 
 def imports(path: Path) -> list[tuple[str, int]]:
