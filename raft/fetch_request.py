@@ -174,7 +174,8 @@ def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
     if held is None or (replica.high_watermark is not None and held <= replica.high_watermark):
         return
     replica.set_high_watermark(held)
-    on_high_watermark(replica, role)
+    if state.change is not None or not replica.is_voter:
+        on_high_watermark(replica, role)
     soon_ms = now_ms + replica.config.high_watermark_delay_ms
     for connection in list(state.parked):
         parked = state.parked[connection]

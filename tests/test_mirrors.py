@@ -23,7 +23,7 @@ NO_RULES = {
 
 # Folders of one subject, such as a tool: one test drives their modules, and has the folder's name.
 ONE_SUBJECT = {
-    "controller/config/java", "tools/kafka/acls", "tools/kafka/configs", "tools/kafka/dump_log",
+    "tools/kafka/acls", "tools/kafka/configs", "tools/kafka/dump_log",
     "tools/kafka/reassign", "tools/kafka/topics", "tools/kraftctl/bench", "tools/kraftctl/debug",
     "tools/kraftctl/doctor", "tools/kraftctl/history", "tools/kraftctl/points",
 }  # fmt: skip

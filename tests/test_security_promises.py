@@ -42,7 +42,7 @@ PROMISES = {
     ),
     "A configuration that asks for what is not served is refused": (
         "controller/config/security/test_security_checks.py::",
-        "controller/config/java/test_java.py::test_what_is_not_served_is_refused",
+        "records/java/test_java_regex.py::test_what_is_not_served_is_refused",
     ),
 }
 

@@ -10,12 +10,15 @@ from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from tests.conftest import LONGEST
 from tools.registry import KAFKA_TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,6 +30,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "raft": ("records", "raft"),
     "raft.storage": ("records", "raft"),
     "raft.network": ("records", "raft"),
+    "raft.security": ("records", "raft"),
     "controller": ("records", "raft", "controller"),
     "tools": ("records", "raft", "controller", "tools"),
     "simulations": ("records", "raft", "controller", "tools", "simulations"),
@@ -65,24 +69,23 @@ FORBIDDEN_IN_CORES = {
 
 # What is no core: all else is.
 EDGES = (
-    "records.__main__", "raft.storage", "raft.network", "controller.config", "controller.node",
+    "records.__main__", "raft.storage", "raft.network", "raft.security", "controller.config", "controller.node",
     "controller.security", "controller.server", "tools", "simulations", "pipeline",
 )  # fmt: skip
 
 # The folders of each package, from the lowest level to the highest: each imports only from levels below its own.
 # A module at the root of a package is a folder of its own; "" is for those at the root that the table does not name.
 RECORD_LEVELS = (
-    ("wire", "java"),
+    ("wire", "java", "features"),
     ("schema",),
     ("messages", "messages.brokers_only", "messages.proposals", "metadata", "generation"),
     ("",),
     ("bulk", "printing"),
     ("__main__",),
 )
-RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"))
+RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"), ("security",))
 CONTROLLER_LEVELS = (
-    ("features", "config.java", "state.tables"),
-    ("config.values",),
+    ("config.values", "state.tables"),
     ("config.keys", "state.partitions"),
     ("config.security",),
     ("config", "state"),
@@ -99,7 +102,8 @@ CONTROLLER_LEVELS = (
 )
 # `kraftctl` imports the module of a verb by a computed name.
 TOOL_LEVELS = (
-    ("rng", "registry", "offline"),
+    ("rng", "registry", "config_file"),
+    ("offline",),
     ("command_line",),
     ("reference",),
     ("client",),
@@ -205,24 +209,29 @@ def all_imports(path: Path) -> tuple[Import, ...]:
 
 
 def imports_of(tree: ast.Module, path: Path) -> tuple[Import, ...]:
-    within: dict[int, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            within.update((id(inner), "function") for inner in ast.walk(node))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            within.update((id(inner), "types") for child in node.body for inner in ast.walk(child))
     found = []
-    for node in ast.walk(tree):
+    for node, within in statements(tree):
         if isinstance(node, ast.Import):
-            found += [Import(alias.name, node.lineno, within.get(id(node))) for alias in node.names]
+            found += [Import(alias.name, node.lineno, within) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 target = whole if whole in modules() else node.module or ""
-                found.append(Import(target, node.lineno, within.get(id(node))))
+                found.append(Import(target, node.lineno, within))
     return tuple(found)
+
+
+def statements(node: ast.AST, within: str | None = None) -> Iterator[tuple[ast.AST, str | None]]:
+    """Each statement, and whether it stands within a function or is for the type checker alone."""
+    if within is None and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        within = "function"
+    is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, field, ()):
+            inside = "types" if is_for_types and field == "body" else within
+            yield child, inside
+            yield from statements(child, inside)
 
 
 def imports(path: Path) -> list[tuple[str, int]]:

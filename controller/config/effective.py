@@ -6,15 +6,15 @@ from enum import IntEnum
 
 from controller.config.keys import topic
 from controller.config.values.definition import Required, value_text
-from controller.config.values.text import java_trim, parse_integer
-from controller.features.levels import CURRENT
+from records.features.levels import CURRENT
+from records.java.java_values import java_trim, parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from controller.config.values.definition import Key
-    from controller.features.levels import Release
+    from records.features.levels import Release
 
 
 class ConfigSource(IntEnum):

@@ -6,7 +6,7 @@ import operator
 import re
 
 from controller.config.values.definition import CONFIG_EXCEPTION, ILLEGAL_ARGUMENT, ConfigError, Value
-from controller.config.values.text import java_text, java_trim
+from records.java.java_values import java_text, java_trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

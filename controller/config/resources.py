@@ -7,10 +7,10 @@ from controller.config.group_checks import ASSIGNOR, TAGS, check_group, check_ta
 from controller.config.keys import client_metrics, group, server, topic
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
 from controller.config.values.definition import ConfigError, Required
-from controller.config.values.text import parse_integer
-from controller.features.levels import CURRENT, Release
 from records.errors import ApiError, Error
+from records.features.levels import CURRENT, Release
 from records.java.java_order import hash_order
+from records.java.java_values import parse_integer
 from records.resource_types import ResourceType
 
 TYPE_CHECKING = False

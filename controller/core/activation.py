@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import ELR_VERSION, METADATA_VERSION
-from controller.features.record_versions import TRANSACTIONS
 from controller.rules.partition_elections import MIN_ISR
 from controller.state.tables.configs import BROKER
+from records.features.levels import ELR_VERSION, METADATA_VERSION
+from records.features.record_versions import TRANSACTIONS
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 

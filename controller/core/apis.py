@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import RELEASES
 from controller.handlers import (
     brokers,
     client_quotas,
@@ -33,6 +32,7 @@ from controller.handlers import (
 from controller.handlers.security import acls, delegation_tokens, sasl, scram
 from controller.handlers.unserved import refuse_unserved
 from controller.state.tables.acl import AclOperation
+from records.features.levels import RELEASES
 from records.messages.acls import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from records.messages.cluster import DescribeClusterRequest
@@ -68,11 +68,11 @@ from records.schema import schema_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.features.levels import Release
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
     from controller.interface.results import Result
     from controller.state.state import State
+    from records.features.levels import Release
 
     Handler = Callable[[State, RequestContext, Any, Env], Result]
 

@@ -16,9 +16,9 @@ from records.errors import ApiError, Error
 if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
-    from controller.features.levels import Release
     from controller.interface.inputs import RequestContext
     from controller.state.tables.acl import AclOperation
+    from records.features.levels import Release
 
 
 def refusal(controller: Controller, api: Api, context: RequestContext, request: Any) -> Any:

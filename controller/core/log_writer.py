@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.features.record_versions import TRANSACTIONS, partition_version
 from controller.state.partitions.bulk_changes import Group, PartitionChanges
 from records.batch import HEADER_BYTES, seal
 from records.bulk.rows import Rows, batch_body, partition_changes
 from records.errors import ApiError, Error
+from records.features.record_versions import TRANSACTIONS, partition_version
 from records.frame import encode_record
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.record_versions import CONTROLLER_REGISTRATION
 from controller.interface.effects import Noted, SendToActive
 from records.errors import Error, error_name
+from records.features.record_versions import CONTROLLER_REGISTRATION
 from records.messages.controllers import ControllerRegistrationRequest
 
 if TYPE_CHECKING:

@@ -37,10 +37,9 @@ def on_ticked(controller: Controller, _event: Ticked) -> None:
 def do_what_is_due(controller: Controller) -> None:
     """After each input: ask for the confirmation that answers wait for, and send the registration when it is due."""
     env = controller.env
-    if controller.is_active:
-        number = controller.waiting.question()
-        if number:
-            controller.effects.append(ConfirmLeadership(number))
+    number = controller.waiting.question()  # on a standby nothing waits
+    if number:
+        controller.effects.append(ConfirmLeadership(number))
     if controller.registration is not None:
         controller.effects += controller.registration.due(controller.state, env.leader_id, env.now_ms)
 

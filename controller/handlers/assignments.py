@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.record_versions import partition_version
 from controller.rules.partition_elections import active_among, default_directory
 from controller.rules.placement import UsableBroker, place
 from controller.state.partitions.partition import Partition, partition_record
 from records.errors import ApiError, Error
+from records.features.record_versions import partition_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,19 +80,30 @@ def placed_replicas(state: State, env: Env, partition_count: int, replica_count:
 
 def all_have_an_active_replica(state: State, assignments: Sequence[Sequence[int]]) -> bool:
     """Whether each partition has a replica that can be its leader. Where one has none, `NONE_ACTIVE` says why."""
-    return all(active_among(state, replicas) for replicas in assignments)
+    active = active_among(state, set().union(*assignments))
+    return not any(map(set(active).isdisjoint, assignments))
 
 
-def new_partition(
-    state: State, topic_id: bytes, partition_id: int, replicas: Sequence[int]
-) -> tuple[PartitionRecord, int]:
-    """The record of a new partition, and its version. The first active replica leads; at least one must be active."""
-    isr = active_among(state, replicas)
-    assert isr, (topic_id, partition_id, replicas)
-    directories = tuple(default_directory(state, replica) for replica in replicas)
-    partition = Partition(tuple(replicas), isr, isr[0], 0, 0, directories)
+def new_partitions(
+    state: State, env: Env, topic_id: bytes, assignments: Sequence[Sequence[int]], first_id: int = 0
+) -> list[tuple[PartitionRecord, int]]:
+    """The records of new partitions, and their version. The first active replica leads; one at least must be active.
+
+    assignments: the replicas of each. first_id: the number of the first partition.
+    """
     version = partition_version(state.metadata_version)
-    return partition_record(partition, topic_id, partition_id, version=version), version
+    brokers: set[int] = set().union(*assignments)
+    directories = {broker_id: default_directory(state, broker_id) for broker_id in brokers}
+    active = set(active_among(state, brokers))
+    records = []
+    for partition_id, replicas in enumerate(assignments, first_id):
+        env.slices.pause()
+        isr = tuple(replica for replica in replicas if replica in active)
+        assert isr, (topic_id, partition_id, replicas)
+        directories_of = tuple(directories[replica] for replica in replicas)
+        partition = Partition(tuple(replicas), isr, isr[0], 0, 0, directories_of)
+        records.append((partition_record(partition, topic_id, partition_id, version=version), version))
+    return records
 
 
 def _refusal(text: str) -> ApiError:

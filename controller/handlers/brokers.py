@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.levels import KRAFT_VERSION, METADATA_VERSION
-from controller.features.record_versions import DIRECTORY_ASSIGNMENT, register_broker_version
 from controller.handlers.registrations import endpoints, features
 from controller.interface.results import Result
 from controller.rules.bulk_elections import leader_and_isr_records
 from controller.state.partitions.sets import union
 from records.errors import ApiError, Error
+from records.features.levels import KRAFT_VERSION, METADATA_VERSION
+from records.features.record_versions import DIRECTORY_ASSIGNMENT, register_broker_version
 from records.messages.brokers import BrokerRegistrationResponse, UnregisterBrokerResponse
 from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
 from records.uuids import is_reserved, uuid_text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.record_versions import CONTROLLER_REGISTRATION
 from controller.interface.results import Result
 from controller.rules.permissions import allows
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error
+from records.features.record_versions import CONTROLLER_REGISTRATION
 from records.messages.cluster import DescribeClusterResponse
 
 if TYPE_CHECKING:

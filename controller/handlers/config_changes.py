@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import DEFINITIONS, STOCK_VALUES, check_resource
 from controller.config.values.definition import Required, Type, value_text
-from controller.config.values.text import java_trim, parse_integer, split_list
-from controller.features.record_versions import CORDONED_DIRECTORIES
 from controller.interface.policies import ConfigChange
 from records.errors import ApiError, Error
+from records.features.record_versions import CORDONED_DIRECTORIES
 from records.java.java_order import hash_order
+from records.java.java_values import java_trim, parse_integer, split_list
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
 from records.resource_types import ResourceType

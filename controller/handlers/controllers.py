@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.record_versions import CONTROLLER_REGISTRATION, CONTROLLER_UNREGISTRATION
 from controller.handlers.registrations import endpoints, features
 from controller.interface.results import Result
 from records.errors import ApiError, Error
+from records.features.record_versions import CONTROLLER_REGISTRATION, CONTROLLER_UNREGISTRATION
 from records.messages.controllers import ControllerRegistrationResponse, UnregisterControllerResponse
 from records.metadata.brokers import RegisterControllerRecord, UnregisterControllerRecord
 

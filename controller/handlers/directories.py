@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.features.record_versions import DIRECTORY_ASSIGNMENT
 from controller.handlers.heartbeats import require_broker
 from controller.interface.results import Result
 from controller.rules.partition_change import PartitionTarget
 from controller.rules.partition_elections import PartitionElections
 from records.errors import ApiError, Error
+from records.features.record_versions import DIRECTORY_ASSIGNMENT
 from records.messages.partitions import AssignReplicasToDirsResponse
 
 if TYPE_CHECKING:

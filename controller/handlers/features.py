@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.levels import (
+from controller.handlers.config_changes import MIN_ISR, config_record
+from controller.interface.results import Result
+from records.errors import ApiError, Error, error_text
+from records.features.levels import (
     DISABLED,
     ELR_VERSION,
     KRAFT_VERSION,
@@ -14,10 +17,7 @@ from controller.features.levels import (
     range_text,
     supported_features,
 )
-from controller.features.record_versions import CONTROLLER_REGISTRATION
-from controller.handlers.config_changes import MIN_ISR, config_record
-from controller.interface.results import Result
-from records.errors import ApiError, Error, error_text
+from records.features.record_versions import CONTROLLER_REGISTRATION
 from records.java.java_order import hash_order
 from records.messages.features import UpdateFeaturesResponse
 from records.metadata.configs import FeatureLevelRecord
@@ -25,11 +25,11 @@ from records.metadata.transactions import NoOpRecord
 from records.resource_types import ResourceType
 
 if TYPE_CHECKING:
-    from controller.features.levels import Range
     from controller.handlers.config_changes import Records
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
     from controller.state.state import State
+    from records.features.levels import Range
     from records.messages.features import UpdateFeaturesRequest
 
 UPGRADE = 1

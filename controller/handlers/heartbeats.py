@@ -10,7 +10,6 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from controller.features.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
 from controller.interface.effects import Noted
 from controller.interface.refusals import error_response
 from controller.interface.results import NOTHING_PENDING, Result
@@ -19,6 +18,7 @@ from controller.rules.bulk_elections import leader_and_isr_records
 from controller.state.partitions.sets import without
 from controller.state.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UNFENCE
 from records.errors import ApiError, Error
+from records.features.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
 from records.messages.brokers import BrokerHeartbeatResponse
 from records.metadata.brokers import (
     BrokerRegistrationChangeRecord,

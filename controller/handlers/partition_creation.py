@@ -8,7 +8,7 @@ from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
     check_manual_replicas,
-    new_partition,
+    new_partitions,
     placed_replicas,
 )
 from controller.interface.results import Result, at_once, check_record_count, raised_text
@@ -134,11 +134,7 @@ def create_partition_records(state: State, context: RequestContext, env: Env, as
         for index, assignment in enumerate(asked.assignments, start=current):
             check_manual_replicas(state, env, index, assignment.broker_ids, replica_count)
             replicas.append(assignment.broker_ids)
-    records = []
-    for index, each in enumerate(replicas, start=current):
-        env.slices.pause()
-        records.append(new_partition(state, topic.topic_id, index, each))
-    return records
+    return new_partitions(state, env, topic.topic_id, replicas, current)
 
 
 def replication_factor(state: State, topic: Topic) -> int:

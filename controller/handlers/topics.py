@@ -9,12 +9,12 @@ from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
     check_manual_replicas,
-    new_partition,
+    new_partitions,
     placed_replicas,
 )
 from controller.handlers.topic_configs import ConfigsOf, layers, new_topic_configs
 from controller.interface.policies import NewTopic
-from controller.interface.results import Result, at_once, check_record_count, raised_text
+from controller.interface.results import NOTHING_PENDING, Result, at_once, check_record_count, raised_text
 from controller.interface.slices import EVERYTHING
 from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows, permission_on
@@ -74,6 +74,8 @@ def filter_topics(
             errors[name] = Error.INVALID_REQUEST, f"Creation of internal topic {METADATA_TOPIC} is prohibited."
         elif not may_create(name):
             errors[name] = denied
+    if not errors:
+        return list(request.topics), []
     # Results stand in the order of Kafka's sets of names: those that are given twice, and then the others.
     ordered = hash_order(counts, pause=env.slices.pause)
     twice = [name for name in ordered if counts[name] > 1]
@@ -116,7 +118,9 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
         results.append(result)
         check_record_count(len(records))
     response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
-    return Result(response, () if request.validate_only else records, rests_on(state, wanted, env))
+    written = () if request.validate_only else records
+    # A response with records leaves when they are committed, and so after all that is written now.
+    return Result(response, written, NOTHING_PENDING if written else rests_on(state, wanted, env))
 
 
 def read_by(state: State, wanted: Sequence[Any], env: Env) -> Reads:
@@ -164,9 +168,7 @@ def create_topic_records(state: State, context: RequestContext, topic: Any, env:
     charge(state, context, env, len(assignments))
     topic_id = random_topic_id(env)
     records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
-    for index, replicas in enumerate(assignments):
-        env.slices.pause()
-        records.append(new_partition(state, topic_id, index, replicas))
+    records += new_partitions(state, env, topic_id, assignments)
     if not allows(
         state, context, env, AclOperation.DESCRIBE_CONFIGS, AclResourceType.TOPIC, topic.name, log_denied=False
     ):

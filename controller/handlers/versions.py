@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from controller.features.levels import KRAFT_VERSION, METADATA_VERSION, MINIMUM, supported_features
 from controller.interface.results import Result, at_once
 from records.errors import Error
+from records.features.levels import KRAFT_VERSION, METADATA_VERSION, MINIMUM, supported_features
 from records.messages.versions import ApiVersionsResponse
 
 if TYPE_CHECKING:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import CURRENT
 from controller.interface.policies import Policies
 from controller.interface.slices import Slices
+from records.features.levels import CURRENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from random import Random
 
-    from controller.features.levels import Release
     from controller.interface.access import Access
     from controller.interface.loggers import Loggers
     from controller.interface.sessions import Sessions
     from controller.interface.settings import Settings
+    from records.features.levels import Release
 
 
 @dataclass(slots=True)

@@ -47,7 +47,12 @@ def alternatives(response: Any, context: RequestContext | None) -> Iterator[Any]
     """
     yield response
     if context is not None:
-        yield error_response(context.request, ApiError(Error.UNKNOWN_SERVER_ERROR), context.version)
+        yield unencodable_answer(context)
+
+
+def unencodable_answer(context: RequestContext) -> Any:
+    """The response that is sent where a handler's own cannot be encoded."""
+    return error_response(context.request, ApiError(Error.UNKNOWN_SERVER_ERROR), context.version)
 
 
 def _code(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:

@@ -10,7 +10,7 @@ from controller.core.apis import APIS, Kind
 from controller.interface import inputs
 from controller.node.envelope import request_in, unwrap
 from controller.node.long_requests import asks_much, is_long
-from controller.node.request_bounds import TooLarge, refusal_of_size
+from controller.node.request_bounds import COUNTED_BYTES_MIN, TooLarge, refusal_of_size
 from raft.interface import inputs as raft_inputs
 from records.errors import ApiError
 from records.messages.elections import VoteRequest
@@ -106,11 +106,13 @@ class Arrivals:
             if is_left:
                 self._long.take_forwarded(found)
                 return
-        try:
-            refusal = refusal_of_size(api, request, version, len(incoming.frame))
-        except TooLarge as error:
-            self._server.disconnect(source, str(error))
-            return
+        refusal, size = None, len(incoming.frame)
+        if size >= COUNTED_BYTES_MIN:
+            try:
+                refusal = refusal_of_size(api, request, version, size)
+            except TooLarge as error:
+                self._server.disconnect(source, str(error))
+                return
         if refusal is not None:
             admission.refuse(source, context, request, refusal)
         elif api.kind is not Kind.RAFT:

@@ -13,11 +13,11 @@ from controller.config.authorizer import (
     super_users,
 )
 from controller.config.plugins import plugin_of
-from controller.features.record_versions import CIDR_ACLS
 from controller.interface.access import Access, Decision
 from controller.node.plugins import LastError, load_plugin
 from controller.rules.authorizer import StandardAuthorizer
 from records.errors import ApiError, Error
+from records.features.record_versions import CIDR_ACLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, served_versions
-from controller.features.levels import CURRENT
 from controller.interface.inputs import Forwarder, Principal
 from records.codec import decode_lenient, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
+from records.features.levels import CURRENT
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
 from records.messages.envelope import EnvelopeResponse
 from records.messages.quorum import DescribeQuorumResponse
@@ -25,8 +25,8 @@ from records.wire import DecodeError
 
 if TYPE_CHECKING:
     from controller.core.apis import Api
-    from controller.features.levels import Release
     from controller.interface.inputs import RequestContext
+    from records.features.levels import Release
     from records.messages.envelope import EnvelopeRequest
 
 PRINCIPAL_VERSION = 0

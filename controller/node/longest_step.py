@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 WINDOW_S = 60.0
-# Shorter steps are not looked at.
-MEASURED_S_MIN = 0.001
 
 
 class LongestStep:
@@ -24,9 +22,8 @@ class LongestStep:
 
     def add(self, taken_s: float) -> None:
         """A step has taken this time, s."""
-        if taken_s > MEASURED_S_MIN:
-            self._turn()
-            self._longest_s = max(self._longest_s, taken_s)
+        self._turn()
+        self._longest_s = max(self._longest_s, taken_s)
 
     def seconds(self) -> float:
         self._turn()

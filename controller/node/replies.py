@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.interface.refusals import alternatives
+from controller.interface.refusals import unencodable_answer
 from controller.node.envelope import seal
 from controller.node.loopback_requests import LOOPBACK_CONNECTION
 from records.messages.envelope import EnvelopeResponse
@@ -47,13 +47,19 @@ class Replies:
         if context is not None and context.is_long:
             self._answer_long(context, response, header)
             return
-        for each in alternatives(response, context):
-            try:
-                self._server.reply(source, each if header is None else seal(header, each))
-                return
-            except EncodeError as error:
-                reason = f"the answer cannot be written: {error}"
-        self._server.disconnect(source, reason)
+        error = self._write(source, header, response)
+        if error is not None and context is not None:
+            error = self._write(source, header, unencodable_answer(context))
+        if error is not None:
+            self._server.disconnect(source, f"the answer cannot be written: {error}")
+
+    def _write(self, source: Source, header: RequestHeader | None, response: Any) -> EncodeError | None:
+        """Write a response, into an envelope where there is a header; returns why it cannot be encoded."""
+        try:
+            self._server.reply(source, response if header is None else seal(header, response))
+        except EncodeError as error:
+            return error
+        return None
 
     def refuse_envelope(self, source: Source, error_code: int) -> None:
         """Answer an envelope whose request cannot be read."""

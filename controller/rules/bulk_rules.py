@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from controller.features.record_versions import ELR_RECORDS, NO_EPOCH_BUMP_ON_ISR_SHRINK
 from controller.state.partitions.bulk_changes import Group
 from controller.state.partitions.columns import NOBODY
 from controller.state.partitions.partition import NO_LEADER, RECOVERED, RECOVERING
 from controller.state.partitions.uncommon_fields import COMMON, HAS_ELR, IS_WIDE, REASSIGNING
+from records.features.record_versions import ELR_RECORDS, NO_EPOCH_BUMP_ON_ISR_SHRINK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from controller.features.record_versions import DIRECTORY_ASSIGNMENT, NO_EPOCH_BUMP_ON_ISR_SHRINK, partition_version
 from controller.rules.reassignment import complete
 from controller.state.partitions.partition import NO_LEADER, NO_LEADER_CHANGE, RECOVERING
+from records.features.record_versions import DIRECTORY_ASSIGNMENT, NO_EPOCH_BUMP_ON_ISR_SHRINK, partition_version
 from records.java.java_order import union_order
 from records.metadata.topics import PartitionChangeRecord
 

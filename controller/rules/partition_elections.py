@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.record_versions import DIRECTORY_ASSIGNMENT
 from controller.rules.partition_change import Election, Rules, partition_change
 from controller.state.partitions.partition import apply_change
 from controller.state.tables.configs import BROKER, TOPIC
+from records.features.record_versions import DIRECTORY_ASSIGNMENT
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 if TYPE_CHECKING:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from controller.config.security import bearer_checks as checks
-from controller.config.values.text import hide_url_secrets
 from controller.security.bearer_login import FetchedLogin, FileLogin, TokenRequest, UnsecuredLogin, Window
 from controller.security.bearer_login import parse_token_file as token_parser
-from controller.security.bearer_tokens import Rules, SignedTokens, UnsecuredTokens
-from controller.security.http_fetch import TIMEOUT_S, FetchFailed, context_of, fetch
-from controller.security.jwks import parse_key_set
 from controller.security.refreshed import Refreshed
-from controller.security.watched_file import WatchedFile
 from raft.network.bearer import BearerClient, BearerServer, is_extension
+from raft.security.bearer_tokens import Rules, SignedTokens, UnsecuredTokens
+from raft.security.http_fetch import TIMEOUT_S, FetchFailed, context_of, fetch
+from raft.security.jwks import parse_key_set
+from raft.security.watched_file import WatchedFile
 from records.extras import install_command
+from records.hidden_text import hide_url_secrets
 
 if TYPE_CHECKING:
     import ssl
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from controller.config.security.jaas import Module
     from controller.config.security.listener_values import ListenerValues
     from controller.security.bearer_login import ClientToken
-    from controller.security.jwks import KeySet
+    from raft.security.jwks import KeySet
 
 
 class Surroundings(NamedTuple):

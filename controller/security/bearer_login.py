@@ -6,18 +6,18 @@ import json
 from base64 import b64encode, urlsafe_b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.config.values.text import hide_url_secrets
-from controller.security.bearer_tokens import TOKEN_CHARS_MAX, UnsecuredTokens, parts_of, read_json
-from controller.security.http_fetch import FetchFailed, fetch
 from raft.network.bearer import TokenRefused
 from raft.network.mechanisms import SaslRefused
+from raft.security.bearer_tokens import TOKEN_CHARS_MAX, UnsecuredTokens, parts_of, read_json
+from raft.security.http_fetch import FetchFailed, fetch
+from records.hidden_text import hide_url_secrets
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
     from controller.security.refreshed import Refreshed
-    from controller.security.watched_file import WatchedFile
+    from raft.security.watched_file import WatchedFile
 
 WAIT_MS_MIN = 1000
 _RESERVED = {"exp", "iat"}

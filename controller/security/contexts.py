@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from controller.config.security.security_checks import store_type
-from controller.security.ciphers import open_ssl_name
-from controller.security.files import FileError, read_bounded
-from controller.security.keystores import key_pair, pem, trusted_certificates
-from controller.security.names import chain_expires_s
-from controller.security.renewal import CHECK_S, Renewal
-from controller.security.sessions import Sessions
+from raft.security.ciphers import open_ssl_name
+from raft.security.files import FileError, read_bounded
+from raft.security.keystores import key_pair, pem, trusted_certificates
+from raft.security.names import chain_expires_s
+from raft.security.renewal import CHECK_S, Renewal
+from raft.security.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

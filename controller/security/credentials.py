@@ -7,9 +7,9 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from controller.handlers.security.delegation_tokens import Secrets
-from controller.security.watched_file import WatchedFile
 from controller.state.tables.scram import MECHANISMS
 from raft.network.mechanisms import ITERATIONS_MIN, Credential, credential_of_password, encode_base64
+from raft.security.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

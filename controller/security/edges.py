@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.config.edges import ANYONE
 from controller.security.contexts import hold_in_file
-from controller.security.files import FileError, read_bounded
-from controller.security.names import chain_expires_s
-from controller.security.renewal import Renewal
-from controller.security.sessions import Sessions
+from raft.security.files import FileError, read_bounded
+from raft.security.names import chain_expires_s
+from raft.security.renewal import Renewal
+from raft.security.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

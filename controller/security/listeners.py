@@ -105,7 +105,7 @@ class Security:
 
         @lru_cache(maxsize=16)  # asked for twice in each handshake
         def principal_of(certificate: bytes) -> Principal:
-            from controller.security.names import subject_of
+            from raft.security.names import subject_of
 
             return Principal("User", rules.name_of(subject_of(certificate)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from controller.security.http_fetch import FetchFailed
+from raft.security.http_fetch import FetchFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -114,7 +114,7 @@ def _decode(text: str | None, what: str) -> bytes | None:
 
 
 def _iterations(text: str | None) -> int:
-    from controller.config.values.java_forms import integer
+    from records.java.java_forms import integer
 
     if text is None:
         return ITERATIONS_MIN

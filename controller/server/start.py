@@ -16,7 +16,6 @@ from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
 from controller.config.values.definition import ConfigError
 from controller.core.apis import served_versions
-from controller.features.levels import supported_features
 from controller.interface.env import Env
 from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
@@ -42,6 +41,7 @@ from raft.storage.files import OsFiles
 from raft.storage.flusher import FlushThread
 from raft.storage.log import LogLimits
 from records.extras import install_command
+from records.features.levels import supported_features
 from records.frame import decode_record
 from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError

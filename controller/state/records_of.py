@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from controller.features.record_versions import (
+from controller.state.partitions.columns import NO_TOPIC
+from controller.state.partitions.partition import partition_record
+from controller.state.tables.features import METADATA_VERSION
+from controller.state.tables.producer_ids import NEXT
+from records.features.record_versions import (
     CONTROLLER_REGISTRATION,
     CORDONED_DIRECTORIES,
     DELEGATION_TOKENS,
@@ -16,10 +20,6 @@ from controller.features.record_versions import (
     partition_version,
     register_broker_version,
 )
-from controller.state.partitions.columns import NO_TOPIC
-from controller.state.partitions.partition import partition_record
-from controller.state.tables.features import METADATA_VERSION
-from controller.state.tables.producer_ids import NEXT
 from records.metadata.brokers import RegisterBrokerRecord, RegisterControllerRecord
 from records.metadata.configs import ClientQuotaRecord, ConfigRecord, FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.features.record_versions import partition_version
 from controller.state.partitions.columns import MIGRATING, NO_TOPIC, NOBODY, POSITIONS_MAX
 from controller.state.partitions.sets import distinct
 from controller.state.partitions.uncommon_fields import COMMON
@@ -15,6 +14,7 @@ from controller.state.records_of import SECTIONS, partition_at, partitions
 from records.batch import seal
 from records.bulk.rows import batch_body
 from records.bulk.rows import partitions as partition_rows
+from records.features.record_versions import partition_version
 from records.frame import encode_record
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from records.metadata.security import UserScramCredentialRecord
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HIDDEN = "[hidden]"
+from records.hidden_text import HIDDEN
+
 _BROKER = 4
 
 

@@ -13,9 +13,9 @@ from kraft_quorum.client import Client, Files, WatchFailed
 from pipeline.source.options import OptionError
 from pipeline.source.ranges import Plan, of_no_file
 from pipeline.source.reading import Wanted, decode
-from pipeline.source.secrets import HIDDEN
 from records.batch import build_batch
 from records.frame import encode_record
+from records.hidden_text import HIDDEN
 from records.metadata.security import UserScramCredentialRecord
 from records.printing.json_form import from_json
 from records.registry import METADATA_RECORDS, metadata_class

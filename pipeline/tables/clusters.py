@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.source.secrets import HIDDEN, is_secret
+from pipeline.source.secrets import is_secret
 from pipeline.tables.history import Events, Moment
 from records.control_batch import LEADER_CHANGE
 from records.frame import decode_record
+from records.hidden_text import HIDDEN
 from records.uuids import uuid_text
 from tools.offline.image import Image
 

@@ -34,7 +34,8 @@ class PrefixKeeper:
 
     def is_due(self) -> bool:
         least, most = self._limits.prefix_bytes_min, self._limits.prefix_bytes_max
-        return self._log.bytes_appended - self._written_at >= min(most, max(least, self._log.size // 4))
+        grown = self._log.bytes_appended - self._written_at
+        return grown >= min(least, most) and grown >= min(most, self._log.size // 4)
 
     def is_overdue(self, now_ms: int) -> bool:
         """Whether an interval is over in which the high watermark advanced.

@@ -1,1 +1,1 @@
-"""What Java prescribes: the order of its hash tables, its base64 of ids, its properties files."""
+"""What Java prescribes: the order of its hash tables, its regular expressions, its texts of numbers, its properties."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import supported_features
 from records.errors import ApiError, Error
+from records.features.levels import supported_features
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from records.wire import DecodeError
 from simulations.chaos.quorum import CLUSTER_ID, NODES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.features.levels import METADATA_VERSION
+from records.features.levels import METADATA_VERSION
 from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
 from simulations.cluster.metadata.member_rules import MIN_ISR

@@ -17,8 +17,8 @@ MUTANTS = (
     row(
         "Q43", "new partitions have fenced brokers in sync", "isr", "KAFKA-13083", ("C06",),
         Edit(
-            "controller.handlers.assignments", "new_partition",
-            "active_among(state, replicas)", "tuple(replicas)",
+            "controller.handlers.assignments", "new_partitions",
+            "tuple(replica for replica in replicas if replica in active)", "tuple(replicas)",
         ),
     ),
     row(

@@ -30,7 +30,6 @@ CORES = {
     "raft": ("raft", "raft.interface", "raft.state"),
     "controller": (
         "controller.core",
-        "controller.features",
         "controller.handlers",
         "controller.handlers.security",
         "controller.interface",
@@ -38,6 +37,7 @@ CORES = {
         "controller.state",
         "controller.state.partitions",
         "controller.state.tables",
+        "records.features",
     ),
 }
 # Modules that only the node level runs: envelopes, and the bound on the size of a frame.

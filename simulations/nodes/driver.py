@@ -10,13 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from controller.config.served import served_config
-from controller.features.levels import (
-    FEATURES,
-    KRAFT_VERSION,
-    METADATA_VERSION,
-    find_metadata_version,
-    metadata_version,
-)
 from controller.interface.env import Env
 from controller.interface.inputs import KraftVersion
 from controller.interface.inputs import Requested as ControllerRequested
@@ -29,6 +22,7 @@ from controller.state.partitions import uncommon_fields as rare
 from raft.interface import effects as do
 from raft.interface.inputs import Answered, Requested, Source
 from raft.network.requests import Incoming
+from records.features.levels import FEATURES, KRAFT_VERSION, METADATA_VERSION, find_metadata_version, metadata_version
 from records.metadata.configs import FeatureLevelRecord
 from simulations.nodes.config_values import NODE_LOGGERS
 from simulations.nodes.long_thread import SimLongThread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from controller.features.levels import LATEST_PRODUCTION
+from records.features.levels import LATEST_PRODUCTION
 from simulations.plans.plan import Plan
 from simulations.world.releases import NEWEST
 

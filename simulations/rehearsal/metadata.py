@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.features.levels import METADATA_VERSION, supported_features
 from controller.state.records_of import UnwritableMetadataError, records_of
 from controller.state.state import ReplayError, State
 from controller.state.view import stable_view
 from raft.storage.errors import StorageError
 from raft.storage.names import snapshot_id
 from raft.storage.snapshot_file import SnapshotBytes, check_snapshot
+from records.features.levels import METADATA_VERSION, supported_features
 from records.frame import encode_record
 from records.metadata.brokers import RegisterControllerRecord
 from tools.offline.examined import NotALog, ReadOnlyFiles, examine

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.served import served_config
-from controller.features.levels import LATEST_PRODUCTION
 from controller.server.start import raft_config
 from raft.interface.config import ReplicaKey, Voter
 from raft.interface.voters import VoterSet, voters_record
@@ -14,6 +13,7 @@ from raft.storage.log import LogLimits
 from raft.storage.names import segment_offset, snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from records.batch import batches, records_of
+from records.features.levels import LATEST_PRODUCTION
 from records.frame import decode_record
 from records.metadata.configs import ClientQuotaRecord
 from simulations.nodes.driver import ControllerProcess, bootstrap

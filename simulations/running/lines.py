@@ -16,10 +16,11 @@ from simulations.mutants.module_names import imported_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# What of `records` a node runs: codec, frames and batches.
+# What of `records` a node runs: codec, frames, batches, levels of features.
 RECORDS = (
-    "batch", "codec", "control", "control_batch", "crc", "data", "errors", "frame", "generation.decoding",
-    "generation.encoding", "headers", "registry", "schema", "uuids", "wire",
+    "batch", "codec", "control", "control_batch", "crc", "data", "errors", "features.levels",
+    "features.record_versions", "frame", "generation.decoding", "generation.encoding", "headers", "registry", "schema",
+    "uuids", "wire",
 )  # fmt: skip
 PACKAGES = ("raft", "controller")
 
@@ -41,6 +42,7 @@ LEFT_OUT = {
     "controller.node.plugins": "classes of an operator's own",
     "controller.rules.mutation_quotas": "no simulated client has a quota",
     "controller.security": "reads files of certificates: the adapter itself",
+    "raft.security": "reads files of certificates: the adapter itself",
     "raft.network.mechanisms": "draws nonces: the adapter itself; only PLAIN is simulated",
     "controller.server.http": "the HTTP port",
     "controller.server.grpc": "the watch service",
@@ -52,7 +54,10 @@ LEFT_OUT = {
     "raft.storage.directory_lock": "against a second process on a directory, taken before a node is",
 }
 # What of `controller.config` answers requests.
-COUNTED = ("resources", "dynamic", "definition", "effective", "topic_values", "group_values", "served", "valid")
+COUNTED = (
+    "resources", "dynamic", "effective", "topic_values", "served", "values.definition", "values.group_values",
+    "values.valid",
+)  # fmt: skip
 NOT_RUN = r"if TYPE_CHECKING:|class \w+\(Protocol\):|\.\.\.$"
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.features.levels import KAFKA_4_3, METADATA_VERSION, supported_features
 from raft.interface.voters import KRAFT_VERSION_MAX
+from records.features.levels import KAFKA_4_3, METADATA_VERSION, supported_features
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.elections import (

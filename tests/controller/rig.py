@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from controller.core.controller import Controller
 from controller.core.serving import write_result
 from controller.core.steps import deadline_ms, step
-from controller.features.levels import CURRENT
 from controller.interface.effects import (
     Append,
     ConfirmLeadership,
@@ -34,6 +33,7 @@ from controller.interface.settings import Settings
 from controller.state.state import State
 from raft.interface.inputs import Source
 from records.batch import batches, build_control_batch, records_of
+from records.features.levels import CURRENT
 from records.frame import decode_record
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from records.messages.partitions import AlterPartitionRequest
@@ -42,8 +42,8 @@ from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.schema import default_of, replace, schema_of
 
 if TYPE_CHECKING:
-    from controller.features.levels import Release
     from controller.state.partitions.partition import Partition
+    from records.features.levels import Release
 
 TopicData = AlterPartitionRequest.TopicData
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from controller.config.values.node_values import RELEASE
-from controller.features.levels import CURRENT, KAFKA_4_3
+from records.features.levels import CURRENT, KAFKA_4_3
 from simulations.chaos.quorum import free_ports
 from tests.interop.ask import describe_quorum
 

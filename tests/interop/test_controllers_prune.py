@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.features.levels import find_metadata_version
+from records.features.levels import find_metadata_version
 from records.messages.controllers import ControllerRegistrationRequest
 from tests.interop.cluster import OURS, STOCK, cluster, eventually
 from tests.interop.kraftctl import kraftctl

@@ -6,14 +6,8 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import (
-    KAFKA_4_3,
-    METADATA_VERSION,
-    METADATA_VERSIONS,
-    MINIMUM,
-    changes_metadata_between,
-)
 from records.errors import Error
+from records.features.levels import KAFKA_4_3, METADATA_VERSION, METADATA_VERSIONS, MINIMUM, changes_metadata_between
 from records.messages.features import UpdateFeaturesRequest
 from tests.benchmarks.client import Connection
 from tests.interop.cluster import OURS, STOCK, cluster, eventually

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from controller.core.apis import APIS, Kind, served_versions
-from controller.features.levels import RELEASES
 from records.codec import decode_prefix, encode
 from records.data import DefaultPrincipalData
+from records.features.levels import RELEASES
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
 from records.messages.acls import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
 from records.messages.configs import (

@@ -12,7 +12,6 @@ from controller.core.apis import APIS
 from controller.core.controller import Controller
 from controller.core.steps import deadline_ms as deadline_ms_of
 from controller.core.steps import step
-from controller.features.levels import supported_features
 from controller.handlers.security.delegation_tokens import secrets_of
 from controller.interface.effects import (
     Append,
@@ -50,6 +49,7 @@ from raft.interface.config import SnapshotId
 from raft.interface.inputs import Source
 from records.batch import batches, build_control_batch, records_of
 from records.codec import decode, encode
+from records.features.levels import supported_features
 from records.metadata.configs import FeatureLevelRecord
 from records.registry import request_class
 from records.wire import DecodeError, EncodeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4, Release
+from records.features.levels import KAFKA_4_3, KAFKA_4_4, Release
 from tests.interop.stock import Stock
 
 

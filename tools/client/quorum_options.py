@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.file import read_config
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import host_and_port
+from tools.config_file import read_config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.values.java_forms import integer
+from records.java.java_forms import integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.values.java_forms import integer
+from records.java.java_forms import integer
 from tools.offline.log_file import CorruptRecord, DamagedLog, InvalidRecord
 
 TYPE_CHECKING = False

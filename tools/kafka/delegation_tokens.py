@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from binascii import b2a_base64
 
-from controller.config.values.java_forms import integer
+from records.java.java_forms import integer
 from tools.command_line.java_texts import Uncaught, uncaught
 from tools.command_line.option_tools import (
     HELP,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_forms import integer
-from controller.features import levels as features
+from records.features import levels as features
+from records.java.java_forms import integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_forms import integer
-from controller.features import levels as features
+from records.features import levels as features
+from records.java.java_forms import integer
 from tools.command_line.argument_reader import parse
 from tools.command_line.arguments import ArgumentError, HelpShown, Parser
 from tools.command_line.bootstrap_options import SERVER_HELP, add_bootstrap, java_integer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_forms import integer
 from records.errors import Error
+from records.java.java_forms import integer
 from records.java.java_order import partition_order
 from tools.client.exceptions import PACKAGE, execution_exception
 from tools.command_line.java_texts import Uncaught, uncaught

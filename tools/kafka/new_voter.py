@@ -37,7 +37,7 @@ def new_voter(properties: Mapping[str, str]) -> NewVoter:
 
 
 def _node_id(properties: Mapping[str, str]) -> int:
-    from controller.config.values.java_forms import integer
+    from records.java.java_forms import integer
 
     if "node.id" not in properties:
         raise Terse(f"node.id not found in configuration file. {ADVICE}")
@@ -93,7 +93,7 @@ def _endpoints(properties: Mapping[str, str]) -> tuple[Endpoint, ...]:
 
 
 def _port(text: str) -> int:
-    from controller.config.values.java_forms import integer
+    from records.java.java_forms import integer
 
     try:
         port = integer(text)

@@ -170,8 +170,8 @@ def format_directories(given: Arguments) -> int:
 
 def config_of(given: Arguments) -> NodeConfig:
     """The configuration of the node, with all the checks of its start; raises Uncaught, OSError."""
-    from controller.config.file import read_config
     from controller.config.values.definition import ConfigError
+    from tools.config_file import read_config
 
     try:
         return read_config(given.config)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_forms import integer
-from controller.features import levels as features
+from records.features import levels as features
+from records.java.java_forms import integer
 from tools.command_line.java_texts import Uncaught, uncaught
 from tools.offline.formatting import ILLEGAL_ARGUMENT, Format, FormatError, WriteError, format_directories
 from tools.offline.marked_directories import MarkError

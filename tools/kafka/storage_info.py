@@ -6,7 +6,7 @@ import os.path
 import sys
 
 from controller.config.values.definition import ConfigError
-from controller.config.values.java_forms import path
+from records.java.java_forms import path
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.standard_streams import one_line
 from tools.kafka.storage_format import directories_of

@@ -152,7 +152,7 @@ def _read_known(options: argparse.Namespace) -> tuple[set[int], int | None, dict
     Raises ConfigError, NoLeader, OSError.
     """
     if options.config is not None:
-        from controller.config.file import read_config, read_properties
+        from tools.config_file import read_config, read_properties
 
         config = read_config(options.config)
         known = ("controller.quorum.", "metadata.max.idle.", "broker.session.timeout.")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from controller.features import levels as features
+from records.features import levels as features
 from records.java.java_order import hash_order
 from tools.offline.marked_directories import check_marks, read_marks
 

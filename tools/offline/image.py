@@ -196,7 +196,7 @@ def _feature_level(image: Image, record: FeatureLevelRecord, _offset: int) -> No
     if record.name == "kraft.version":  # it has a control record; early releases put it here by mistake
         return
     if record.name == "metadata.version":
-        from controller.features.levels import known_metadata_version
+        from records.features.levels import known_metadata_version
 
         known_metadata_version(record.feature_level)
         image.features.put(record.name, record.feature_level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.values.java_forms import integer
+from records.java.java_forms import integer
 from records.uuids import parse_uuid
 
 TYPE_CHECKING = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from controller.config.file import read_properties
-from controller.config.values.java_forms import integer, path
 from raft.storage.meta_properties import META_PROPERTIES, MetaProperties
+from records.java.java_forms import integer, path
 from records.uuids import is_reserved, parse_uuid, uuid_text
+from tools.config_file import read_properties
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

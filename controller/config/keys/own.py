@@ -5,7 +5,7 @@ from __future__ import annotations
 from controller.config.values.addresses import Address
 from controller.config.values.definition import Check, Definition, Importance, Key, Type, Value, invalid
 from controller.config.values.valid import ListOf, OneOf, at_least, between
-from controller.features.levels import CURRENT, RELEASES
+from records.features.levels import CURRENT, RELEASES
 
 PREFIX = "kraft."
 UNLIMITED = 2**31 - 1

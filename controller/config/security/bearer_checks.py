@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from controller.config.values.definition import ConfigError
-from controller.config.values.text import hide_url_secrets, parse_integer
+from records.hidden_text import hide_url_secrets
+from records.java.java_values import parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

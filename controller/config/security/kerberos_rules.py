@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from controller.config.java.java_matching import Program, Steps, TooManySteps
-from controller.config.java.java_regex import compile_java
-from controller.config.java.java_replacing import replace_matches
 from controller.config.security.principal_rules import STEPS_MAX
 from controller.config.values.definition import ConfigError
+from records.java.java_matching import Program, Steps, TooManySteps
+from records.java.java_regex import compile_java
+from records.java.java_replacing import replace_matches
 
 KEY = "sasl.kerberos.principal.to.local.rules"
 _RULE = re.compile(

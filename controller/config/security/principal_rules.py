@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from controller.config.java.java_matching import Program, Steps, TooManySteps
-from controller.config.java.java_regex import PatternError, compile_java
-from controller.config.java.java_replacing import replace_matches
 from controller.config.values.definition import ConfigError
-from controller.config.values.text import java_trim
+from records.java.java_matching import Program, Steps, TooManySteps
+from records.java.java_regex import PatternError, compile_java
+from records.java.java_replacing import replace_matches
+from records.java.java_values import java_trim
 
 KEY = "ssl.principal.mapping.rules"
 # Of all rules for one name, some 20 ms: a client chooses its subject, and the loop waits. The six groups of Kafka's own

@@ -12,7 +12,7 @@ from controller.config.security.jaas_file import jaas_file, jaas_sections
 from controller.config.security.listener_values import ListenerValues
 from controller.config.security.principal_rules import PrincipalRules
 from controller.config.values.definition import ConfigError
-from controller.config.values.text import parse_integer
+from records.java.java_values import parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from controller.config.values.text import java_text, java_trim, parse_double, parse_integer, split_list, split_map
+from records.java.java_values import java_text, java_trim, parse_double, parse_integer, split_list, split_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

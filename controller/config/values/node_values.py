@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from controller.features.levels import CURRENT, RELEASES
+from records.features.levels import CURRENT, RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.config.values.definition import Value
     from controller.config.values.listeners import Endpoint
-    from controller.features.levels import Release
+    from records.features.levels import Release
 
 RELEASE = "kraft.release"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.values.definition import Check, ConfigError, Value, invalid
 from controller.config.values.listeners import WILDCARD_HOST, host_and_port
-from controller.config.values.text import parse_integer
+from records.java.java_values import parse_integer
 
 VOTERS = "controller.quorum.voters"
 BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"

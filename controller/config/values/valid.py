@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.config.values.definition import Check, ConfigError, Value, invalid
-from controller.config.values.text import java_text, java_trim
+from records.java.java_values import java_text, java_trim
 
 
 class Range(Check):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from controller.features.record_versions import CIDR_ACLS
 from controller.handlers.topics import random_topic_id
 from controller.interface.results import USER_RECORDS_MAX, Result, check_record_count, raised_text
 from controller.rules.cidr import InvalidCidr, network_of
@@ -19,6 +18,7 @@ from controller.state.tables.acl import (
     Permission,
 )
 from records.errors import ApiError, Error
+from records.features.record_versions import CIDR_ACLS
 from records.messages.acls import CreateAclsResponse, DeleteAclsResponse, DescribeAclsResponse
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from controller.interface.loggers import ROOT, Loggers
 from controller.node.logging.log_events import EVENTS, LOGGERS, Event
 from controller.node.logging.problems import Problems
+from records.hidden_text import HIDDEN
 from records.plain_text import plain_text
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ LEVELS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL":
 WINDOW_S = 10
 LINES_MAX = {"INFO": 1000, "WARN": 100, "ERROR": 100}
 
-HIDDEN = "[hidden]"
 _SECRET = re.compile(r"password|secret|credential|jaas|token|salt|stored_key|server_key", re.IGNORECASE)
 # Characters that begin a new line, or move the cursor of a terminal: fields may hold texts from peers.
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from controller.config.edges import GRPC
 from controller.config.values.addresses import parse_address
 from controller.security.edges import EdgeSecurity
-from controller.security.files import FileError
 from controller.server.grpc.metadata import Limits
 from controller.server.grpc.port import GrpcPort
+from raft.security.files import FileError
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig

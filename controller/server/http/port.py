@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from controller.config.edges import HTTP, is_loopback_host
 from controller.config.values.addresses import parse_address
 from controller.security.edges import EdgeSecurity, names_of_session
-from controller.security.files import FileError
 from controller.server.http.answers import Answer, as_json, text
 from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
@@ -32,6 +31,7 @@ from controller.server.http.runbook import runbook_answer
 from controller.server.http.watchdog import Watchdog
 from raft.network.handshakes import Handshakes
 from raft.network.security import ListenerSecurity, NoteLimit
+from raft.security.files import FileError
 
 if TYPE_CHECKING:
     import asyncio

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.keys import own, server
-from controller.config.values.text import HIDDEN, hide_url_secrets
-from controller.features.levels import known_metadata_version
 from controller.server.http.probes import known_leader, ready, role_name
 from raft.state.roles import Follower, Leader
+from records.features.levels import known_metadata_version
+from records.hidden_text import HIDDEN, hide_url_secrets
 from records.release import KAFKA_VERSION, VERSION
 from records.uuids import ZERO_UUID, uuid_text
 

@@ -7,13 +7,13 @@ from random import Random
 
 from controller.core.controller import Controller
 from controller.core.steps import step
-from controller.features.levels import METADATA_VERSION
 from controller.interface.env import Env
 from controller.interface.inputs import Committed
 from controller.interface.settings import Settings
 from controller.state.records_of import records_of
 from controller.state.state import State
 from controller.state.view import View, stable_view
+from records.features.levels import METADATA_VERSION
 from records.frame import encode_record
 
 Digest = tuple[bytes, str]

@@ -11,11 +11,11 @@ import pytest
 from controller.config.keys import server
 from controller.config.node import NodeConfig
 from controller.config.values.definition import ConfigError
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4
+from records.features.levels import KAFKA_4_3, KAFKA_4_4
 
 if TYPE_CHECKING:
     from controller.config.values.listeners import Endpoint
-    from controller.features.levels import Release
+    from records.features.levels import Release
 
 DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
 

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config.group_checks import _BETWEEN_NODE_KEYS, _BOUNDED
-from controller.config.java.java_pattern import is_java_pattern
 from controller.config.keys import group, server
 from controller.config.node import NodeConfig
 from controller.config.resources import DEFINITIONS, check_resource, check_topic_name, resource_type
 from controller.config.topic_values import topic_defaults
 from controller.config.values.definition import ConfigError, Key
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4, Release
 from records.errors import ApiError
+from records.features.levels import KAFKA_4_3, KAFKA_4_4, Release
+from records.java.java_pattern import is_java_pattern
 from records.resource_types import ResourceType
 from tests.controller.config.test_node import DATA, NODE, node
 

@@ -3,11 +3,11 @@
 import pytest
 
 from controller.core.apis import APIS, SERVED_VERSIONS, Kind, served_versions
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.interface.refusals import error_response
 from controller.state.tables.acl import AclOperation
 from records.codec import decode, encode
 from records.errors import ApiError, Error, error_text
+from records.features.levels import KAFKA_4_3, KAFKA_4_4
 from records.registry import response_class
 from records.schema import default_of, schema_of
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
 from controller.handlers.client_quotas import is_ip
 from records.errors import Error
+from records.features.levels import KAFKA_4_3
 from records.messages.quotas import AlterClientQuotasRequest
 from records.metadata.configs import ClientQuotaRecord
 from tests.controller.rig import Rig

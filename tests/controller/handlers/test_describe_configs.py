@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.config.effective import ConfigSource
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.handlers.configs import incremental_alter_configs
 from controller.handlers.describe_configs import describe_configs
 from records.errors import ApiError, Error, error_text
+from records.features.levels import KAFKA_4_3, KAFKA_4_4
 from records.messages.configs import (
     DescribeConfigsRequest,
     DescribeConfigsResponse,
@@ -36,9 +36,9 @@ from tests.controller.handlers.cluster_of_configs import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from controller.features.levels import Release
     from controller.interface.env import Env
     from controller.state.state import State
+    from records.features.levels import Release
 
 DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
 from controller.state.partitions.partition import NO_LEADER
 from records.errors import Error
+from records.features.levels import KAFKA_4_3
 from records.messages.brokers import UnregisterBrokerRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.messages.reassignments import (

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.handlers.topics import random_topic_id
 from records.errors import Error
+from records.features.levels import KAFKA_4_3, KAFKA_4_4
 from records.messages.topics import CreateTopicsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, TopicRecord

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from controller.core.apis import APIS, SERVED_VERSIONS, api_versions
-from controller.features.levels import KAFKA_4_3
 from controller.interface.results import NOTHING_PENDING
 from controller.state.state import State
 from raft.network.requests import unsupported_api_versions
 from records.codec import encode
 from records.errors import Error
+from records.features.levels import KAFKA_4_3
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import replace
 from tests.controller.handlers.cluster_of_configs import context, env, level, replay, state

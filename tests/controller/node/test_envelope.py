@@ -2,7 +2,6 @@
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
 from controller.interface.inputs import Forwarder, Principal, RequestContext
 from controller.interface.refusals import error_response
 from controller.node.envelope import address_text, open_envelope, seal
@@ -10,6 +9,7 @@ from raft.interface.inputs import Source
 from records.codec import decode, decode_prefix, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
+from records.features.levels import KAFKA_4_3
 from records.headers import RequestHeader, ResponseHeader
 from records.messages.acls import CreateAclsRequest
 from records.messages.brokers import UnregisterBrokerRequest, UnregisterBrokerResponse

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.config.file import read_config
 from controller.core import snapshot_schedule
 from controller.node import snapshot_task, stop_snapshot
 from controller.node.logging.logs import Log
@@ -27,6 +26,7 @@ from tests.benchmarks.client import create_topics
 from tests.controller.rig import CLUSTER, levels, registration
 from tests.controller.server.processes import write_properties
 from tests.raft.storage.disk import Disk
+from tools.config_file import read_config
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

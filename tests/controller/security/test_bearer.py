@@ -11,9 +11,9 @@ import pytest
 from controller.config.node import NodeConfig
 from controller.config.security.bearer_checks import SIGNED_HANDLER, SIGNED_LOGIN
 from controller.security.bearer import MISSING_S, Missing, path_of
-from controller.security.http_fetch import FetchFailed
 from controller.security.listeners import Security
 from raft.network.mechanisms import SaslRefused
+from raft.security.http_fetch import FetchFailed
 from tests.controller.config.security.test_bearer_checks import MODERN, OAUTH, PREFIX, UNSECURED
 from tests.controller.config.security.test_security_checks import given
 from tests.controller.security.providers import Provider

@@ -18,11 +18,11 @@ from controller.security.bearer_login import (
     client_token,
     parse_token_file,
 )
-from controller.security.bearer_tokens import UnsecuredTokens
-from controller.security.files import FileError
-from controller.security.http_fetch import FetchFailed
-from controller.security.watched_file import WatchedFile
 from raft.network.mechanisms import SaslRefused
+from raft.security.bearer_tokens import UnsecuredTokens
+from raft.security.files import FileError
+from raft.security.http_fetch import FetchFailed
+from raft.security.watched_file import WatchedFile
 from tests.controller.security.providers import Provider
 from tests.controller.security.signing import CLAIMS, NOW_S, signed, unsecured
 

@@ -10,14 +10,14 @@ import pytest
 
 from controller.config.node import NodeConfig
 from controller.config.security.listener_values import ListenerValues
-from controller.security import sessions
-from controller.security.ciphers import open_ssl_name
 from controller.security.contexts import Contexts, unfold_pem
-from controller.security.files import FileError
-from controller.security.renewal import CHECK_S
+from raft.security import sessions
+from raft.security.ciphers import open_ssl_name
+from raft.security.files import FileError
+from raft.security.renewal import CHECK_S
 from tests.controller.config.security.test_security_checks import given
-from tests.controller.security.test_sessions import of_client, shake_hands
 from tests.raft.network.certificates import authority, certificate, needs_openssl
+from tests.raft.security.test_sessions import of_client, shake_hands
 
 pytestmark = needs_openssl
 NODE = "/O=Test/CN=node"

@@ -10,12 +10,12 @@ import pytest
 
 from controller.config.node import NodeConfig
 from controller.security.credentials import Credentials, parse_credentials
-from controller.security.files import FileError
 from controller.state.tables.scram import ScramCredential
 from controller.state.tables.table import Table
 from controller.state.tables.tokens import DelegationToken
 from controller.state.tables.undo import Undo
 from raft.network.mechanisms import SaslRefused, ScramClient, ScramServer, credential_of_password, new_nonce
+from raft.security.files import FileError
 from tests.controller.config.security.test_security_checks import given
 
 SHA_256, SHA_512 = "SCRAM-SHA-256", "SCRAM-SHA-512"

@@ -11,7 +11,7 @@ import pytest
 from controller.config.edges import HTTP
 from controller.config.node import NodeConfig
 from controller.security.edges import EdgeSecurity, PemPaths, read_pems, read_tokens
-from controller.security.files import FileError
+from raft.security.files import FileError
 from tests.controller.config.test_edges import NODE
 
 TLS = Path(__file__).parents[2] / "data" / "tls"

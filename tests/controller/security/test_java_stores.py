@@ -14,7 +14,7 @@ import pytest
 from controller.config.node import NodeConfig
 from controller.config.security.listener_values import ListenerValues
 from controller.security.contexts import Contexts
-from controller.security.files import FileError
+from raft.security.files import FileError
 from tests.controller.config.security.test_security_checks import given
 
 if TYPE_CHECKING:

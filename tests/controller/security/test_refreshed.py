@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from controller.security.http_fetch import FetchFailed
 from controller.security.refreshed import Refreshed
+from raft.security.http_fetch import FetchFailed
 
 
 class Source:

@@ -8,7 +8,6 @@ from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from controller.config.file import read_config
 from controller.node.logging.logs import Log
 from controller.server.door import Door
 from controller.server.start import build
@@ -20,6 +19,7 @@ from records.messages.versions import ApiVersionsRequest
 from tests.controller.rig import levels
 from tests.controller.server.processes import CLUSTER_ID, write_properties
 from tests.raft.storage.disk import Disk
+from tools.config_file import read_config
 
 if TYPE_CHECKING:
     from pathlib import Path

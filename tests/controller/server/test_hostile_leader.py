@@ -172,7 +172,7 @@ class Follower:
         return len(frame) > 100
 
 
-def attack(root: Path, talk: Callable[[HostileLeader, Follower], Any]) -> None:
+def attack(root: Path, talk: Callable[[HostileLeader, Follower], Any], **changes: str) -> None:
     node, hostile = free_port(), free_port()
     voters = f"1@127.0.0.1:{node},2@127.0.0.1:{hostile}"
 
@@ -186,7 +186,7 @@ def attack(root: Path, talk: Callable[[HostileLeader, Follower], Any]) -> None:
         finally:
             await leader.end()
 
-    with running(root, node, controller_quorum_voters=voters, kraft_log_format="json") as process:
+    with running(root, node, controller_quorum_voters=voters, kraft_log_format="json", **changes) as process:
         asyncio.run(main(process))
 
 
@@ -224,7 +224,8 @@ def test_a_follower_refuses_what_is_no_snapshot(tmp_path: Path, name: str) -> No
 
         assert len(follower.refusals()) == 1, follower.events()
 
-    attack(tmp_path, talk)
+    # After a corrupt snapshot the next one is fetched when this time is over.
+    attack(tmp_path, talk, controller_quorum_request_timeout_ms="500")
 
 
 async def meet(leader: HostileLeader, follower: Follower, is_done: Callable[[], bool]) -> None:

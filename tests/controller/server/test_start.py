@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 import uvloop
 
-from controller.config.file import read_config
 from controller.server.start import voters_warning, wall_of_loop_ms
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
@@ -35,6 +34,7 @@ from tests.controller.server.processes import (
 )
 from tests.tools.offline.stock_directories import stock_directory
 from tools.client.connection import Connection
+from tools.config_file import read_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable

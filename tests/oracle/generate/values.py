@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.features.levels import CURRENT
+from records.features.levels import CURRENT
 from tests.oracle.release import KAFKA
 
 if TYPE_CHECKING:

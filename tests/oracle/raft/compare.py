@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import KAFKA_4_3
 from records.batch import batches
 from records.codec import decode
 from records.control import LeaderChangeMessage, VotersRecord
 from records.control_batch import control_records_of
+from records.features.levels import KAFKA_4_3
 from records.messages.fetch import FetchResponse
 from records.printing.json_form import to_json
 from records.registry import request_class, response_class

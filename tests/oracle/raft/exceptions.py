@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.features.levels import KAFKA_4_3
 from records.codec import decode
 from records.control import VotersRecord
+from records.features.levels import KAFKA_4_3
 from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart, Start, Upgrade
 from tests.oracle.release import KAFKA
 

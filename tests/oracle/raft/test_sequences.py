@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
+from records.features.levels import KAFKA_4_3
 from tests.oracle.raft.commands import from_text, to_text
 from tests.oracle.raft.exceptions import names
 from tests.oracle.release import KAFKA

@@ -21,8 +21,8 @@ from binascii import a2b_base64
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.features.levels import CURRENT
 from records.codec import decode_lenient, decode_prefix
+from records.features.levels import CURRENT
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.printing.json_form import to_json

@@ -7,8 +7,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from controller.core.apis import served_versions
-from controller.features.levels import CURRENT
 from records.codec import encode
+from records.features.levels import CURRENT
 from records.headers import RequestHeader, request_header_version
 from records.messages.envelope import EnvelopeRequest
 from records.registry import APIS, request_class

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
+from records.features.levels import KAFKA_4_3
 from tests.oracle.release import KAFKA
 from tests.oracle.wire.conversation import Conversation, from_text, to_text
 from tests.oracle.wire.explore import Explorer

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from controller.features.levels import supported_features
 from records.codec import encode
 from records.data import DefaultPrincipalData
+from records.features.levels import supported_features
 from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.configs import AlterConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.controllers import ControllerRegistrationRequest

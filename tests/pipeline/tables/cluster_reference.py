@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import knows_config
 from controller.state.state import State
-from pipeline.source.secrets import HIDDEN, is_secret
+from pipeline.source.secrets import is_secret
+from records.hidden_text import HIDDEN
 from records.metadata.configs import ClientQuotaRecord, ConfigRecord, FeatureLevelRecord
 from records.metadata.topics import RemoveTopicRecord
 from records.uuids import uuid_text

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from controller.security.edges import names_of_session
-from controller.security.names import subject_of
 from raft.interface.inputs import Answered, Failed
 from raft.network import handshakes
 from raft.network.mechanisms import PlainServer
 from raft.network.security import ListenerSecurity, Sasl
 from raft.network.tls import HANDSHAKE_BYTES_MAX, TlsConnection
+from raft.security.names import subject_of
 from records.messages.sasl import SaslHandshakeRequest
 from tests.raft.network.certificates import (
     certificate,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3
+from records.features.levels import KAFKA_4_3
 from records.release import KAFKA_VERSION
 from tests.tools.kafka.cases import (
     GOLDEN,
@@ -57,7 +57,7 @@ def answer(case: Case) -> Case:
 
 
 def asked(tool: str, case: Case, directory: Path) -> Case:
-    prepare(case, directory)
+    prepare(case, directory, wait_ms=60)
     found = ours(tool, arguments(case, directory))
     for name in ("stdout", "stderr"):
         found[name] = without_places(found[name], directory)

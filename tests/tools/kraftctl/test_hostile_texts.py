@@ -14,6 +14,7 @@ import pytest
 
 from tests.tools.kafka.hostile import HOSTILE, SHOWN, hostile_directory, hostile_node, obeyed
 from tools.client.live_quorum import LiveQuorum
+from tools.kraftctl.cluster import quorum_hash
 from tools.kraftctl.main import VERBS, main
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def test_no_text_of_a_node_moves_the_terminal(
     code: int, arguments: str, directory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveQuorum, "__init__", impatient)
+    monkeypatch.setattr(quorum_hash, "PAUSE_S", 0.01)
     with hostile_node(HOSTILE, {**QUORUM, "error_code": code}) as node:
         shown = told(given(arguments, directory, node.port), capsys)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4, Release
 from raft.storage.bootstrap import read_bootstrap
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import MetaProperties, parse_meta_properties
+from records.features.levels import KAFKA_4_3, KAFKA_4_4, Release
 from tests.tools.kafka.cases import GOLDEN, checkpoint
 from tests.tools.offline.stock_directories import stock_directory
 from tools.offline import directory_files

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 
-from controller.config.values.text import java_trim, parse_double
 from records.errors import Error
+from records.java.java_values import java_trim, parse_double
 from tools.client.exceptions import PACKAGE, KafkaError
 from tools.command_line.java_texts import Uncaught, parse_integer
 from tools.kafka.configs.config_arguments import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from controller.config.values.java_forms import integer
-from controller.config.values.text import java_trim
+from records.java.java_forms import integer
 from records.java.java_order import hash_code, hash_order
+from records.java.java_values import java_trim
 from tools.command_line.java_texts import Uncaught, uncaught
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.text import java_text
 from records.errors import Error
+from records.java.java_values import java_text
 from records.resource_types import ResourceType
 from tools.client.exceptions import KafkaError, execution_exception
 from tools.command_line.java_texts import Uncaught

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_forms import path
+from records.java.java_forms import path
 from records.release import KAFKA_VERSION
 from tools.command_line.java_texts import Uncaught, uncaught
 from tools.command_line.options import (
@@ -31,7 +31,7 @@ DESCRIPTION = (
 
 
 def _size(text: str) -> int:
-    from controller.config.values.java_forms import integer
+    from records.java.java_forms import integer
 
     return integer(text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_forms import integer
+from records.java.java_forms import integer
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.option_tools import HELP, VERSION, Exit, check_help, check_required, usage
 from tools.command_line.options import (

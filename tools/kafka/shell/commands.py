@@ -211,7 +211,7 @@ def branches(node: Directory | str, indent: str) -> Iterator[str]:
 
 def count(text: str) -> int:
     """A number of entries; raises ValueError with argparse4j's text if it is not a number."""
-    from controller.config.values.java_forms import integer
+    from records.java.java_forms import integer
 
     try:
         return integer(text)

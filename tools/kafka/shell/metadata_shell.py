@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.java_forms import path
+from records.java.java_forms import path
 from tools.command_line.argument_reader import parse
 from tools.command_line.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
 from tools.command_line.java_texts import Uncaught, uncaught

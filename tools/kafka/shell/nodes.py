@@ -65,7 +65,7 @@ def by_number(kind: str, numbers: Mapping[int, object], text: Callable[[int], st
 
 def java_int(text: str) -> int | None:
     """`Integer.parseInt`; None if it throws."""
-    from controller.config.values.java_forms import integer
+    from records.java.java_forms import integer
 
     try:
         return integer(text)
@@ -112,7 +112,7 @@ def provenance(image: Image) -> str:
 
 
 def features(image: Image) -> Directory:
-    from controller.features.levels import METADATA_VERSION, known_metadata_version
+    from records.features.levels import METADATA_VERSION, known_metadata_version
 
     finalized = {name: level for name, level in image.features.items() if name != METADATA_VERSION}
 
@@ -194,7 +194,7 @@ def config_directory(image: Image, resource: tuple[int, str]) -> Directory | Non
 
 
 def quotas(image: Image) -> Directory:
-    from controller.config.values.text import java_text
+    from records.java.java_values import java_text
     from tools.kafka.shell.quota_names import entity_name, named_entity
 
     def child(name: str) -> Directory | None:

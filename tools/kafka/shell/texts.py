@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.values.text import java_text
 from controller.state.tables.brokers import SECURITY_PROTOCOLS
+from records.java.java_values import java_text
 from records.uuids import java_order, uuid_text
 from tools.offline.acl_names import OPERATIONS, PATTERNS, PERMISSIONS, TYPES
 
@@ -74,7 +74,7 @@ def listeners_text(listeners: Mapping[str, Endpoint]) -> str:
 
 
 def features_text(features: Mapping[str, VersionRange]) -> str:
-    from controller.features.levels import range_text
+    from records.features.levels import range_text
 
     return "{" + ", ".join(f"{name}: {range_text(features[name])}" for name in sorted(features)) + "}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from controller.config.values.text import java_trim
+from records.java.java_values import java_trim
 from tools.command_line.java_texts import Uncaught, parse_integer
 
 TYPE_CHECKING = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from controller.config.java.java_matching import Steps
-from controller.config.java.java_pattern import is_java_pattern
-from controller.config.java.java_regex import PatternError, compile_java
-from controller.config.values.text import java_trim
+from records.java.java_matching import Steps
+from records.java.java_pattern import is_java_pattern
+from records.java.java_regex import PatternError, compile_java
+from records.java.java_values import java_trim
 from tools.command_line.java_texts import Uncaught
 
 TYPE_CHECKING = False

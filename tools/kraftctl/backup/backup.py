@@ -264,9 +264,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    from controller.config.file import read_config
     from controller.config.values.definition import ConfigError
     from controller.config.values.listeners import host_and_port
+    from tools.config_file import read_config
     from tools.kraftctl.recovery_steps import steps
     from tools.offline.backups import verify_backup
     from tools.offline.restoring import plan_restoring, restore

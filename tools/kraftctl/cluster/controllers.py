@@ -7,9 +7,9 @@ import os
 import sys
 from typing import NamedTuple
 
-from controller.features.levels import FEATURES, METADATA_VERSION
-from controller.features.record_versions import CONTROLLER_UNREGISTRATION
 from records.errors import Error
+from records.features.levels import FEATURES, METADATA_VERSION
+from records.features.record_versions import CONTROLLER_UNREGISTRATION
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.plain_text import plain_text
 from tools.client.quorum_options import add_quorum_options, addresses_of, security_of

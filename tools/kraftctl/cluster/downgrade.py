@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.features.levels import METADATA_VERSIONS, known_metadata_version
-from controller.features.record_versions import (
+from records.features.levels import METADATA_VERSIONS, known_metadata_version
+from records.features.record_versions import (
     CONTROLLER_REGISTRATION,
     CORDONED_DIRECTORIES,
     DELEGATION_TOKENS,

@@ -6,12 +6,7 @@ import json
 from typing import NamedTuple
 
 from controller.config.values.definition import ConfigError
-from controller.features.levels import (
-    METADATA_VERSION,
-    find_feature,
-    find_metadata_version,
-    known_metadata_version,
-)
+from records.features.levels import METADATA_VERSION, find_feature, find_metadata_version, known_metadata_version
 from tools.kraftctl.cluster.downgrade import refusal, unreadable_below
 from tools.kraftctl.points.changes import time_text
 from tools.kraftctl.points.entries import BROKER, CONTROLLER

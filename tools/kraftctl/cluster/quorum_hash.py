@@ -8,10 +8,10 @@ import time
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from controller.config.file import read_config
 from records.plain_text import plain_text
 from tools.client.quorum import NoLeader, look_in_parallel
 from tools.client.quorum_options import addresses_of, known_nodes, security_of
+from tools.config_file import read_config
 from tools.kraftctl.cluster.replica_differences import (
     batch_difference,
     log_difference,

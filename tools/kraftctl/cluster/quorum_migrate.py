@@ -7,13 +7,13 @@ import sys
 import time
 from typing import NamedTuple
 
-from controller.config.file import read_config
 from controller.config.values.definition import ConfigError
 from records.errors import Error, error_name
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.resource_types import ResourceType
 from tools.client.quorum_options import addresses_of, security_of
+from tools.config_file import read_config
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, refusal
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
 from tools.kraftctl.running import running

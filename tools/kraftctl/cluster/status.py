@@ -6,11 +6,11 @@ import argparse
 import json
 import sys
 
-from controller.config.file import read_config
 from controller.config.values.definition import ConfigError
 from records.plain_text import plain_text
 from tools.client.quorum import NoLeader, Refused, look_in_parallel
 from tools.client.quorum_options import add_quorum_options, addresses_of, known_nodes, security_of
+from tools.config_file import read_config
 from tools.kraftctl.nodes.http_page import add_caller_options, caller_of
 from tools.kraftctl.nodes.node_status import ASK_S, ask_all
 from tools.kraftctl.terminal import say

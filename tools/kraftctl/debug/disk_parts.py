@@ -10,11 +10,12 @@ from collections import deque
 from struct import Struct
 
 from raft.storage.names import LOG, segment_name, segment_offset
+from records.hidden_text import HIDDEN
 from records.metadata_log import PARTITION_DIRECTORY
 from records.uuids import uuid_text
 from tools.kraftctl.debug.node_parts import NotThere
 from tools.kraftctl.debug.redaction import SECRET_KEY
-from tools.kraftctl.points.entries import HIDDEN, is_secret
+from tools.kraftctl.points.entries import is_secret
 from tools.offline.log_file import HEADER_BYTES, DamagedLog, LogFile
 from tools.offline.metadata_values import MetadataError, metadata_record
 from tools.offline.stored_records import records_of

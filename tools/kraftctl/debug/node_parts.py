@@ -147,8 +147,8 @@ def doctor_part(subject: Subject) -> Iterator[Content]:
 
 def config_part(subject: Subject) -> Iterator[Content]:
     """The keys that the configuration sets; values that may be secrets are hidden."""
-    from controller.config.file import read_properties
     from controller.server.http.quorum import config_view
+    from tools.config_file import read_properties
 
     if subject.config_path is None:
         raise NotThere("no configuration was given; give -c")

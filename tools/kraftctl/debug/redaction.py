@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from controller.config.values.text import HIDDEN
+from records.hidden_text import HIDDEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

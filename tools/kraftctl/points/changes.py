@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from records.hidden_text import HIDDEN
 from records.plain_text import plain_text
-from tools.kraftctl.points.entries import HIDDEN, TOPIC, Secret, fields_of, key_order
+from tools.kraftctl.points.entries import TOPIC, Secret, fields_of, key_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

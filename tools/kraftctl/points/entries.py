@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from records.hidden_text import HIDDEN
 from records.uuids import uuid_text
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Fields = dict[str, Any]
 
-HIDDEN = "[hidden]"
+
 TOPIC, PARTITION, CONFIG, BROKER, CONTROLLER, FEATURE, VOTER, LEADER, QUOTA, ACL, SCRAM, TOKEN, PRODUCER_IDS = KINDS = (
     "topic", "partition", "config", "broker", "controller", "feature", "voter", "leader", "quota", "acl", "scram",
     "token", "producer-ids",
@@ -172,7 +173,7 @@ def _range(levels: VersionRange) -> str:
 
 
 def _feature(key: str, level: int) -> Fields:
-    from controller.features.levels import METADATA_VERSION, known_metadata_version
+    from records.features.levels import METADATA_VERSION, known_metadata_version
 
     return {"level": level, "name": known_metadata_version(level).name} if key == METADATA_VERSION else {"level": level}
 

@@ -167,10 +167,10 @@ def _measured_lines(found: Examined, *, is_best: bool) -> list[str]:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from controller.config.file import read_config
     from controller.config.values.definition import ConfigError
     from controller.config.values.listeners import host_and_port
     from raft.storage.files import OsFiles
+    from tools.config_file import read_config
     from tools.kraftctl.recovery_steps import plan_lines
     from tools.offline.recovery_plan import best_of, make_plan, plan_text
     from tools.offline.saved_copy import CopyExists, digests

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from controller.config.file import read_properties
 from controller.config.served import served_config
 from controller.config.values.definition import ConfigError
+from tools.config_file import read_properties
 from tools.kraftctl.run.environment import DEFAULT_CLUSTER_ID, container_properties
 from tools.kraftctl.run.start import refuse, start
 from tools.kraftctl.terminal import parser

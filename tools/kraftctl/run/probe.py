@@ -6,7 +6,6 @@ import os
 import sys
 
 from controller.config.edges import HTTP
-from controller.config.file import read_config
 from controller.config.node import NodeConfig
 from controller.config.values.addresses import FORM, parse_address
 from controller.config.values.definition import ConfigError
@@ -14,6 +13,7 @@ from records.plain_text import plain_text
 from records.wire import DecodeError
 from tools.client.connection import Connection
 from tools.client.quorum_options import node_security
+from tools.config_file import read_config
 from tools.kraftctl.nodes.http_page import ANYWHERE, OK, HttpPage, add_caller_options, caller_of
 from tools.kraftctl.run.container import MOUNTED, mounted_properties
 from tools.kraftctl.run.environment import container_properties

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from controller.config.file import read_properties
 from controller.config.served import served_config
 from controller.config.values.definition import ConfigError
 from records.plain_text import plain_text
+from tools.config_file import read_properties
 from tools.kraftctl.terminal import parser
 
 TYPE_CHECKING = False

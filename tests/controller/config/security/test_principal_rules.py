@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.java.java_matching import Steps
 from controller.config.security import principal_rules
 from controller.config.security.principal_rules import PrincipalRules
 from controller.config.values.definition import ConfigError
+from records.java.java_matching import Steps
 
 RULES = (
     r"RULE:^CN=(.*?),OU=ServiceUsers.*$/$1/,"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from controller.features.levels import KAFKA_4_3, KAFKA_4_4
 from controller.handlers.security.acls import unreadable
 from controller.interface.access import Access
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.tables.acl import Acl
 from records.errors import Error
+from records.features.levels import KAFKA_4_3, KAFKA_4_4
 from records.messages.acls import (
     CreateAclsRequest,
     CreateAclsResponse,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from controller.config.file import read_config
 from controller.node.logging.logs import Log
 from controller.server.http.answers import Asked
 from controller.server.http.log_checksums import parse_offset
@@ -20,6 +19,7 @@ from controller.server.http.port import HttpPort
 from records.batch import batches
 from tests.controller.server.processes import free_port, running, write_properties
 from tests.deploy.watched import eventually
+from tools.config_file import read_config
 
 if TYPE_CHECKING:
     from pathlib import Path

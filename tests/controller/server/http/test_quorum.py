@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from controller.config.node import NodeConfig
-from controller.config.values.text import HIDDEN
 from controller.server.http.quorum import SHOWN_MAX, cluster_view, config_view, quorum_view
+from records.hidden_text import HIDDEN
 from tests.controller.config.values.test_addresses import NODE
 from tests.controller.rig import Rig
 from tests.controller.server.http.bundle import reading_of

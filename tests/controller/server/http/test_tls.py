@@ -17,8 +17,8 @@ import pytest
 
 from controller.config.node import NodeConfig
 from controller.node.logging.logs import Log
-from controller.security import sessions
 from controller.server.http.port import HANDSHAKES_MIN, HttpPort
+from raft.security import sessions
 from tests.controller.server.http.test_connection import LIVE, PROPERTIES
 from tests.controller.server.processes import format_directory, free_port, run_to_end, running, write_properties
 from tests.deploy.watched import eventually

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -21,9 +24,15 @@ def versions() -> list[tuple[type, int]]:
     ]
 
 
+@cache
+def strategy(cls: type, version: int) -> some.SearchStrategy[Any]:
+    """Made once: most of the time of an example would go into it."""
+    return messages(cls, version)
+
+
 @pytest.mark.parametrize(("cls", "version"), versions(), ids=lambda value: getattr(value, "__name__", str(value)))
 @given(data=some.data())
 def test_the_text_equals_the_json_form(cls: type, version: int, data: some.DataObject) -> None:
-    message = data.draw(messages(cls, version))
+    message = data.draw(strategy(cls, version))
 
     assert text_writer(cls, version)(message) == json_text(to_json(message, version))

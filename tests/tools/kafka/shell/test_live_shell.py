@@ -186,6 +186,8 @@ def test_a_live_image_continues_after_each_of_three_leaders_is_killed(tmp_path: 
                 quorum.start(killed)
                 eventually(quorum.leader, 60)
     finally:
+        for node in quorum.ports:  # nothing is tested of how they end
+            quorum.signal(node, signal.SIGKILL)
         quorum.close()
 
 

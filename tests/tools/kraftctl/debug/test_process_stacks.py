@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.server.stack_dumps import BYTES
+from tools.kraftctl.debug import process_stacks
 from tools.kraftctl.debug.process_stacks import NoStacks, dump_file, stacks_of
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def test_the_stacks_of_a_node_whose_loop_hangs_are_read(hanging: int) -> None:
 
 @linux
 @pytest.mark.parametrize("hanging", [BYTES - 100], indirect=True)
-def test_many_signals_do_not_make_the_file_grow_or_end_the_process(hanging: int) -> None:
+def test_many_signals_do_not_make_the_file_grow_or_end_the_process(
+    hanging: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_stacks, "WAIT_S", 1.0)
     with pytest.raises(NoStacks, match="its file is full"):  # noqa: PT012 - it is full after some signals
         for _ in range(200):
             stacks_of(hanging)

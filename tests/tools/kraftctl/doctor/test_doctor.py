@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 
 from controller.config.edges import HTTP
-from controller.config.file import read_config
 from controller.security.edges import EdgeSecurity
 from tests.controller.server.processes import (
     CLUSTER_ID,
@@ -25,6 +24,7 @@ from tests.controller.server.processes import (
 )
 from tests.tools.offline.stock_directories import append_unreplayable, stock_directory
 from tools.client.quorum import Member, View
+from tools.config_file import read_config
 from tools.kraftctl.cluster.wait import run as wait
 from tools.kraftctl.doctor.doctor import run
 from tools.kraftctl.doctor.doctor_directories import Own, lock_holder

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.config.file import read_config
 from tests.controller.server.processes import write_properties
 from tests.tools.offline.stock_directories import SEGMENT, append_unreplayable, stock_directory
 from tools.client.quorum import Member, View
+from tools.config_file import read_config
 from tools.kraftctl.doctor.doctor_directories import examine_directories
 from tools.kraftctl.doctor.doctor_way_out import Around, Node, obstacles, way_out
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding, Obstacle

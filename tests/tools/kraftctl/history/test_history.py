@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from records.hidden_text import HIDDEN
 from tests.records.golden import GOLDEN
 from tests.tools.offline.stock_directories import SEGMENT, stock_directory
 from tools.kafka.dump_log.dump_log import run as run_dump_log
 from tools.kraftctl.history.diff import run as run_diff
 from tools.kraftctl.history.history import run
-from tools.kraftctl.points.entries import HIDDEN
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -202,6 +202,8 @@ def test_it_goes_on_after_each_of_two_leaders_is_killed(tmp_path: Path) -> None:
             eventually(quorum.leader)
         assert watching.end()[0] == 0
     finally:
+        for node in quorum.ports:  # nothing is tested of how they end
+            quorum.signal(node, signal.SIGKILL)
         quorum.close()
 
 

@@ -1,1 +1,0 @@
-"""Java's regular expressions, as far as configuration values and tools use them."""
