@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raft.change_stages import (
     abort,
+    ask_voter,
     is_refused_here,
     refusal_of_change,
     reply,
     requested_key,
     reserve,
+    supported_levels,
 )
 from raft.interface.config import ReplicaKey, Voter
 from raft.interface.voters import endpoint_of, read_endpoints
@@ -19,7 +21,6 @@ from raft.state.leader_state import UNKNOWN
 from raft.state.roles import Leader
 from raft.state.voter_change import VoterChange
 from records.errors import Error, error_name
-from records.messages.versions import ApiVersionsRequest
 
 if TYPE_CHECKING:
     from raft.interface.inputs import Requested
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from records.messages.versions import ApiVersionsResponse
     from records.messages.voters import AddRaftVoterRequest
 
-KRAFT_VERSION = "kraft.version"
 FETCHED_WITHIN_MS = 3_600_000
 
 
@@ -57,9 +57,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         reply(replica, requested, *refusal)
         return
     deadline_ms = now_ms + max(replica.config.request_timeout_ms, 1)
-    role.state.change = VoterChange(requested, deadline_ms, Voter(key, endpoints))
-    asked = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
-    replica.send(key.id, endpoint, asked, now_ms)
+    ask_voter(replica, role, VoterChange(requested, deadline_ms, Voter(key, endpoints)), endpoint, now_ms)
 
 
 def _refusal(replica: Replica, role: Leader, key: ReplicaKey) -> tuple[Error, str] | None:
@@ -74,22 +72,18 @@ def _refusal(replica: Replica, role: Leader, key: ReplicaKey) -> tuple[Error, st
     return None
 
 
-def on_response(
-    replica: Replica, peer: int, _request: ApiVersionsRequest, response: ApiVersionsResponse, now_ms: int
+def on_versions(
+    replica: Replica, role: Leader, change: VoterChange, response: ApiVersionsResponse, now_ms: int
 ) -> bool:
     """The new voter answered ApiVersions. Returns whether the answer was a success."""
-    change = _asking(replica, peer)
-    role = replica.role
-    if change is None or not isinstance(role, Leader):
-        return True
     if response.error_code != Error.NONE:
-        _abort_unreachable(replica, role, response.error_code)
+        refuse_unreachable(replica, role, response.error_code)
         return False
     assert change.voter is not None, "a voter is added"
     key, level = change.voter.key, replica.kraft_version
-    found = next((each for each in response.supported_features or () if each.name == KRAFT_VERSION), None)
-    if found is None or not found.min_version <= level <= found.max_version:
-        levels = "(min: 0, max: 0)" if found is None else f"(min: {found.min_version}, max: {found.max_version}"
+    found = supported_levels(response)
+    if found is None or not found[0] <= level <= found[1]:
+        levels = "(min: 0, max: 0)" if found is None else f"(min: {found[0]}, max: {found[1]}"
         text = (
             f"Aborted add voter operation for {key_text(key)} since the kraft.version range {levels} doesn't support "
             f"the finalized version {level}"
@@ -100,18 +94,14 @@ def on_response(
         text = f"Aborted add voter operation for {key_text(key)} since it is lagging behind"
         abort(replica, role, Error.REQUEST_TIMED_OUT, text)
         return True
-    voter = Voter(key, change.voter.endpoints, (found.min_version, found.max_version))
-    reserve(replica, role, change, replica.voters.with_voter(voter))
+    reserve(replica, role, change, replica.voters.with_voter(Voter(key, change.voter.endpoints, found)))
     return True
 
 
-def on_failure(replica: Replica, peer: int, _request: Any, error: int, _now_ms: int) -> bool:
-    """The new voter did not answer. Returns False: the replica backs off from it."""
-    role = replica.role
-    if _asking(replica, peer) is not None:
-        assert isinstance(role, Leader), "only a leader adds voters"
-        _abort_unreachable(replica, role, error)
-    return False
+def refuse_unreachable(replica: Replica, role: Leader, error: int) -> None:
+    """The new voter did not answer, or with an error."""
+    text = f"Aborted add voter operation for since API_VERSIONS returned an error {error_name(error)}"
+    abort(replica, role, Error.REQUEST_TIMED_OUT, text)
 
 
 def is_caught_up(role: Leader, key: ReplicaKey, now_ms: int) -> bool:
@@ -121,17 +111,3 @@ def is_caught_up(role: Leader, key: ReplicaKey, now_ms: int) -> bool:
     """
     seen = role.state.observers.get(key)
     return seen is not None and seen.caught_up_ms != UNKNOWN and seen.fetched_ms > now_ms - FETCHED_WITHIN_MS
-
-
-def _asking(replica: Replica, peer: int) -> VoterChange | None:
-    """The change that waits for this peer to say what it supports."""
-    role = replica.role
-    change = role.state.change if isinstance(role, Leader) else None
-    if change is None or change.voter is None or not change.waits_for_versions or change.voter.key.id != peer:
-        return None
-    return change
-
-
-def _abort_unreachable(replica: Replica, role: Leader, error: int) -> None:
-    text = f"Aborted add voter operation for since API_VERSIONS returned an error {error_name(error)}"
-    abort(replica, role, Error.REQUEST_TIMED_OUT, text)

@@ -16,7 +16,8 @@ from raft.interface.effects import Reply, ReserveOffsets
 from raft.interface.limits import NEVER
 from raft.state.roles import Leader
 from raft.state.voter_change import UNKNOWN
-from records.errors import Error, error_text
+from records.errors import Error, error_name, error_text
+from records.messages.versions import ApiVersionsRequest
 from records.messages.voters import (
     AddRaftVoterRequest,
     AddRaftVoterResponse,
@@ -27,11 +28,15 @@ from records.messages.voters import (
 from records.uuids import ZERO_UUID
 
 if TYPE_CHECKING:
+    from raft.interface.config import Endpoint
     from raft.interface.inputs import Requested
     from raft.interface.voters import VoterSet
     from raft.state.leader_state import LeaderState
     from raft.state.replica import Replica
     from raft.state.voter_change import VoterChange
+    from records.messages.versions import ApiVersionsResponse
+
+KRAFT_VERSION = "kraft.version"
 
 
 def refusal_before_change(replica: Replica, role: Leader) -> tuple[Error, str] | None:
@@ -81,6 +86,29 @@ def uncommitted_voters(replica: Replica) -> str | None:
     )
 
 
+def ask_voter(replica: Replica, role: Leader, change: VoterChange, endpoint: Endpoint, now_ms: int) -> None:
+    """Ask the voter that is added or updated which levels of kraft.version it supports; the change waits for it."""
+    assert change.voter is not None, "a voter is added or updated"
+    role.state.change = change
+    asked = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
+    replica.send(change.voter.key.id, endpoint, asked, now_ms)
+
+
+def asked_change(replica: Replica, peer: int) -> VoterChange | None:
+    """The change that waits for this peer to say what it supports."""
+    role = replica.role
+    change = role.state.change if isinstance(role, Leader) else None
+    if change is None or change.voter is None or not change.waits_for_versions or change.voter.key.id != peer:
+        return None
+    return change
+
+
+def supported_levels(response: ApiVersionsResponse) -> tuple[int, int] | None:
+    """The least and the greatest level of kraft.version of an answer; None where it has none."""
+    found = next((each for each in response.supported_features or () if each.name == KRAFT_VERSION), None)
+    return None if found is None else (found.min_version, found.max_version)
+
+
 def reserve(replica: Replica, role: Leader, change: VoterChange, voters: VoterSet) -> None:
     """All checks are done: have the state machine leave an offset for the record of the new set."""
     change.voters = voters
@@ -90,11 +118,14 @@ def reserve(replica: Replica, role: Leader, change: VoterChange, voters: VoterSe
 
 
 def on_appended(replica: Replica, role: Leader, change: VoterChange, offset: int) -> None:
-    """The record of the new set is appended. An update is complete; of the others, some callers wait no longer."""
+    """The record of the new set is appended. An update is complete; of the others, some callers wait no longer.
+
+    Kafka 4.5 refuses other changes as long as an update is not committed.
+    """
     change.offset = offset
     change.reserves = False
     request = None if change.requested is None else change.requested.request
-    if isinstance(request, UpdateRaftVoterRequest):
+    if isinstance(request, UpdateRaftVoterRequest) and not replica.config.asks_new_endpoints:
         role.state.change = None
     if isinstance(request, UpdateRaftVoterRequest) or (
         isinstance(request, AddRaftVoterRequest) and not request.ack_when_committed
@@ -109,12 +140,17 @@ def on_high_watermark(replica: Replica, role: Leader) -> None:
     assert watermark is not None, "the high watermark advanced"
     change = role.state.change
     if change is not None and change.offset != UNKNOWN and watermark > change.offset:
-        role.state.change = None
-        _answer(replica, change, Error.NONE)
+        complete(replica, role, change)
     last = replica.voter_sets.last()
     if not replica.is_voter and last is not None and watermark > last[0] and not role.state.is_removed:
         replica.note("removed_from_voters", epoch=role.epoch, voters=list(replica.voters.ids))
         role.state.is_removed = True
+
+
+def complete(replica: Replica, role: Leader, change: VoterChange) -> None:
+    """End the change, and answer its caller, if that waits yet."""
+    role.state.change = None
+    _answer(replica, change, Error.NONE)
 
 
 def expire(replica: Replica, change: VoterChange, role: Leader, now_ms: int) -> int:
@@ -133,6 +169,11 @@ def abort(replica: Replica, role: Leader, error: Error, text: str | None = None)
     """End the change with an error, unless its record waits for its offset."""
     change = role.state.change
     assert change is not None, "no change is under way"
+    requested = change.requested
+    if change.waits_for_versions and requested is not None and isinstance(requested.request, UpdateRaftVoterRequest):
+        assert change.voter is not None, "a voter is updated"
+        addresses = [f"{each.host}:{each.port}" for each in change.voter.endpoints]
+        replica.note("voter_not_updated", voter=change.voter.key.id, addresses=addresses, error=error_name(error))
     _answer(replica, change, error, text)
     if not change.reserves:
         role.state.change = None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from raft import (
     add_voter,
+    asked_voter,
     auto_join,
     confirm,
     describe,
@@ -232,7 +233,7 @@ RESPONSES: dict[type, tuple[type, Callable[..., bool], Callable[..., bool]]] = {
     EndQuorumEpochRequest: (EndQuorumEpochResponse, epoch.on_end_response, _failure),
     FetchRequest: (FetchResponse, fetch_response.on_response, _failure),
     FetchSnapshotRequest: (FetchSnapshotResponse, fetch_snapshot.on_response, fetch_snapshot.on_failure),
-    ApiVersionsRequest: (ApiVersionsResponse, add_voter.on_response, add_voter.on_failure),
+    ApiVersionsRequest: (ApiVersionsResponse, asked_voter.on_response, asked_voter.on_failure),
     UpdateRaftVoterRequest: (UpdateRaftVoterResponse, update_voter.on_response, update_voter.on_failure),
     AddRaftVoterRequest: (AddRaftVoterResponse, auto_join.on_response, _failure),
     RemoveRaftVoterRequest: (RemoveRaftVoterResponse, auto_join.on_response, _failure),

@@ -42,7 +42,7 @@ def first_role(replica: Replica, now_ms: int) -> Role:
     endpoint = None if leader_id is None else replica.endpoint_of(leader_id)
     if leader_id is None or endpoint is None:
         return Unattached(epoch, leader_id, voted, first_ms)
-    state = FollowerState(now_ms + replica.config.fetch_timeout_ms)
+    state = FollowerState(now_ms + replica.config.fetch_timeout_ms, now_ms + replica.config.update_period_ms)
     return Follower(epoch, leader_id, replica.voters.endpoints(leader_id), voted, state)
 
 
@@ -119,7 +119,7 @@ def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[E
     old = replica.role
     assert leader_id != replica.key.id, "a replica cannot follow itself"
     assert endpoints, f"leader {leader_id} cannot be reached"
-    state = FollowerState(now_ms + replica.config.fetch_timeout_ms)
+    state = FollowerState(now_ms + replica.config.fetch_timeout_ms, now_ms + replica.config.update_period_ms)
     replica.become(Follower(epoch, leader_id, endpoints, old.voted if epoch == old.epoch else None, state))
     _leave(replica, old)
 

@@ -1,16 +1,25 @@
-"""UpdateRaftVoter on both sides: a voter sends the leader its endpoints and versions (KIP-853)."""
+"""UpdateRaftVoter on both sides: a voter sends the leader its endpoints and versions (KIP-853, KAFKA-20661)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from raft import kraft_upgrade
-from raft.change_stages import refusal_before_change, reply, reserve, uncommitted_voters
+from raft.change_stages import (
+    abort,
+    ask_voter,
+    complete,
+    refusal_before_change,
+    reply,
+    reserve,
+    supported_levels,
+    uncommitted_voters,
+)
 from raft.checks import is_our_cluster, refusal_of_non_leader
 from raft.discovery import LeaderReport, is_reachable, note_unexpected, take_answer
 from raft.fetch_request import quorum_timeout
 from raft.interface.config import Endpoint, ReplicaKey, Voter
-from raft.interface.voters import read_endpoints, write_endpoints
+from raft.interface.voters import endpoint_of, read_endpoints, write_endpoints
 from raft.state.roles import Follower, Leader
 from raft.state.voter_change import VoterChange
 from records.errors import Error
@@ -20,6 +29,7 @@ from records.uuids import ZERO_UUID
 if TYPE_CHECKING:
     from raft.interface.inputs import Requested
     from raft.state.replica import Replica
+    from records.messages.versions import ApiVersionsResponse
     from records.messages.voters import UpdateRaftVoterResponse
 
 
@@ -27,7 +37,11 @@ if TYPE_CHECKING:
 
 
 def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
-    """UpdateRaftVoter: answered when the new entry is appended; with kraft.version 0, kept by this leader alone."""
+    """UpdateRaftVoter: answered when the new entry is appended; with kraft.version 0, kept by this leader alone.
+
+    With `asks_new_endpoints`, the voter must answer ApiVersions at its new endpoint first. Otherwise an address that no
+    other voter can reach gets into the voter set, and when this leader is lost, no candidate reaches a majority.
+    """
     request: UpdateRaftVoterRequest = requested.request
     role = replica.role
     if not is_our_cluster(replica, request.cluster_id):
@@ -47,28 +61,65 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         (versions.min_supported_version, versions.max_supported_version),
     )
     error = _refusal(replica, role, voter)
+    asks = replica.config.asks_new_endpoints and voter.key.id != replica.key.id
+    if error == Error.NONE and not asks:
+        error = _refusal_of_entry(replica, role, voter)
+    elif error == Error.NONE and not replica.peers.is_ready(voter.key.id, now_ms):
+        error = Error.REQUEST_TIMED_OUT
     if error != Error.NONE:
         reply(replica, requested, error)
         return
-    if role.state.reported_voters is not None:
-        kraft_upgrade.learn_voter(replica, role, voter)
-        role.state.record_contact(voter.key, quorum_timeout(replica), now_ms)
-        reply(replica, requested, Error.NONE)
-        return
+    change = VoterChange(requested, now_ms + max(replica.config.request_timeout_ms, 1), voter)
+    if asks:
+        endpoint = endpoint_of(voter.endpoints, replica.config.listener)
+        assert endpoint is not None, "an update without an endpoint on the listener is refused"
+        ask_voter(replica, role, change, endpoint, now_ms)
+    else:
+        _take_entry(replica, role, change, voter, now_ms)
+
+
+def on_versions(
+    replica: Replica, role: Leader, change: VoterChange, response: ApiVersionsResponse, now_ms: int
+) -> bool:
+    """The voter answered at its new endpoint. Returns whether the answer was a success."""
+    voter = change.voter
+    assert voter is not None, "a voter is updated"
+    if response.error_code != Error.NONE:
+        abort(replica, role, Error.REQUEST_TIMED_OUT)
+        return False
+    error = Error.NONE if supported_levels(response) == voter.kraft_versions else Error.INVALID_REQUEST
+    # Since the request came, kraft.version may have been upgraded.
+    error = error or _refusal_of_entry(replica, role, voter)
+    if error != Error.NONE:
+        abort(replica, role, error)
+    else:
+        _take_entry(replica, role, change, voter, now_ms)
+    return True
+
+
+def _take_entry(replica: Replica, role: Leader, change: VoterChange, voter: Voter, now_ms: int) -> None:
     role.state.record_contact(voter.key, quorum_timeout(replica), now_ms)
-    change = VoterChange(requested, now_ms + max(replica.config.request_timeout_ms, 1))
-    reserve(replica, role, change, replica.voters.replace(voter))
+    if role.state.reported_voters is None:
+        reserve(replica, role, change, replica.voters.replace(voter))
+    else:
+        kraft_upgrade.learn_voter(replica, role, voter)
+        complete(replica, role, change)
 
 
 def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
+    """Why an update is refused at once."""
     least, greatest = voter.kraft_versions
     if voter.key.id < 0 or voter.key.directory_id == ZERO_UUID or not 0 <= least <= greatest:
         return Error.INVALID_REQUEST
     # An address that nobody can connect to would make the voter unreachable for candidates.
     if not is_reachable(replica, voter.endpoints):
         return Error.INVALID_REQUEST
-    if refusal_before_change(replica, role) is not None:
-        return Error.REQUEST_TIMED_OUT
+    return Error.NONE if refusal_before_change(replica, role) is None else Error.REQUEST_TIMED_OUT
+
+
+def _refusal_of_entry(replica: Replica, role: Leader, voter: Voter) -> Error:
+    """Why the voter set, as it is now, cannot take this entry."""
+    least, greatest = voter.kraft_versions
     reported = role.state.reported_voters
     if reported is None and uncommitted_voters(replica) is not None:
         return Error.REQUEST_TIMED_OUT
@@ -116,8 +167,8 @@ def send_to_leader(replica: Replica, role: Follower, request: Any, now_ms: int) 
 
 
 def restart_timer(replica: Replica, role: Follower, now_ms: int) -> None:
-    """Check again after a fetch timeout."""
-    role.state.update_deadline_ms = now_ms + max(replica.config.fetch_timeout_ms, 1)
+    """Check again after the period."""
+    role.state.update_deadline_ms = now_ms + replica.config.update_period_ms
 
 
 def _build(replica: Replica) -> UpdateRaftVoterRequest:

@@ -62,7 +62,11 @@ KAFKA_TOOLS = (
         "kafka-features", "tools.kafka.features",
         "`describe`, `upgrade`, `downgrade`, `disable`, `version-mapping`, `feature-dependencies`",
     ),
-    Tool("kafka-cluster", "tools.kafka.cluster", "`cluster-id`, `unregister`, `list-endpoints`"),
+    Tool(
+        "kafka-cluster",
+        "tools.kafka.cluster",
+        "`cluster-id`, `unregister`, `unregister-controller`, `list-endpoints`, `api-versions`",
+    ),
     Tool("kafka-leader-election", "tools.kafka.leader_election", "elects preferred or unclean leaders"),
     Tool("kafka-acls", "tools.kafka.acls.acls", "`--add`, `--remove`, `--list`"),
     Tool("kafka-delegation-tokens", "tools.kafka.delegation_tokens", "`--create`, `--renew`, `--expire`, `--describe`"),

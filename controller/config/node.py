@@ -83,6 +83,11 @@ class NodeConfig(NodeValues):
         self.warnings += unknown_keys(self.originals) + ignored_java_metrics(self, environment)
 
     @property
+    def asks_new_endpoints(self) -> bool:
+        """Whether a leader asks a voter at its new endpoint before it takes an UpdateRaftVoter (KAFKA-20661)."""
+        return self.text("kraft.preview.release") == own.PREVIEW
+
+    @property
     def append_linger_ms(self) -> int:
         """`controller.quorum.append.linger.ms`; 0 if it is not set, where stock's default is 25."""
         return self.number(APPEND_LINGER_MS) if APPEND_LINGER_MS in self.originals else 0

@@ -61,7 +61,10 @@ class RaftConfig:
     leader that shuts down stays to vote after its last successor could stand, at most, when all voters have
     acknowledged its resignation (`raft/handover.py`); 0: not at all.
     election_quiet_ms: for how long a voter that has given its vote, or whose leader resigned, does not ask other nodes
-    for the leader; 0: not at all, like Kafka. endpoints: the addresses of this node that it sends to peers.
+    for the leader; 0: not at all, like Kafka.
+
+    asks_new_endpoints: whether a leader asks a voter at its new endpoint before it takes an update of its entry, as in
+    Kafka 4.5 (KAFKA-20661). endpoints: the addresses of this node that it sends to peers.
     """
 
     cluster_id: str
@@ -88,8 +91,18 @@ class RaftConfig:
     observers_grant_pre_votes: bool = True
     handover_ms: int = 500
     election_quiet_ms: int = 50
+    asks_new_endpoints: bool = False
     kraft_versions: tuple[int, int] = (0, 1)
     has_controller_role: bool = True
     auto_join: bool = False
     endpoints: tuple[Endpoint, ...] = ()
     bootstrap_servers: tuple[Endpoint, ...] = field(default=())
+
+    @property
+    def update_period_ms(self) -> int:
+        """How often a follower checks whether the voter set has it as it is.
+
+        Where a leader asks at new endpoints, its request times out after a fetch timeout, by default, and until then no
+        other change is taken: this leaves room for one.
+        """
+        return max(self.fetch_timeout_ms, 1) * (2 if self.asks_new_endpoints else 1)

@@ -38,9 +38,9 @@ class FollowerState:
         "leader_high_watermark", "update_deadline_ms",
     )  # fmt: skip
 
-    def __init__(self, fetch_deadline_ms: int) -> None:
+    def __init__(self, fetch_deadline_ms: int, update_deadline_ms: int) -> None:
         self.fetch_deadline_ms = fetch_deadline_ms
-        self.update_deadline_ms = fetch_deadline_ms
+        self.update_deadline_ms = update_deadline_ms
         self.has_asked = False
         self.has_fetched = False
         self.has_resigned = False

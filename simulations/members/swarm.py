@@ -43,6 +43,8 @@ def _of_swarm(seed: int) -> Plan:
     plan.observers = pick(rng, (0, 1, 1, 2)) if plan.voters > 2 else pick(rng, (1, 2))
     if rng.random() < 0.25:
         plan.config["auto_join"] = True
+    if stream(seed, "members", "asks").random() < 0.1:
+        plan.config["asks_new_endpoints"] = True
     plan.faults = [fault for fault in plan.faults if fault.kind not in LEFT_OUT]
     scale = Scale(plan.ids, plan.voter_ids, swarm.timeouts_ms(plan), plan.chaos_ms)
     plan.faults += _changes(rng, plan, scale)

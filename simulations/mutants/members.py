@@ -208,6 +208,13 @@ MUTANTS = (
         ),
     ),
     _row(
+        "M30",
+        "a leader takes a voter's new address without an answer from there",
+        "KAFKA-20661",
+        ("T01",),
+        Edit(UPDATE, "on_request", "replica.config.asks_new_endpoints and voter.key.id != replica.key.id", "False"),
+    ),
+    _row(
         "M20",
         "a node that is to join does not ask for it",
         "own",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raft.interface import effects as do
 from raft.state.roles import Follower, Leader
 from records.messages.elections import BeginQuorumEpochRequest
+from records.messages.voters import UpdateRaftVoterResponse
 from simulations.properties.expected_answers import predict_answer
 from simulations.world.violation import Violation
 from simulations.world.world import MS, SECOND
@@ -66,7 +67,7 @@ class Progress:
         self._leaderships: dict[int, Leadership] = {}  # by node id
         self._counted: dict[int, tuple[int, int]] = {}  # by node id: its life, and the steps of that until a second ago
         self._asks: dict[int, tuple[tuple[Any, ...], int]] = {}  # by node id: what it knew and asked, and how often
-        self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends}
+        self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends, do.Reply: self._replies}
         self.took = {
             "Fetch": self._took_fetch, "FetchSnapshot": self._took_fetch, "UpdateVoter": self._took_update,
         }  # fmt: skip
@@ -165,10 +166,21 @@ class Progress:
             self._record_contact(process, leadership, sender)
 
     def _took_update(self, process: Process, frame: Frame, _requested: Requested) -> None:
-        """A voter sends UpdateRaftVoter: it counts as a fetch, unless the leader cannot take it yet."""
+        """A voter sends UpdateRaftVoter: it counts as a fetch, unless the leader cannot take it yet, or asks first."""
         leadership = self._leaderships.get(process.node.id)
+        if process.replica.config.asks_new_endpoints:
+            return
         if leadership is not None and frame.gist[0] == leadership.epoch and process.replica.high_watermark is not None:
             self._record_contact(process, leadership, frame.gist[1])
+
+    def _replies(self, process: Process, effect: do.Reply) -> None:
+        """A leader that asked a voter at its new address takes its update."""
+        leadership, response = self._leaderships.get(process.node.id), effect.response
+        connection = process.connections.get(effect.source.connection)
+        if leadership is None or connection is None or not process.replica.config.asks_new_endpoints:
+            return
+        if isinstance(response, UpdateRaftVoterResponse) and not response.error_code:
+            self._record_contact(process, leadership, connection.client.node.id)
 
     def _record_contact(self, process: Process, leadership: Leadership, sender: int) -> None:
         voters = self._ledger.voters(process)

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crc32c import crc32c
 
+from raft.interface.effects import Reply, ReserveOffsets
 from records.errors import Error
 from records.messages.elections import BeginQuorumEpochResponse, EndQuorumEpochResponse, VoteResponse
 from records.messages.fetch import FetchResponse
 from records.messages.fetch_snapshot import FetchSnapshotResponse
 from records.messages.versions import ApiVersionsResponse
 from records.messages.voters import AddRaftVoterResponse, RemoveRaftVoterResponse, UpdateRaftVoterResponse
-from simulations.spec import disks, replication
+from simulations.spec import disks, membership, replication
 from simulations.spec.elections import UNAVAILABLE, handle_vote_response, learn_from_answer
 from simulations.spec.forms import is_of_log
-from simulations.spec.values import FOLLOWER, Node
+from simulations.spec.values import FOLLOWER, LEADER, Node
 from simulations.world.chains import parts
 from simulations.world.voter_sets import is_control, read_control
 
@@ -130,8 +131,26 @@ def _update_voter(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tu
 
 
 def _changes_nothing(track: Track, _event: Answered, _sent: Sent, _now_ms: int) -> tuple[str, Node]:
-    """The leader made the change that the node asked for, or not; or a new voter said what it supports."""
+    """The leader made the change that the node asked for, or not."""
     return "", track.node
+
+
+def _versions(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:
+    """A new voter said what it supports, or one answered at its new address: its update counts as a fetch."""
+    node = track.node
+    is_taken = any(
+        isinstance(each, ReserveOffsets)
+        or (
+            isinstance(each, Reply)
+            and isinstance(each.response, UpdateRaftVoterResponse)
+            and not each.response.error_code
+        )
+        for each in track.effects
+    )
+    if not is_taken or node.role != LEADER or event.peer not in node.voters.ids:
+        return "", node
+    node = replication.record_contact(node, event.peer, now_ms)
+    return "AcceptUpdateVoterRequest", membership.take_update(node, event.peer)
 
 
 class _Named(NamedTuple):
@@ -156,5 +175,5 @@ ANSWERS: dict[type, Callable[[Track, Any, Any, int], tuple[str, Node]]] = {
     UpdateRaftVoterResponse: _update_voter,
     AddRaftVoterResponse: _changes_nothing,
     RemoveRaftVoterResponse: _changes_nothing,
-    ApiVersionsResponse: _changes_nothing,
+    ApiVersionsResponse: _versions,
 }

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from simulations.world.voter_sets import Key, Voters
 
 ADD, REMOVE, UPDATE, RAISE = "AddVoter", "RemoveVoter", "UpdateVoter", "RaiseVersion"
+# An update whose voter has not answered at its new address yet (KAFKA-20661).
+ASK = "AskVoter"
 
 
 class Wanted(NamedTuple):
-    """A change that a leader was asked for. kind: ADD, REMOVE or UPDATE; key: of the voter; host: its address, "" of a
-    voter to remove.
+    """A change that a leader was asked for. kind: ADD, REMOVE, UPDATE or ASK; key: of the voter; host: its address, ""
+    of a voter to remove.
     """
 
     kind: str
@@ -32,6 +34,14 @@ def want(node: Node, wanted: Wanted) -> Node:
     leading = node.leading
     assert leading is not None, "a leader keeps books"
     return node.but(leading=leading._replace(wanted=leading.wanted | {wanted}))
+
+
+def take_update(node: Node, voter: int) -> Node:
+    """A voter answered at the address of its update: the leader may append it."""
+    leading = node.leading
+    assert leading is not None, "a leader keeps books"
+    taken = {each._replace(kind=UPDATE) for each in leading.wanted if each.kind == ASK and each.key[0] == voter}
+    return node.but(leading=leading._replace(wanted=leading.wanted | taken))
 
 
 def change_voters(node: Node, voters: Voters, now_ms: int) -> tuple[str, Node]:
@@ -69,7 +79,7 @@ def _after(before: Voters, wanted: Wanted) -> tuple[tuple[Key, ...], tuple[str, 
         if wanted.key[0] in before.ids:
             return None
         rows[wanted.key] = wanted.host
-    elif wanted.key not in rows or (wanted.kind == REMOVE and len(rows) == 1):
+    elif wanted.kind == ASK or wanted.key not in rows or (wanted.kind == REMOVE and len(rows) == 1):
         return None
     elif wanted.kind == REMOVE:
         del rows[wanted.key]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from raft.interface import effects as do
 from simulations.spec import disks, replication
 from simulations.spec.elections import NOT_LEADER, need
-from simulations.spec.membership import ADD, REMOVE
+from simulations.spec.membership import ADD, ASK, REMOVE, UPDATE
 from simulations.spec.track import Sent, election_of
 from simulations.spec.values import (
     CANDIDATE,
@@ -221,7 +221,7 @@ def _joins(track: Track, node: Node, peer: int) -> bool:
 
 def _sends_api_versions(_track: Track, node: Node, peer: int, _gist: tuple[Any, ...]) -> bool:
     wanted = node.leading.wanted if node.leading is not None else ()
-    return any(each.kind == ADD and each.key[0] == peer for each in wanted)
+    return any(each.kind in {ADD, ASK} and each.key[0] == peer for each in wanted)
 
 
 REQUESTS: dict[str, Callable[[Track, Node, int, tuple[Any, ...]], bool]] = {
@@ -278,9 +278,9 @@ def _answers_change(owed: Any, name: str, error: int, states: Sequence[Node]) ->
     kind, key, host = owed.change
     if error == NOT_LEADER:
         need(any(each.role != LEADER for each in states), name, "it leads no more")
-    if error:
-        return
     node = states[0]
+    if error or (kind == UPDATE and not node.voters.is_dynamic):
+        return  # of static voters the leader alone keeps what they report
     is_made = key not in node.voters.keys if kind == REMOVE else node.voters.host_of(key) == host
     need(is_made, name, f"the change is made: {owed.change}, where the voters are {node.voters}")
     if owed.waits:

@@ -21,7 +21,7 @@ from simulations.spec.elections import (
     handle_vote_request,
 )  # fmt: skip
 from simulations.spec.forms import LOG, is_of_log, is_of_one
-from simulations.spec.membership import ADD, REMOVE, UPDATE, Wanted
+from simulations.spec.membership import ADD, ASK, REMOVE, UPDATE, Wanted
 from simulations.spec.replication import Fetched
 from simulations.spec.track import Owed
 from simulations.spec.values import LEADER, NOBODY, UNKNOWN, Node
@@ -172,7 +172,8 @@ def _update_voter(track: Track, requested: Requested, now_ms: int) -> tuple[str,
     error = error or (UNAVAILABLE if node.leaving else 0)
     if not error and (node.watermark == UNKNOWN or (voters.is_dynamic and voters.offset >= node.watermark)):
         error = TIMED_OUT
-    may_wait = voters.is_dynamic and not error
+    asks = track.process.node.config.asks_new_endpoints and key[0] != node.id
+    may_wait = (voters.is_dynamic or asks) and not error
     if not error and not voters.holds(key):
         error = NOT_FOUND
     elif not error and key[0] == node.id:
@@ -182,7 +183,10 @@ def _update_voter(track: Track, requested: Requested, now_ms: int) -> tuple[str,
     if not may_wait:
         track.owed[requested.source] = Owed((error, node.epoch, node.leader))
     else:
-        track.owed[requested.source] = Owed(None, change=wanted, errors=_errors(error))
+        errors = _errors(error) | {INVALID} if asks else _errors(error)
+        track.owed[requested.source] = Owed(None, change=wanted, errors=errors)
+    if asks and may_wait and not _refuses(track, requested, TIMED_OUT):
+        return "", membership.want(node, wanted._replace(kind=ASK))
     if is_refused:
         return "RejectUpdateVoterRequest", node
     return "AcceptUpdateVoterRequest", membership.want(replication.record_contact(node, key[0], now_ms), wanted)
@@ -216,7 +220,11 @@ def _change(track: Track, requested: Requested, wanted: Wanted, error: int) -> t
     if not first and node.watermark == UNKNOWN:
         first = TIMED_OUT
     if not first and not node.voters.is_dynamic:
-        first = NOT_SUPPORTED
+        # Where a leader asks at new endpoints, an update of a static voter may be under way, which comes first.
+        may_wait = track.process.node.config.asks_new_endpoints
+        errors = frozenset((NOT_SUPPORTED, TIMED_OUT) if may_wait else (NOT_SUPPORTED,))
+        track.owed[requested.source] = Owed(None, change=wanted, errors=errors)
+        return "", node
     if not first and node.voters.offset >= node.watermark:
         first = TIMED_OUT
     if first:

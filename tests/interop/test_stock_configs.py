@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
     from tests.interop.test_stock_tools import Said
 
+# The release whose texts our tools have.
+pytestmark = pytest.mark.parametrize("stock", ["4.4.0"], indirect=True, scope="session")
 BROKER = 101
 # Each is done before the comparisons, by our tool.
 BEFORE = (

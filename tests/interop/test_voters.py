@@ -11,6 +11,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from records.errors import Error
 from records.messages.cluster import DescribeClusterRequest
 from records.uuids import uuid_text
@@ -240,10 +242,14 @@ def test_static_voters_become_dynamic_with_the_same_texts(tmp_path: Path, stock:
     ]  # fmt: skip
 
 
-def test_a_voter_that_restarts_at_another_port_is_found_there(tmp_path: Path, stock: Stock) -> None:
-    found = Dynamic(tmp_path, stock)
+# With the preview, our leader asks a stock voter and one of ours at their new ports first.
+@pytest.mark.parametrize(("kinds", "preview"), [("both, stock leads", ""), ("both, ours leads", "4.5")])
+def test_a_voter_that_restarts_at_another_port_is_found_there(
+    tmp_path: Path, stock: Stock, kinds: str, preview: str
+) -> None:
+    found = Dynamic(tmp_path, stock, settings={"kraft.preview.release": preview})
     with contextlib.closing(found):
-        found.begin(QUORUMS["both, stock leads"])
+        found.begin(QUORUMS[kinds])
         for node_id in (2, 3):
             found.await_caught_up(node_id)
             assert found.quorum("add-controller", config=node_id).returncode == 0

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,7 @@ from raft.interface.voters import VoterSet
 from raft.state.roles import Follower, Leader
 from records.errors import Error
 from records.messages.fetch import FetchRequest
+from records.messages.versions import ApiVersionsRequest
 from records.messages.voters import UpdateRaftVoterRequest
 from tests.raft.building import (
     Bench,
@@ -23,9 +24,25 @@ from tests.raft.building import (
     leader,
     static_voters,
 )
-from tests.raft.changing import answers, ask, catch_up, leading, leave_offsets, remove, update, updated, with_voters
+from tests.raft.changing import (
+    answer_versions,
+    answers,
+    ask,
+    catch_up,
+    leading,
+    leave_offsets,
+    remove,
+    removed,
+    update,
+    updated,
+    versions,
+    with_voters,
+)
 
 MOVED = Endpoint("CONTROLLER", "elsewhere", 19092)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 # The leader
@@ -123,6 +140,120 @@ def test_a_follower_names_the_leader() -> None:
     assert answers(ask(bench, update(key(3), MOVED))) == [updated(Error.NOT_LEADER_OR_FOLLOWER, 2)]
 
 
+# The leader, where it asks the voter at its new endpoint first
+
+
+def asking(bench: Bench) -> Bench:
+    """A leader without a request on its way to another voter."""
+    bench.replica.config.asks_new_endpoints = True
+    bench.replica.peers.reset()
+    return bench
+
+
+def test_a_voter_is_asked_at_its_new_address_before_the_leader_takes_it() -> None:
+    bench = asking(leading(1, 2, 3))
+
+    asked = ask(bench, update(key(2), MOVED))
+    told = answer_versions(bench, versions())
+    effects = leave_offsets(bench)
+
+    sent = bench.sends(asked, ApiVersionsRequest)
+    assert [(each.peer, each.endpoint) for each in sent] == [(2, MOVED)]
+    assert not [each for each in asked if isinstance(each, ReserveOffsets)]
+    assert ReserveOffsets(2, 1) in told
+    assert (answers(asked), answers(told), answers(effects)) == ([], [], [updated(0)])
+    assert bench.replica.voters.get(2) == Voter(key(2), (MOVED,), (0, 1))
+
+
+def fail(bench: Bench) -> list[Any]:
+    sent = bench.last_send(ApiVersionsRequest)
+    return bench.tell(Failed(sent.peer, sent.number, Error.BROKER_NOT_AVAILABLE))
+
+
+@pytest.mark.parametrize(
+    ("end", "error"),
+    [
+        (fail, Error.REQUEST_TIMED_OUT),
+        (lambda bench: bench.wait(2000), Error.REQUEST_TIMED_OUT),
+        (lambda bench: answer_versions(bench, versions(error=Error.UNSUPPORTED_VERSION)), Error.REQUEST_TIMED_OUT),
+        (lambda bench: answer_versions(bench, versions(1, 1)), Error.INVALID_REQUEST),
+        (lambda bench: answer_versions(bench, versions(name="other")), Error.INVALID_REQUEST),
+    ],
+)
+def test_an_address_where_the_voter_does_not_answer_is_not_taken(end: Callable[[Bench], Any], error: Error) -> None:
+    bench = asking(leading(1, 2, 3))
+    ask(bench, update(key(2), MOVED))
+
+    effects = end(bench)
+
+    assert answers(effects) == [updated(error)]
+    assert bench.notes[-1] == "voter_not_updated"
+    assert bench.replica.voters == dynamic_voters(1, 2, 3)
+    assert bench.role.state.change is None
+
+
+def test_with_static_voters_too_the_leader_asks_first() -> None:
+    bench = asking(active(1))
+
+    asked = ask(bench, update(key(2), MOVED))
+    reported = bench.role.state.reported_voters.get(2)
+    effects = answer_versions(bench, versions())
+
+    assert (answers(asked), answers(effects)) == ([], [updated(0)])
+    assert reported.endpoints != (MOVED,)
+    assert bench.role.state.reported_voters.get(2) == Voter(key(2), (MOVED,), (0, 1))
+    assert bench.role.state.change is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        (update(key(2), MOVED, versions=(0, 0)), Error.INVALID_REQUEST),
+        (update(ReplicaKey(2, key(3).directory_id), MOVED), Error.VOTER_NOT_FOUND),
+        (update(key(4), MOVED), Error.VOTER_NOT_FOUND),
+    ],
+)
+def test_what_the_voter_set_cannot_take_is_refused_after_the_answer(request_: Any, error: Error) -> None:
+    bench = asking(leading(1, 2, 3))
+    asked = ask(bench, request_)
+
+    levels = request_.kraft_version_feature
+    effects = answer_versions(bench, versions(levels.min_supported_version, levels.max_supported_version))
+
+    assert (answers(asked), answers(effects)) == ([], [updated(error)])
+    assert bench.replica.voters == dynamic_voters(1, 2, 3)
+
+
+def test_a_voter_that_another_request_is_on_its_way_to_is_not_asked() -> None:
+    bench = asking(leading(1, 2, 3))
+    bench.replica.peers.record_sent(2, None, bench.now)
+
+    assert answers(ask(bench, update(key(2), MOVED))) == [updated(Error.REQUEST_TIMED_OUT)]
+    assert bench.role.state.change is None
+
+
+def test_the_leader_does_not_ask_itself() -> None:
+    bench = asking(leading(1, 2, 3))
+
+    assert answers(ask(bench, update(key(1), MOVED))) == [updated(Error.INVALID_REQUEST)]
+
+
+def test_other_changes_wait_until_the_update_is_committed() -> None:
+    bench = asking(leading(1, 2, 3))
+    ask(bench, update(key(2), MOVED))
+    before = answers(ask(bench, remove(key(3))))
+    answer_versions(bench, versions())
+    leave_offsets(bench)
+
+    after = answers(ask(bench, remove(key(3))))
+    catch_up(bench, 2)
+    ask(bench, remove(key(3)))
+
+    text = "Request timed out waiting for leader to handle previous voter change request"
+    assert (before, after) == ([removed(Error.REQUEST_TIMED_OUT, text)], [removed(Error.REQUEST_TIMED_OUT, text)])
+    assert bench.role.state.change is not None
+
+
 # The follower
 
 
@@ -197,6 +328,19 @@ def test_a_leader_that_does_not_serve_the_request_gets_it_again_after_a_fetch_ti
     assert len(bench.sends(effects, FetchRequest)) == 1
     assert len(updates_sent(bench)) > 1
     assert "peer_answered_error" not in bench.notes
+
+
+@pytest.mark.parametrize(("asks", "sent"), [(False, 3), (True, 1)])
+def test_where_the_leader_asks_first_an_update_is_due_every_second_fetch_timeout(asks: bool, sent: int) -> None:
+    bench = follower(1, 2, recovered=with_voters(1, 2, 3), endpoints=(MOVED,), asks_new_endpoints=asks)
+
+    for _ in range(3):
+        count = len(updates_sent(bench))
+        wait_following(bench, 2500)
+        for send in updates_sent(bench)[count:]:
+            bench.answer(send, updated(0, 2, 1))
+
+    assert len(updates_sent(bench)) == sent
 
 
 def test_a_refused_update_is_sent_again_later() -> None:

@@ -49,7 +49,7 @@ def of(bench: Bench, request: VoteRequest, version: int = 2) -> VoteResponse:
 
 def role(kind: str) -> Any:
     endpoints = (endpoint(2),)
-    fetching = FollowerState(0)
+    fetching = FollowerState(0, 0)
     fetching.has_fetched = True
     return {
         "unattached": Unattached(5, None, None, 0),
@@ -62,8 +62,8 @@ def role(kind: str) -> Any:
         "prospective, voted for 3, knows leader 2": Prospective(5, 2, endpoints, key(3), 0, Tally(VOTERS, 1)),
         "candidate": Candidate(5, key(1), 0, Tally(VOTERS, 1)),
         "leader": Leader(5, 1, endpoints, LeaderState(1, VOTERS, (1,), 0)),
-        "follower": Follower(5, 2, endpoints, None, FollowerState(0)),
-        "follower, voted for 3": Follower(5, 2, endpoints, key(3), FollowerState(0)),
+        "follower": Follower(5, 2, endpoints, None, FollowerState(0, 0)),
+        "follower, voted for 3": Follower(5, 2, endpoints, key(3), FollowerState(0, 0)),
         "follower that has fetched": Follower(5, 2, endpoints, None, fetching),
         "resigned": Resigned(5, 1, endpoints, 0, (), []),
     }[kind]

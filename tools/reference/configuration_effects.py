@@ -11,8 +11,9 @@ OWN_TEXTS = {
     "kraft.release": "The release of Kafka whose levels of features, APIs and rules the node has. `4.3`: those of"
     " 4.3.1, so metadata.version stays at 4.3-IV0 or below, and UnregisterController is unknown"
     " ([operations.md](operations.md#kafka-44)). Set it on all controllers.",
-    "kraft.preview.release": "For releases of Kafka after 4.4, before they are here whole: none now. `4.4` is accepted,"
-    " since it was a preview once, and changes nothing.",
+    "kraft.preview.release": "For releases of Kafka after 4.4, before they are here whole. `4.5`: as leader, the node"
+    " sends ApiVersions to a voter's new address, and takes the UpdateRaftVoter only when the voter has answered there"
+    " (KAFKA-20661). `4.4` is accepted, since it was a preview once, and changes nothing.",
     "kraft.log.format": "The format of the log lines on stderr: `console` for people, `json` for one JSON object a line"
     " ([logs.md](logs.md)).",
     "kraft.log.level": "The level of the root logger until it is changed at run time.",

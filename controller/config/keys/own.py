@@ -9,6 +9,8 @@ from records.features.levels import CURRENT, RELEASES
 
 PREFIX = "kraft."
 UNLIMITED = 2**31 - 1
+# The release of Kafka that comes next, of which a node has some rules with `kraft.preview.release`.
+PREVIEW = "4.5"
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
@@ -18,12 +20,12 @@ class Preview(Check):
     __slots__ = ()
 
     def __call__(self, name: str, value: Value) -> None:
-        if value not in {"", CURRENT.name}:
-            text = f"There is no preview now: nothing is expected, or {CURRENT.name}, which a node is without this key"
+        if value not in {"", CURRENT.name, PREVIEW}:
+            text = f"{PREVIEW} is expected, or nothing, or {CURRENT.name}, which a node is without this key"
             raise invalid(name, value, text)
 
     def __str__(self) -> str:
-        return f"[{CURRENT.name}]"
+        return f"[{CURRENT.name}, {PREVIEW}]"
 
 
 # fmt: off
@@ -34,7 +36,7 @@ KEYS = Definition(
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
     # The release of Kafka whose levels of features and APIs the node has.
     Key("kraft.release", Type.STRING, CURRENT.name, OneOf(*RELEASES), Importance.LOW),
-    # A release of Kafka that is not here whole yet, whose levels and APIs the node has too; none now.
+    # A release of Kafka that is not here whole yet, whose rules the node has too, as far as they are here.
     Key("kraft.preview.release", Type.STRING, "", Preview(), Importance.LOW),
     Key("kraft.log.format", Type.STRING, "console", OneOf("console", "json"), Importance.LOW),
     Key("kraft.log.level", Type.STRING, "INFO", OneOf(*LEVELS), Importance.LOW),

@@ -68,6 +68,8 @@ ROWS = (
           " Check the network between the voters."),
     Event("voters_appended", "raft", "INFO", "The leader has written a new voter set to the log; it counts at once, and"
           " is final when it is committed."),
+    Event("voter_not_updated", "raft", "WARN", "The leader did not take a voter's new address. With REQUEST_TIMED_OUT"
+          " the voter does not answer there: check its advertised.listeners, and the network."),
     Event("removed_from_voters", "raft", "INFO", "This leader was removed from the voters, and the removal is"
           " committed: it hands leadership over."),
     Event("kraft_version_upgraded", "raft", "INFO", "The leader has written kraft.version and the voters to the log:"

@@ -137,11 +137,19 @@ def test_a_node_is_that_of_the_newest_release_or_of_the_one_that_is_set() -> Non
         node(kraft_release="4.5")
 
 
+def test_a_previewed_release_adds_its_rules_to_those_of_the_release() -> None:
+    previewed = node(kraft_preview_release="4.5")
+
+    assert (previewed.release, previewed.asks_new_endpoints) == (KAFKA_4_4, True)
+    assert not node().asks_new_endpoints
+    assert not node(kraft_preview_release="4.4").asks_new_endpoints
+
+
 def test_a_release_that_was_previewed_stays_valid_and_no_other_can_be() -> None:
     assert node(kraft_preview_release="").release is KAFKA_4_4
     assert node(kraft_preview_release="4.4").release is KAFKA_4_4
     assert node(kraft_preview_release="4.4", kraft_release="4.3").release is KAFKA_4_3
-    for other in ("4.5", "4.4.0", "4.3"):
+    for other in ("4.6", "4.4.0", "4.3"):
         with pytest.raises(
             ConfigError, match=rf"^Invalid value {other} for configuration kraft\.preview\.release: .*4"
         ):

@@ -29,7 +29,7 @@ class Standby:
         self.is_catching_up = True
         self.log = self
         self.end = 0  # of the log
-        self.role: Any = Follower(1, 2, (), None, FollowerState(0))
+        self.role: Any = Follower(1, 2, (), None, FollowerState(0, 0))
         self.taken: list[Any] = []
         self.whole = 2  # the bytes that are read at a time
         self.replay: Any = None
@@ -133,7 +133,7 @@ def test_a_new_leader_first_names_its_high_watermark() -> None:
     feed.high_watermark(standby.fetched(2, 6))
     iterations.run()
 
-    standby.role = Follower(2, 3, (), None, FollowerState(0))
+    standby.role = Follower(2, 3, (), None, FollowerState(0, 0))
     for _ in range(3):
         feed.on_leader_changed(LeaderChanged(2, 3, 0))
         iterations.run()

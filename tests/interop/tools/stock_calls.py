@@ -26,10 +26,9 @@ from tests.tools.kafka.cases import (
 
 SOURCE = Path(__file__).with_name("ToolCalls.java")
 SHELL_SOURCE = Path(__file__).with_name("ShellCalls.java")
-# Tools with the texts of the release before: kafka-shell 4.4.0 is not on Maven Central, and `kafka-configs` of 4.4.0,
-# which was written anew in Java, has errors with other texts than ours.
+# The tool with the texts of the release before: kafka-shell 4.4.0 is not on Maven Central.
 OLDER_RELEASE = "4.3.1"
-OLDER = {"metadata-shell", "configs"}
+OLDER = {"metadata-shell"}
 
 
 class StockCalls:
@@ -88,7 +87,7 @@ def answered(stock: Stock) -> dict[str, list[Case]]:
     older = Stock(OLDER_RELEASE)
     older.bring()
     for tool in ("storage", "dump-log", "acls", "topics", "configs", "reassign-partitions"):
-        with StockCalls(older if tool in OLDER else stock) as calls:
+        with StockCalls(stock) as calls:
             found[tool] = [{**case, **calls.call(tool, case)} for case in cases(tool)]
     kept = cases("arguments")
     by_columns: dict[tuple[bool, str | None], list[int]] = {}

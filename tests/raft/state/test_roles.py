@@ -22,7 +22,7 @@ def role(kind: type, epoch: int, leader_id: int | None = None, voted: Any = None
         Prospective: lambda: Prospective(epoch, leader_id, endpoints, voted, 0, Tally(VOTERS, 1)),
         Candidate: lambda: Candidate(epoch, key(1), 0, Tally(VOTERS, 1)),
         Leader: lambda: Leader(epoch, 1, endpoints, LeaderState(1, VOTERS, (1, 2), 0)),
-        Follower: lambda: Follower(epoch, leader_id or 2, endpoints, voted, FollowerState(0)),
+        Follower: lambda: Follower(epoch, leader_id or 2, endpoints, voted, FollowerState(0, 0)),
         Resigned: lambda: Resigned(epoch, 1, endpoints, 0, (), [2, 3]),
     }[kind]()
 

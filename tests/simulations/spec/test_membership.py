@@ -16,12 +16,14 @@ from simulations.members.run import MembersRun
 from simulations.spec.disks import persist_log, restart
 from simulations.spec.membership import (
     ADD,
+    ASK,
     REMOVE,
     UPDATE,
     Wanted,
     begin_epoch,
     change_voters,
     raise_version,
+    take_update,
     truncate_sets,
     want,
 )
@@ -100,6 +102,17 @@ def test_a_voter_is_removed_and_counts_no_more() -> None:
     assert node.leading.fetched == frozenset()
     assert advance_high_watermark(node.but(watermark=5)).watermark == 9
     assert advance_high_watermark(accept_fetch(node, key(3), 10, 80, is_voter=False)).watermark == 9
+
+
+def test_where_the_leader_asks_first_an_update_is_appended_after_the_answer() -> None:
+    after = FIRST._replace(hosts=("node-1", "elsewhere", "node-3"), offset=9)
+    node = asked(leader(), Wanted(ASK, key(2), "elsewhere"))
+
+    with pytest.raises(NotAllowed, match="this change was requested"):
+        change_voters(node, after, 0)
+    name, _ = change_voters(take_update(node, 2), after, 0)
+
+    assert name == UPDATE
 
 
 def test_a_voter_that_has_moved_gets_another_address() -> None:

@@ -9,7 +9,8 @@ def test_the_document_is_up_to_date() -> None:
     text = reference.FILE.read_text("utf-8")
 
     assert text == reference.page(text), "run make docs"
-    assert "| `kafka-cluster` | `cluster-id`, `unregister`, `list-endpoints` | |\n" in text
+    verbs = "`cluster-id`, `unregister`, `unregister-controller`, `list-endpoints`, `api-versions`"
+    assert f"| `kafka-cluster` | {verbs} | |\n" in text
 
 
 def test_a_table_that_is_out_of_date_is_replaced() -> None:

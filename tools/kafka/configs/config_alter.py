@@ -6,6 +6,7 @@ import re
 import sys
 
 from records.errors import Error
+from records.java.java_order import DEFAULT_CAPACITY, hash_order
 from records.java.java_values import java_trim, parse_double
 from tools.client.exceptions import PACKAGE, KafkaError
 from tools.command_line.java_texts import Uncaught, parse_integer
@@ -20,14 +21,13 @@ from tools.kafka.configs.config_arguments import (
     USERS,
     configs_to_add,
     configs_to_delete,
-    scala_order,
 )
 from tools.kafka.configs.config_calls import ConfigResource
-from tools.kafka.configs.config_describe import QUOTA_TYPES, RESOURCES, all_quotas, resource_configs
+from tools.kafka.configs.config_describe import QUOTA_TYPES, RESOURCES, all_quotas, logger_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tools.client.admin import Admin
     from tools.command_line.options import Options
@@ -48,12 +48,12 @@ def alter(admin: Admin, entities: Entities, options: Options) -> None:
     if kind in RESOURCES:
         _alter_resource(admin, ConfigResource(RESOURCES[kind], name), added, deleted)
     elif kind == IPS:
-        unknown = [key for key in dict.fromkeys((*added, *deleted)) if key not in IP_QUOTAS]
+        unknown = hash_order(key for key in _union(added, deleted) if key not in IP_QUOTAS)
         if unknown:
             text = (
                 "Only connection quota configs can be added for 'ips' using --bootstrap-server. Unexpected config names"
             )
-            raise Uncaught(ILLEGAL_ARGUMENT, f"{text}: {','.join(unknown)}")
+            raise Uncaught(ILLEGAL_ARGUMENT, f"{text}: {', '.join(unknown)}")
         _alter_quotas(admin, entities, added, deleted)
     else:
         _alter_client(admin, entities, added, deleted)
@@ -63,9 +63,14 @@ def alter(admin: Admin, entities: Entities, options: Options) -> None:
         sys.stdout.write(f"Completed updating default config for {kind} in the cluster.\n")
 
 
+def _union(first: Collection[str], more: Collection[str]) -> list[str]:
+    """The distinct keys of both in the order of a HashSet that was made from `first`."""
+    return hash_order((*first, *more), max(DEFAULT_CAPACITY, int(len(first) / 0.75) + 1))
+
+
 def _check_loggers(admin: Admin, name: str, added: Mapping[str, str], deleted: Sequence[str]) -> None:
     """Check the named loggers. Raises Uncaught for one that the node does not have."""
-    known = {entry.name for entry in resource_configs(admin, BROKER_LOGGERS, name, everything=False, synonyms=False)}
+    known = set(logger_names(admin, name))
     unknown = [key for key in (*deleted, *added) if key not in known]
     if unknown:
         raise Uncaught(INVALID_CONFIGURATION, f"Invalid broker logger(s): {','.join(unknown)}")
@@ -90,23 +95,18 @@ def _alter_resource(admin: Admin, resource: ConfigResource, added: Mapping[str, 
 
 def _alter_client(admin: Admin, entities: Entities, added: Mapping[str, str], deleted: Sequence[str]) -> None:
     """Quotas of a user or of clients, or SCRAM credentials of a user. Raises Uncaught."""
-    scram = {key: value for key, value in added.items() if key in SCRAM}
+    scram = {key: added[key] for key in hash_order(added) if key in SCRAM}
     scram_deleted = [key for key in deleted if key in SCRAM]
-    unknown = [key for key in added if key not in SCRAM and key not in QUOTAS]
-    unknown_deleted = [key for key in deleted if key not in SCRAM and key not in QUOTAS]
     has_quotas = any(key in QUOTAS for key in (*added, *deleted))
-    if CLIENTS in entities.types:
-        what, others, others_deleted = "quota", [*unknown, *scram], [*unknown_deleted, *scram_deleted]
-    else:
-        what, others, others_deleted = "quota and SCRAM credential", unknown, unknown_deleted
     kind = CLIENTS if CLIENTS in entities.types else USERS
-    # With the names of Scala's classes: a set of more than four, if it is a union, and a list filled from Java's.
-    name = "HashSet" if kind == CLIENTS and len(others) > 4 else "Set"
-    refused = f"{name}({', '.join(scala_order(others))})" if others else f"ArrayBuffer({', '.join(others_deleted)})"
-    if others or others_deleted:
-        verb = "added" if others else "deleted"
-        text = f"Only {what} configs can be {verb} for '{kind}' using --bootstrap-server. Unexpected config names"
-        raise Uncaught(ILLEGAL_ARGUMENT, f"{text}: {refused}")
+    what = "quota" if kind == CLIENTS else "quota and SCRAM credential"
+    for verb, keys in (("added", added), ("deleted", deleted)):
+        unknown = hash_order(key for key in keys if key not in SCRAM and key not in QUOTAS)
+        if kind == CLIENTS:
+            unknown = _union(unknown, [key for key in keys if key in SCRAM])
+        if unknown:
+            text = f"Only {what} configs can be {verb} for '{kind}' using --bootstrap-server. Unexpected config names"
+            raise Uncaught(ILLEGAL_ARGUMENT, f"{text}: {','.join(unknown)}")
     if kind == USERS and (scram or scram_deleted):
         if "" in entities.names:
             raise Uncaught(
@@ -125,7 +125,7 @@ def _alter_client(admin: Admin, entities: Entities, added: Mapping[str, str], de
         return
     if len(entities.names) != 1:
         text = "Altering user SCRAM credentials should never occur for more zero or multiple users"
-        raise Uncaught("java.lang.IllegalStateException", f"{text}: List({', '.join(entities.names)})")
+        raise Uncaught("java.lang.IllegalStateException", f"{text}: [{', '.join(entities.names)}]")
     _alter_credentials(admin, entities.names[0], scram, scram_deleted)
 
 

@@ -6,20 +6,20 @@ import re
 from typing import NamedTuple
 
 from records.java.java_forms import integer
-from records.java.java_order import hash_code, hash_order
+from records.java.java_order import hash_order
 from records.java.java_values import java_trim
 from tools.command_line.java_texts import Uncaught, uncaught
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from tools.command_line.options import Options
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 TOPICS, CLIENTS, USERS, BROKERS, IPS = "topics", "clients", "users", "brokers", "ips"
 CLIENT_METRICS, GROUPS, BROKER_LOGGERS = "client-metrics", "groups", "broker-loggers"
-TYPES = (TOPICS, CLIENTS, USERS, BROKERS, IPS, CLIENT_METRICS, GROUPS, BROKER_LOGGERS)
+TYPES = (BROKER_LOGGERS, TOPICS, CLIENTS, USERS, BROKERS, IPS, CLIENT_METRICS, GROUPS)
 # Option -> the type of the entity that it names.
 FLAGS = {
     "topic": TOPICS, "client": CLIENTS, "user": USERS, "broker": BROKERS, "broker-logger": BROKER_LOGGERS, "ip": IPS,
@@ -72,7 +72,7 @@ def check_entities(options: Options) -> None:
     types = entities_of(options).types
     if len(set(types)) != len(types):
         repeated = [kind for number, kind in enumerate(types) if kind in types[:number]]
-        raise _refusal(f"Duplicate entity type(s) specified: {','.join(repeated)}")
+        raise _refusal(f"Duplicate entity type(s) specified: {','.join(dict.fromkeys(repeated))}")
     if not options.has("bootstrap-server") and not options.has("bootstrap-controller"):
         raise _refusal("Either --bootstrap-server or --bootstrap-controller must be specified.")
     for kind in types:
@@ -153,7 +153,7 @@ def _check_alter(options: Options, types: Sequence[str], names: Sequence[str]) -
 
 
 def configs_to_add(options: Options) -> dict[str, str]:
-    """In the order in which stock has them. Raises OptionError, Uncaught."""
+    """Key -> value, in the order of Java's map. Raises OptionError, Uncaught."""
     found: dict[str, str] = {}
     if options.has("add-config-file"):
         from tools.client.settings import read_file
@@ -166,15 +166,15 @@ def configs_to_add(options: Options) -> dict[str, str]:
         pairs = [_EQUALS.split(part) for part in _parts(options.value("add-config"))]
         if any(len(pair) != 2 for pair in pairs):
             raise _refusal(
-                "requirement failed: Invalid entity config: all configs to be added must be in the format "
-                '"key=val" or  "key=[val1,val2]" to group values which contain commas.'
+                'Invalid entity config: all configs to be added must be in the format "key=val" or  "key=[val1,val2]" '
+                "to group values which contain commas."
             )
         found |= {java_trim(key): java_trim(value.replace("[", "").replace("]", "")) for key, value in pairs}
     listed = hash_order(found)
     for key in listed:
         if not _KEY.fullmatch(key):
             raise _refusal(f"Invalid character found for config key: {key}")
-    return {key: found[key] for key in scala_order(listed)}
+    return {key: found[key] for key in listed}
 
 
 def _parts(text: str) -> list[str]:
@@ -192,33 +192,3 @@ def configs_to_delete(options: Options) -> list[str]:
         # As jopt-simple separates values: empty ones only where there is no other.
         found += [part for part in text.split(",") if part] or [text]
     return [java_trim(key) for key in found]
-
-
-def scala_order(keys: Iterable[str]) -> list[str]:
-    """The order of an immutable map or set of Scala 2.13, filled in this order: its own from five keys on.
-
-    It is a trie over hashes of 32 bits, five at each level, the lowest first. A node has its keys before its sub-nodes.
-    """
-    distinct = list(dict.fromkeys(keys))
-    if len(distinct) <= 4:
-        return distinct
-    return _trie_order([(_improve_hash(hash_code(key)), key) for key in distinct], 0)
-
-
-def _trie_order(keys: list[tuple[int, str]], shift: int) -> list[str]:
-    if shift >= 32:
-        return [key for _, key in keys]
-    slots: dict[int, list[tuple[int, str]]] = {}
-    for code, key in keys:
-        slots.setdefault(code >> shift & 31, []).append((code, key))
-    alone = [slots[slot][0][1] for slot in sorted(slots) if len(slots[slot]) == 1]
-    below = [_trie_order(slots[slot], shift + 5) for slot in sorted(slots) if len(slots[slot]) > 1]
-    return [*alone, *(key for part in below for key in part)]
-
-
-def _improve_hash(code: int) -> int:
-    """The hash by which Scala's collections place a key."""
-    code = (code + ~(code << 9)) & 0xFFFFFFFF
-    code ^= code >> 14
-    code = (code + (code << 4)) & 0xFFFFFFFF
-    return code ^ code >> 10

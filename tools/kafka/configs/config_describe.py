@@ -21,15 +21,8 @@ from tools.kafka.configs.config_arguments import (
     IPS,
     TOPICS,
     USERS,
-    scala_order,
 )
-from tools.kafka.configs.config_calls import (
-    ConfigEntry,
-    ConfigResource,
-    describe_configs,
-    is_timeout,
-    wait_timeout,
-)
+from tools.kafka.configs.config_calls import ConfigResource, describe_configs, is_timeout, wait_timeout
 from tools.kafka.configs.config_quota_calls import CLIENT_ID, IP, USER, Component, describe_quotas, shown_values
 
 TYPE_CHECKING = False
@@ -38,6 +31,7 @@ if TYPE_CHECKING:
 
     from tools.client.admin import Admin
     from tools.kafka.configs.config_arguments import Entities
+    from tools.kafka.configs.config_calls import ConfigEntry, Described
     from tools.kafka.configs.config_quota_calls import Quotas
 
 RESOURCES = {
@@ -55,7 +49,7 @@ SOURCES = {
     7: "DYNAMIC_CLIENT_METRICS_CONFIG", 8: "DYNAMIC_GROUP_CONFIG",
 }  # fmt: skip
 # Where the values stand that are shown without --all.
-DYNAMIC = {TOPICS: 1, BROKERS: 2, CLIENT_METRICS: 7, GROUPS: 8}
+DYNAMIC = {TOPICS: 1, BROKERS: 2, BROKER_LOGGERS: 6, CLIENT_METRICS: 7, GROUPS: 8}
 DYNAMIC_DEFAULT = 3
 SECONDS = 30.0
 
@@ -76,12 +70,17 @@ def _describe_resources(admin: Admin, kind: str, name: str | None, *, everything
     if name is not None and not everything and not _exists(admin, kind, name):
         sys.stdout.write(f"The {kind[:-1]} '{name}' doesn't exist and doesn't have dynamic config.\n")
         return
-    for each in _names(admin, kind) if name is None else [name]:
+    names = _names(admin, kind) if name is None else [name]
+    resources = [_resource(kind, each) for each in names]
+    described: Described = {}
+    for each, resource in zip(names, resources, strict=True):
         if each:
             sys.stdout.write(f"{'All' if everything else 'Dynamic'} configs for {kind[:-1]} {one_line(each)} are:\n")
         else:
             sys.stdout.write(f"Default configs for {kind} in the cluster are:\n")
-        for entry in resource_configs(admin, kind, each, everything=everything):
+        if resource not in described:
+            described |= _descriptions(admin, [other for other in resources if other.node == resource.node])
+        for entry in _shown_entries(kind, resource, described[resource], everything=everything):
             synonyms = ", ".join(
                 f"{SOURCES.get(synonym.source, 'UNKNOWN')}:{one_line(synonym.name)}={_value_text(synonym.value)}"
                 for synonym in entry.synonyms
@@ -105,10 +104,8 @@ def _exists(admin: Admin, kind: str, name: str) -> bool:
         return name in map(str, lists.node_ids(admin)) or not name
     if kind == CLIENT_METRICS:
         return name in lists.resource_names(admin, ResourceType.CLIENT_METRICS)
-    if name in lists.group_ids(admin):
-        return True
-    with_configs = _group_configs(admin)
-    return with_configs is None or name in with_configs
+    groups, with_configs = lists.group_ids(admin), _group_configs(admin)
+    return with_configs is None or name in with_configs or name in groups
 
 
 def _group_configs(admin: Admin) -> list[str] | None:
@@ -131,8 +128,7 @@ def _names(admin: Admin, kind: str) -> list[str]:
         return [*map(str, lists.node_ids(admin)), ""]
     if kind == CLIENT_METRICS:
         return lists.resource_names(admin, ResourceType.CLIENT_METRICS)
-    groups = lists.group_ids(admin)
-    return scala_order([*groups, *(_group_configs(admin) or ())])
+    return list(dict.fromkeys((*lists.group_ids(admin), *(_group_configs(admin) or ()))))
 
 
 def _check_topic(name: str) -> None:
@@ -146,25 +142,37 @@ def _check_topic(name: str) -> None:
         raise KafkaError(Error.INVALID_TOPIC_EXCEPTION, error.text) from None
 
 
-def resource_configs(
-    admin: Admin, kind: str, name: str, *, everything: bool, synonyms: bool = True
-) -> list[ConfigEntry]:
-    """The configs of one entity in the order of their names. Raises Uncaught."""
+def logger_names(admin: Admin, node: str) -> list[str]:
+    """The loggers of a node. Raises Uncaught."""
+    resource = _resource(BROKER_LOGGERS, node)
+    found = _descriptions(admin, [resource], with_synonyms=False)[resource]
+    return [entry.name for entry in _shown_entries(BROKER_LOGGERS, resource, found, everything=False)]
+
+
+def _resource(kind: str, name: str) -> ConfigResource:
+    """The resource of an entity. Raises Uncaught for a name that no topic can have."""
     if kind == TOPICS and name:
         _check_topic(name)
-    resource = ConfigResource(RESOURCES[kind], name)
+    return ConfigResource(RESOURCES[kind], name)
+
+
+def _descriptions(admin: Admin, resources: Sequence[ConfigResource], *, with_synonyms: bool = True) -> Described:
+    """The configs of each resource, or why it is refused. Raises Uncaught where a node does not answer."""
     limit = SECONDS if admin.settings.api_timeout > SECONDS else None
     try:
-        found = describe_configs(admin, [resource], with_synonyms=synonyms, seconds=limit)[resource]
+        return describe_configs(admin, resources, with_synonyms=with_synonyms, seconds=limit)
     except Uncaught as error:
         raise (wait_timeout() if limit is not None and is_timeout(error) else execution_exception(error)) from None
+
+
+def _shown_entries(
+    kind: str, resource: ConfigResource, found: tuple[ConfigEntry, ...] | Uncaught, *, everything: bool
+) -> list[ConfigEntry]:
+    """In the order of their names. Raises Uncaught for a resource that is refused."""
     if isinstance(found, Uncaught):
         raise execution_exception(found)
-    source = DYNAMIC_DEFAULT if kind == BROKERS and not name else DYNAMIC.get(kind)
-    return sorted(
-        (entry for entry in found if everything or source is None or entry.source == source),
-        key=lambda entry: entry.name,
-    )
+    source = DYNAMIC_DEFAULT if kind == BROKERS and not resource.name else DYNAMIC[kind]
+    return sorted((entry for entry in found if everything or entry.source == source), key=lambda entry: entry.name)
 
 
 def all_quotas(admin: Admin, entities: Entities) -> list[Quotas]:

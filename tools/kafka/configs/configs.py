@@ -25,8 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tools.client.admin import Admin
-
 DESCRIPTION = (
     "This tool helps to manipulate and describe entity config for a topic, client, user, broker, ip, client-metrics or "
     "group"
@@ -40,9 +38,6 @@ TERSE = (
     "org.apache.kafka.common.errors.UnsupportedVersionException",
 )
 
-# The release whose texts the tool has: that of 4.4 was written anew in Java, with others (docs/conformance/4.4.md).
-TEXTS = "4.3"
-
 
 class _AddConfig(Option):
     """`--add-config`, whose help lists the keys of each type: they are imported for help alone."""
@@ -53,16 +48,14 @@ class _AddConfig(Option):
         from controller.config.keys import client_metrics, group, server, topic
         from controller.config.keys.dynamic import DYNAMIC
 
-        # The texts of this tool are those of 4.3.1 (docs/conformance/4.4.md).
-        of_node = server.KEYS.of(TEXTS)
         names = {
-            TOPICS: [key.name for key in topic.KEYS.of(TEXTS) if not key.internal],
-            BROKERS: [*(key.name for key in server.BROKER_QUOTA_KEYS), *(key for key in DYNAMIC if key in of_node)],
+            TOPICS: [key.name for key in topic.KEYS if not key.internal],
+            BROKERS: [*(key.name for key in server.BROKER_QUOTA_KEYS), *DYNAMIC],
             USERS: [*QUOTAS, *SCRAM],
             CLIENTS: QUOTAS,
             IPS: IP_QUOTAS,
             CLIENT_METRICS: [key.name for key in client_metrics.KEYS],
-            GROUPS: [key.name for key in group.KEYS.of(TEXTS)],
+            GROUPS: [key.name for key in group.KEYS],
         }
         listed = "".join(f"For entity-type '{kind}': {_list_names(keys)}" for kind, keys in names.items())
         return (
@@ -182,26 +175,22 @@ def _check(options: Options) -> None:
 
 def _work(options: Options) -> None:
     """Describe or alter the entities. Raises OptionError, Uncaught."""
+    from tools.client.admin import Admin
+    from tools.client.settings import CONTROLLERS, SERVERS, read_given, settings_of
+
     entities = entities_of(options)
-    with _admin(options) as admin:
+    given = read_given(options.value("command-config"))
+    for name in (SERVERS, CONTROLLERS):
+        given.pop(name, None)
+    if options.has("alter") and len(entities.types) != len(entities.names):
+        raise Uncaught(TERSE[0], "An entity name must be specified for every entity type")
+    settings = settings_of(options.value("bootstrap-server"), options.value("bootstrap-controller"), given)
+    with Admin(settings) as admin:
         if options.has("describe"):
             from tools.kafka.configs.config_describe import describe
 
             describe(admin, entities, everything=options.has("all"))
-            return
-        from tools.kafka.configs.config_alter import alter
+        else:
+            from tools.kafka.configs.config_alter import alter
 
-        if len(entities.types) != len(entities.names):
-            raise Uncaught(TERSE[0], "An entity name must be specified for every entity type")
-        alter(admin, entities, options)
-
-
-def _admin(options: Options) -> Admin:
-    """The client of the options. Raises OptionError, Uncaught for a file or settings that are not valid."""
-    from tools.client.admin import Admin
-    from tools.client.settings import CONTROLLERS, SERVERS, read_given, settings_of
-
-    given = read_given(options.value("command-config"))
-    for name in (SERVERS, CONTROLLERS):
-        given.pop(name, None)
-    return Admin(settings_of(options.value("bootstrap-server"), options.value("bootstrap-controller"), given))
+            alter(admin, entities, options)

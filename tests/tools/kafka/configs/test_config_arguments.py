@@ -1,4 +1,4 @@
-"""The arguments of kafka-configs: grouped values, keys to delete, and the order of Scala's maps."""
+"""The arguments of kafka-configs: grouped values, and keys to delete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.options import read
-from tools.kafka.configs.config_arguments import configs_to_add, configs_to_delete, entities_of, scala_order
+from tools.kafka.configs.config_arguments import configs_to_add, configs_to_delete, entities_of
 from tools.kafka.configs.configs import OPTIONS
 
 
@@ -40,7 +40,3 @@ def test_names_and_defaults_of_entities_are_in_the_order_of_the_command_line() -
     given = ["--entity-type", "users", "--entity-default", "--entity-type", "clients", "--entity-name", "c"]
 
     assert entities_of(read(OPTIONS, given)) == (["users", "clients"], ["", "c"])
-
-
-def test_few_keys_stay_in_order() -> None:
-    assert scala_order(["d", "c", "b", "a", "d"]) == ["d", "c", "b", "a"]
