@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from records.resource_types import ResourceType
+from simulations.chaos.quorum import free_ports
 from tests.controller.server.processes import FORMAT, await_port, free_port, start_command
 from tests.deploy.strimzi.operator_rules import Entry, Voter
-from tests.deploy.strimzi.rendered import NAMESPACE, Address, pod_name, secret, server_config
+from tests.deploy.strimzi.rendered import NAMESPACE, Address, agent_config, pod_name, secret, server_config
 from tests.raft.network.certificates import chain
 from tools.client.admin import Admin
 from tools.client.settings import read_file, settings_of
@@ -27,15 +28,28 @@ if TYPE_CHECKING:
 
 CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 AGENT = "-javaagent:/opt/kafka/libs/kafka-agent.jar"
+EXPORTER = "-javaagent:/opt/prometheus-jmx-exporter/jmx_prometheus_javaagent-1.6.0.jar"
 
 
-def environment(api: KubernetesApi) -> dict[str, str]:
-    return {**os.environ, **api.environment, "KAFKA_OPTS": f"{AGENT}=/tmp/kafka-agent.properties"}
+class Ports(NamedTuple):
+    """Of one pod besides its listener: those of the Kafka agent, and that of the JMX exporter."""
+
+    agent: int
+    local: int
+    metrics: int
 
 
-def run(api: KubernetesApi, *command: str) -> subprocess.CompletedProcess[str]:
+def environment(api: KubernetesApi, agent: Path | None = None, metrics: int | None = None) -> dict[str, str]:
+    """The variables of a pod. agent: the file of its Kafka agent; metrics: the port of its JMX exporter."""
+    options = "" if agent is None else f"{AGENT}={agent}"
+    if metrics is not None:
+        options = f"{EXPORTER}=127.0.0.1:{metrics}:/opt/kafka/custom-config/metrics-config.json {options}"
+    return {**os.environ, **api.environment, **({"KAFKA_OPTS": options} if options else {})}
+
+
+def run(api: KubernetesApi, *command: str, agent: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, env=environment(api), timeout=60, check=False
+        [sys.executable, *command], capture_output=True, text=True, env=environment(api, agent), timeout=60, check=False
     )
 
 
@@ -51,6 +65,7 @@ class Pods:
     ) -> None:
         self.api = api
         self.addresses = {node_id: Address("localhost", free_port(), "127.0.0.1") for node_id in node_ids}
+        self.ports = {node_id: Ports(*free_ports(3)) for node_id in node_ids}
         self.files: dict[int, Path] = {}
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._stack = ExitStack()
@@ -68,10 +83,14 @@ class Pods:
             directory = root / pod_name(node_id)
             (directory / "data-0").mkdir(parents=True)
             self.files[node_id] = directory / "strimzi.properties"
+            ports = self.ports[node_id]
+            # A pod has a host of its own, and these keys have the values that Strimzi's agent has.
+            own = {"kraft.agent.port": str(ports.agent), "kraft.agent.local.port": str(ports.local)}
             text = server_config(
-                node_id, self.addresses, str(directory), metrics="jmx", user_configuration=user_configuration
+                node_id, self.addresses, str(directory), metrics="jmx", user_configuration={**user_configuration, **own}
             )
             self.files[node_id].write_text(text)
+            self.agent_file(node_id).write_text(agent_config(pod_name(node_id)))
 
     def start(self, node_id: int) -> None:
         """As the entry script does: format what is not formatted, remove quorum-state, start."""
@@ -80,7 +99,8 @@ class Pods:
         assert formatted.returncode == 0, formatted.stderr
         self.quorum_state(node_id).unlink(missing_ok=True)
         with (file.parent / "log").open("ab") as log:
-            process = subprocess.Popen(start_command(file), stdout=log, stderr=log, env=environment(self.api))
+            variables = environment(self.api, self.agent_file(node_id), self.ports[node_id].metrics)
+            process = subprocess.Popen(start_command(file), stdout=log, stderr=log, env=variables)
         self._processes[node_id] = process
         self._stack.callback(process.wait)
         self._stack.callback(process.kill)
@@ -92,6 +112,9 @@ class Pods:
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) == 0
         self.start(node_id)
+
+    def agent_file(self, node_id: int) -> Path:
+        return self.files[node_id].parent / "kafka-agent.properties"
 
     def quorum_state(self, node_id: int) -> Path:
         return self.files[node_id].parent / f"data-0/kafka-log{node_id}/__cluster_metadata-0/quorum-state"

@@ -39,6 +39,7 @@ def secrets(api: KubernetesApi, node_ids: tuple[int, ...]) -> None:
     """Set the Secrets of the pods and of the cluster's authorities."""
     ca = (authority("cluster-ca") / "ca.pem").read_bytes()
     api.secret(f"{NAMESPACE}/{CLUSTER}-trust-bundle", **{"cluster-ca_crt": ca, "clients-ca_crt": ca})
+    api.secret(f"{NAMESPACE}/{CLUSTER}-cluster-ca-cert", ca_crt=ca)
     for node_id in node_ids:
         key, certificates = chain(f"/O=io.strimzi/CN={CLUSTER}-kafka", ca="cluster-ca", serial=node_id)
         name = pod_name(node_id)
@@ -134,6 +135,14 @@ def server_config(
     for title, rows in sections:
         lines += ["##########", f"# {title}", "##########", *rows, ""]
     return "\n".join(lines).strip()
+
+
+def agent_config(pod: str) -> str:
+    """The `agent.config` of a pod."""
+    rows = (
+        f"namespace={NAMESPACE}", f"sslKeyStoreSecretName={pod}", f"sslTrustStoreSecretName={CLUSTER}-cluster-ca-cert"
+    )  # fmt: skip
+    return "".join(f"{row}\n" for row in ("##########", "# Security configuration", "##########", *rows))
 
 
 def secret(name: str, key: str) -> str:

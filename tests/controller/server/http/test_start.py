@@ -12,7 +12,8 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
 from prometheus_client.parser import text_string_to_metric_families as families
 
-from controller.server.http.rows import COUNTER, KAFKA, OWN
+from controller.server.http.names import COUNTER
+from controller.server.http.rows import KAFKA, OWN
 from tests.controller.server.processes import (
     format_directory,
     free_port,
