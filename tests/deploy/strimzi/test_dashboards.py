@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from simulations.chaos.quorum import free_ports
 from tests.controller.config.kubernetes_api import KubernetesApi
-from tests.controller.server.processes import FORMAT, await_port, free_port, start_command
+from tests.controller.server.processes import FORMAT, await_port, start_command
 from tests.deploy.strimzi.dashboards import names_in, stored_names
 from tests.deploy.strimzi.pods import CLUSTER_ID, EXPORTER, environment, run
 from tests.deploy.strimzi.rendered import Address, secrets, server_config
@@ -51,7 +52,7 @@ def served(tmp_path: Path, naming: str) -> dict[str, list[dict[str, str]]]:
     """What a pod serves on its port for metrics, as the operator configures it."""
     (tmp_path / "account").mkdir()
     (tmp_path / "data-0").mkdir()
-    port, metrics = free_port(), free_port()
+    port, metrics = free_ports(2)
     file = tmp_path / "strimzi.properties"
     text = server_config(
         1, {1: Address("localhost", port, "127.0.0.1")}, str(tmp_path),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from simulations.chaos.quorum import free_ports
 from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.controller.server.processes import await_port, format_directory, free_port, start_command, write_properties
 from tests.deploy.strimzi.pods import environment
@@ -39,7 +40,7 @@ class Pod(NamedTuple):
 @contextlib.contextmanager
 def pod(root: Path, agent: str, **keys: str) -> Iterator[Pod]:
     (root / "account").mkdir()
-    port, local, listener = free_port(), free_port(), free_port()
+    port, local, listener = free_ports(3)
     keys = {"kraft_agent_port": str(port), "kraft_agent_local_port": str(local), **keys}
     properties = write_properties(root, listener, **keys)
     format_directory(properties)
