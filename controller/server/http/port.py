@@ -186,7 +186,8 @@ class HttpPort:
 
     def _note(self, event: str, listener: str, peer: str, reason: str) -> None:
         """A line for a client that is refused, once a minute for each host and reason."""
-        reason = next((own for begin, own in _REASONS if reason.startswith(begin)), reason)
+        if listener == HTTP.listener:  # a port of a pod has no keys of its own
+            reason = next((own for begin, own in _REASONS if reason.startswith(begin)), reason)
         omitted = self._note_limit.passes(event, peer.rpartition(":")[0], reason)
         if omitted is not None:
             fields = {"peer": peer, "listener": listener, "reason": reason}

@@ -94,6 +94,11 @@ def test_the_port_of_the_operator_serves_only_clients_of_the_cluster_ca(tmp_path
                 get(running.port, "/v1/broker-state/", context)
         with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
             get(running.port, "/v1/broker-state/", client_context(trusts="another-ca"))
+        log = (running.directory / "log").read_text()
+
+    assert "it sends no certificate" in log
+    assert "kraft.agent.port" in log
+    assert "kraft.http.tls" not in log
 
 
 def test_a_node_without_a_leader_is_not_ready_and_says_its_state(tmp_path: Path) -> None:
