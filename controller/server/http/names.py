@@ -53,6 +53,12 @@ def attribute_label(jmx: str) -> str:
     return re.sub("[^a-zA-Z0-9_]", "_", _parts(jmx)[2])
 
 
+def feature_label(name: str) -> str:
+    """The label of a feature: `metadataVersion` for metadata.version, as in Kafka's JMX (KIP-1180)."""
+    first, *others = name.split(".")
+    return first + "".join(map(str.capitalize, others))
+
+
 class Named(NamedTuple):
     """How a metric of Kafka is exported. text_label: the label of a text value, whose name gets `_info`; None where the
     table of metrics says it.

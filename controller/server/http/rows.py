@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.node.logging.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
-from controller.server.http.names import COUNTER, GAUGE, exported_name
+from controller.server.http.names import COUNTER, GAUGE, exported_name, feature_label
 from controller.server.http.probes import check_joined, role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
 from raft.state.roles import Candidate, Leader
@@ -103,7 +103,7 @@ def _registrations(reading: Reading) -> list[Labelled]:
 
 def _features(reading: Reading) -> list[Labelled]:
     levels = {**reading.state.features, "kraft.version": reading.replica.kraft_version}
-    return [Labelled((("featureName", name),), level) for name, level in sorted(levels.items())]
+    return [Labelled((("featureName", feature_label(name)),), level) for name, level in sorted(levels.items())]
 
 
 def _vote(reading: Reading) -> tuple[int, bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.config.java.java_regex import compile_java
-from controller.server.http.names import COUNTER, GAUGE, Named, as_reporter, exported_name
+from controller.server.http.names import COUNTER, GAUGE, Named, as_reporter, exported_name, feature_label
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,12 @@ def test_the_reporter_leaves_out_what_no_pattern_of_its_list_matches_whole() -> 
     ]
 
     assert named == [False, True]
+
+
+def test_a_feature_is_called_as_in_kafkas_jmx() -> None:
+    """As a controller of 4.4.0 has them."""
+    names = ("metadata.version", "eligible.leader.replicas.version", "group.version")
+
+    assert [feature_label(name) for name in names] == [
+        "metadataVersion", "eligibleLeaderReplicasVersion", "groupVersion"
+    ]  # fmt: skip

@@ -69,6 +69,7 @@ def test_a_node_serves_each_path(tmp_path: Path) -> None:
         assert silent <= WITHOUT_SAMPLES
     tags = 'class="StandardAuthorizer",config="authorizer.class.name",role="controller"'
     assert f"kafka_server_plugins_acls_total_count{{{tags}}} 0.0" in text
+    assert 'kafka_server_metadataloader_finalizedlevel{featureName="metadataVersion"}' in text
     assert any(family.name == "process_resident_memory_bytes" for family in families(text))
 
 
