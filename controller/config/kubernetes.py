@@ -55,6 +55,13 @@ class KubernetesProvider:
 
     def __call__(self, path: str, keys: frozenset[str]) -> dict[str, str]:
         """Raises ConfigError, which shows neither the token nor what was answered."""
+        return self._values(path, keys)
+
+    def all_of(self, path: str) -> dict[str, str]:
+        """All keys of a resource. Raises as above."""
+        return self._values(path, None)
+
+    def _values(self, path: str, keys: frozenset[str] | None) -> dict[str, str]:
         match = _PATH.fullmatch(path)
         if match is None:
             raise ConfigError(
@@ -66,7 +73,7 @@ class KubernetesProvider:
             raise ConfigError(f"the namespace of the pod is {namespace[:60]!r}, which is no name of a namespace")
         resource = _Resource(self._kind, match[2], namespace)
         data = resource.data_of(self._get(resource))
-        return {key: resource.value_of(data, key) for key in keys if key in data}
+        return {key: resource.value_of(data, key) for key in (data if keys is None else keys) if key in data}
 
     def _get(self, resource: _Resource) -> bytes:
         last_s = time.monotonic() + LAST_ATTEMPT_S

@@ -6,7 +6,7 @@ import os
 
 from controller.config import providers
 from controller.config.group_checks import check_node
-from controller.config.java_metrics import ignored_java_metrics
+from controller.config.java_metrics import JavaMetrics, java_metrics
 from controller.config.keys import own, server
 from controller.config.node_checks import check_addresses, check_values
 from controller.config.system_properties import system_properties
@@ -34,9 +34,14 @@ DEPRECATED_ID = (
 
 
 class NodeConfig(NodeValues):
-    """The checked configuration of one node, of any roles."""
+    """The checked configuration of one node, of any roles.
 
-    __slots__ = ()
+    java_metrics: what it serves in the place of Java classes.
+    """
+
+    __slots__ = ("java_metrics",)
+
+    java_metrics: JavaMetrics
 
     def __init__(
         self, given: Mapping[str, str], environment: Mapping[str, str] = os.environ, *, may_wait: bool = True
@@ -80,7 +85,8 @@ class NodeConfig(NodeValues):
         if metadata_log_dir == "":
             raise ConfigError("metadata.log.dir must not be empty")
         self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
-        self.warnings += unknown_keys(self.originals) + ignored_java_metrics(self, environment)
+        self.java_metrics = java_metrics(self, environment)
+        self.warnings += [*unknown_keys(self.originals), *self.java_metrics.lines]
 
     @property
     def asks_new_endpoints(self) -> bool:

@@ -14,9 +14,9 @@ def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in _options(environment, "-D") if name}
 
 
-def java_agents(environment: Mapping[str, str]) -> list[str]:
-    """The paths of the agents; what follows a path, after `=`, may hold a secret."""
-    return [path for path, _ in _options(environment, "-javaagent:")]
+def java_agents(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The path of each agent and what it is given, after `=`, which may hold a secret."""
+    return _options(environment, "-javaagent:")
 
 
 def _options(environment: Mapping[str, str], prefix: str) -> list[tuple[str, str]]:

@@ -229,9 +229,8 @@ def advertised_endpoints(config: NodeConfig, bound: dict[str, int]) -> tuple[End
 
 
 async def open_http(loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Log) -> HttpPort | None:
-    """The HTTP port, listening; None, and nothing imported, if it is not configured. Raises OSError."""
-    address = config.text("kraft.http.listener")
-    if address is None:
+    """The HTTP port and those of a pod, listening; None, and nothing imported, if there are none. Raises OSError."""
+    if config.text("kraft.http.listener") is None and not config.java_metrics.has_ports:
         return None
     from controller.server.http.port import HttpPort
 
@@ -343,8 +342,8 @@ async def serve(config: NodeConfig, log: Log) -> int:
     self_checks.start()
     for name, port in bound.items():
         log("listening", listener=name, port=port)
-    if http is not None:
-        log("listening", listener="kraft.http.listener", port=http.port)
+    for name, port in http.ports() if http is not None else ():
+        log("listening", listener=name, port=port)
     if grpc is not None:
         log("listening", listener="kraft.grpc.listener", port=grpc.port)
     manager = ServiceManager(os.environ)

@@ -8,7 +8,7 @@ from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
 from raft.network.connection import address_text, write_pieces
-from raft.network.link import Link, open_tls_link
+from raft.network.link import Link, Traffic, open_tls_link
 from raft.network.versions import common_version, ranges_of
 from records.codec import decode_prefix, encode_parts
 from records.errors import Error
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 BACKOFF_MS = 50  # reconnect.backoff.ms
 BACKOFF_MS_MAX = 500  # reconnect.backoff.max.ms, as stock controllers set it for each other
 CONNECT_MS_MAX = 10_000  # socket.connection.setup.timeout.ms
-VERSIONS_MS_MAX = (
-    2_000  # for the answer to ApiVersions, as for any of the quorum's (controller.quorum.request.timeout.ms)
-)
+# For the answer to ApiVersions, as for any of the quorum's (controller.quorum.request.timeout.ms).
+VERSIONS_MS_MAX = 2_000
 SASL_MS_MAX = 2_000  # for authentication again
 # The newest that nodes of the present release serve: they answer a newer one with an error, which costs a round trip.
 API_VERSIONS_VERSION = 4
@@ -71,7 +70,9 @@ class Channel:
         on_refused: Callable[[], None],
         note: Callable[[str, dict[str, Any]], None],
         security: ClientSecurity | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
+        self._traffic = traffic or Traffic()
         self.versions: dict[int, tuple[int, int]] | None = None
         self._loop = loop
         self._client_id = client_id.encode()
@@ -145,6 +146,7 @@ class Channel:
         """An answer has come."""
         if link is not self._link:
             return
+        self._traffic.add_response(len(frame))
         awaited = self._asking or self._asked
         correlation_id = int.from_bytes(frame[:4], "big", signed=True) if len(frame) >= 4 else None
         if awaited is None or not awaited.is_sent or correlation_id != awaited.correlation_id:
@@ -194,9 +196,13 @@ class Channel:
         self._back_off()
 
     def _note_misbehaved(self, reason: str) -> None:
-        if reason != self._last_reason:  # once, not at each of many attempts
+        self._note_once("peer_misbehaved", reason)
+
+    def _note_once(self, event: str, reason: str) -> None:
+        """Once, not at each of many attempts."""
+        if reason != self._last_reason:
             self._last_reason, self._failing_since_s = reason, self._loop.time()
-            self._note("peer_misbehaved", {"peer": self.address, "reason": reason})
+            self._note(event, {"peer": self.address, "reason": reason})
 
     # Opening, closing and reopening.
 
@@ -238,10 +244,7 @@ class Channel:
         self._ask_versions()
 
     def _fail_connect(self, error: Exception) -> None:
-        reason = str(error) or type(error).__name__
-        if reason != self._last_reason:  # once, not at each of many attempts
-            self._last_reason, self._failing_since_s = reason, self._loop.time()
-            self._note("connect_failed", {"peer": self.address, "reason": reason})
+        self._note_once("connect_failed", str(error) or type(error).__name__)
         self._back_off()
         self._fail(Error.BROKER_NOT_AVAILABLE)
         if is_refused(error):
@@ -385,9 +388,7 @@ class Channel:
         self._reauth_at = None
 
     def _fail_authentication(self, reason: str) -> None:
-        if reason != self._last_reason:
-            self._last_reason, self._failing_since_s = reason, self._loop.time()
-            self._note("authentication_failed", {"peer": self.address, "reason": reason})
+        self._note_once("authentication_failed", reason)
         link = self._link
         self._lose()
         if link is not None:
@@ -416,6 +417,7 @@ class Channel:
         size = len(header) + sum(map(len, parts))
         assert self._link is not None
         outgoing.is_sent = True
+        self._traffic.add_request(size)
         write_pieces(self._link.transport, [size.to_bytes(4, "big") + header, *parts])
 
     @property

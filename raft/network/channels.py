@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from raft.interface.inputs import Answered, Failed, Refused
 from raft.network.channel import Channel
+from raft.network.link import Traffic
 
 if TYPE_CHECKING:
     import asyncio
@@ -23,7 +24,7 @@ class Channels:
     """One channel for each peer, made at its first request.
 
     on_input: takes `Answered`, `Failed` and `Refused`, never from within `send`; note: takes events for the log;
-    security: None for PLAINTEXT.
+    security: None for PLAINTEXT. traffic: what went through all of them, closed ones included.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Channels:
         self._security = security
         self._channels: dict[int, Channel] = {}
         self._is_closed = False
+        self.traffic = Traffic()
 
     def send(self, effect: Send) -> None:
         """Send a request; one of the inputs reports its result, unless a later `send` to the peer replaces it."""
@@ -99,5 +101,5 @@ class Channels:
         return Channel(
             self._loop, self._client_id, self._rng,
             on_answer=on_answer, on_failure=on_failure, on_refused=on_refused, note=self._note,
-            security=self._security,
+            security=self._security, traffic=self.traffic,
         )  # fmt: skip

@@ -28,6 +28,25 @@ class Owner(Protocol):
     def on_violation(self, link: Link, reason: str) -> None: ...
 
 
+class Traffic:
+    """Counts requests that were sent and answers that came, with their bytes before TLS."""
+
+    __slots__ = ("incoming_bytes", "outgoing_bytes", "requests", "responses")
+
+    def __init__(self) -> None:
+        self.incoming_bytes = self.outgoing_bytes = self.requests = self.responses = 0
+
+    def add_request(self, size: int) -> None:
+        """size: of its frame, without the four bytes that say it."""
+        self.requests += 1
+        self.outgoing_bytes += 4 + size
+
+    def add_response(self, size: int) -> None:
+        """size: as above."""
+        self.responses += 1
+        self.incoming_bytes += 4 + size
+
+
 class Link(asyncio.Protocol):
     """One TCP connection of a channel."""
 

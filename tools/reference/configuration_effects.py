@@ -40,6 +40,9 @@ OWN_TEXTS = {
     " status 421, unless it has a token; an IP address is always served. `*` allows every name.",
     "kraft.http.connections.max": "The most connections at a time, those of open pages included. One more closes the"
     " connection that has been idle for longest.",
+    "kraft.agent.port": "The port on which a pod of Strimzi's operator answers it in the place of its Kafka agent, when"
+    " `KAFKA_OPTS` has that agent ([strimzi.md](strimzi.md)).",
+    "kraft.agent.local.port": "The port, on localhost, on which it answers the scripts of the pod.",
     "kraft.jaas.config.path": "The JAAS file, as `-Djava.security.auth.login.config=` in `KAFKA_OPTS` of a stock node."
     " It applies where no key has a login module. It is read when the node starts.",
     "kraft.scram.credentials.path": "A file of SCRAM credentials, for controllers that authenticate to each other"
@@ -131,10 +134,11 @@ NOTES = {
     "controller.quorum.append.linger.ms": "Not set: 0 here, because the node commits in groups by itself; 25 in stock.",
     "create.topic.policy.class.name": "A class of your own in Python: `python:module:attribute`. Java classes are"
     " refused.",
-    "kafka.metrics.reporters": "Not run here: each gives a warning. Metrics are served on `kraft.http.listener`.",
+    "kafka.metrics.reporters": "Not run here: each gives a line in the log. Metrics are served on"
+    " `kraft.http.listener`; for Strimzi's reporter also on its port, under its names.",
     "max.connections": "Here also limited by the number of open files that the process may have.",
-    "metric.reporters": "Not run here: each but Kafka's own gives a warning. Metrics are served on"
-    " `kraft.http.listener`.",
+    "metric.reporters": "Not run here: each but Kafka's own gives a line in the log. Metrics are served on"
+    " `kraft.http.listener`; for Strimzi's reporter also on its port, under its names.",
     "process.roles": "Only `controller` is accepted here.",
     "sasl.login.retry.backoff.ms": "At least 100 ms here.",
     "socket.request.max.bytes": "At most 4 MiB here.",

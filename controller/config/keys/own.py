@@ -60,6 +60,9 @@ KEYS = Definition(
     Key("kraft.http.hosts", Type.LIST, (), ListOf(), Importance.LOW),
     # The most connections at a time, those of open pages included; one more closes the one that is idle for longest.
     Key("kraft.http.connections.max", Type.INT, 64, between(1, 1024), Importance.LOW),
+    # Where a pod of Strimzi's operator answers in the place of its Kafka agent: the operator, and scripts of the pod.
+    Key("kraft.agent.port", Type.INT, 8443, between(1, 65535), Importance.LOW),
+    Key("kraft.agent.local.port", Type.INT, 8080, between(1, 65535), Importance.LOW),
     # The JAAS file, as `-Djava.security.auth.login.config=` in KAFKA_OPTS; it is used where no key has a login module.
     Key("kraft.jaas.config.path", Type.STRING, None, None, Importance.MEDIUM),
     # A file of SCRAM credentials, for controllers that authenticate to each other before they have the log.

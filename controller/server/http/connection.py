@@ -97,7 +97,9 @@ class HttpConnection(asyncio.Protocol):
         if self._transport is None:
             return
         is_last = self._requests >= REQUESTS_MAX or self._http.their_state is h11.ERROR
-        headers = [*_headers(answer.content_type, answer.headers), ("Content-Length", str(len(answer.body)))]
+        headers = _headers(answer.content_type, answer.headers)
+        if answer.status != HTTPStatus.NO_CONTENT:  # which has no length (RFC 9110, 8.6)
+            headers.append(("Content-Length", str(len(answer.body))))
         if is_last:
             headers.append(("Connection", "close"))
         is_head = self._asked is not None and self._asked.is_head

@@ -15,12 +15,14 @@ from controller.server.http.exposition import (
     open_metrics_text,
     prometheus_text,
 )
+from controller.server.http.names import as_exporter
 from controller.server.http.process import Process
-from controller.server.http.rows import KAFKA, OWN, quantiles
+from controller.server.http.rows import KAFKA, OWN, Text, quantiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from controller.server.http.names import Names
     from controller.server.http.reading import Reading
     from controller.server.http.rows import Row
 
@@ -30,10 +32,11 @@ OPEN_METRICS = "application/openmetrics-text"
 
 
 class Metrics:
-    """Collects all metrics on request. take: reads the node."""
+    """Collects all metrics on request. take: reads the node; names: how Kafka's are called, None for one left out."""
 
-    def __init__(self, take: Callable[[], Reading]) -> None:
+    def __init__(self, take: Callable[[], Reading], names: Names = as_exporter) -> None:
         self._take = take
+        self._names = names
         self._process = Process()
         self._kept: dict[str, tuple[int, bytes]] = {}
 
@@ -52,24 +55,32 @@ class Metrics:
     def families(self) -> Iterator[Family]:
         """All metrics."""
         reading = self._take()
-        for row in (*KAFKA, *OWN):
-            yield self._family(row, reading)
+        for row in KAFKA:
+            named = self._names(row.jmx, row.kind)
+            if named is not None:
+                yield _family(row, *named, reading)
+        for row in OWN:
+            yield _family(row, row.own, row.kind, None, reading)
         yield from self._process.families()
 
-    def _family(self, row: Row, reading: Reading) -> Family:
-        name = row.name
-        value = row.read(reading)
-        if isinstance(value, Durations):
-            samples = [Sample(name, (("quantile", str(quantile)),), ms) for quantile, ms in quantiles(value)]
-            samples += (Sample(f"{name}_count", (), value.count), Sample(f"{name}_sum", (), value.sum_ms))
-        elif isinstance(value, Histogram):
-            samples = [
-                Sample(f"{name}_bucket", (("le", "+Inf" if bound == math.inf else str(bound)),), count)
-                for bound, count in value.cumulate()
-            ]
-            samples += (Sample(f"{name}_count", (), value.count), Sample(f"{name}_sum", (), value.sum))
-        elif isinstance(value, list):
-            samples = [Sample(name, tuple(sorted(labels)), number) for labels, number in value]
-        else:
-            samples = [Sample(name, (), value)]
-        return Family(name, row.kind, row.meaning, samples)
+
+def _family(row: Row, name: str, kind: str, text_label: str | None, reading: Reading) -> Family:
+    """text_label: that of a text value, which is then an information of its own; None for that of the row."""
+    value = row.read(reading)
+    if isinstance(value, Durations):
+        samples = [Sample(name, (("quantile", str(quantile)),), ms) for quantile, ms in quantiles(value)]
+        samples += (Sample(f"{name}_count", (), value.count), Sample(f"{name}_sum", (), value.sum_ms))
+    elif isinstance(value, Histogram):
+        samples = [
+            Sample(f"{name}_bucket", (("le", "+Inf" if bound == math.inf else str(bound)),), count)
+            for bound, count in value.cumulate()
+        ]
+        samples += (Sample(f"{name}_count", (), value.count), Sample(f"{name}_sum", (), value.sum))
+    elif isinstance(value, list):
+        samples = [Sample(name, tuple(sorted(labels)), number) for labels, number in value]
+    elif isinstance(value, Text):
+        name = name if text_label is None else f"{name}_info"
+        samples = [Sample(name, ((text_label or value.label, value.value),), 1)]
+    else:
+        samples = [Sample(name, (), value)]
+    return Family(name, kind, row.meaning, samples)

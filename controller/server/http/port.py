@@ -10,6 +10,7 @@ import math
 import os
 import socket
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from controller.config.edges import HTTP, is_loopback_host
@@ -24,6 +25,7 @@ from controller.server.http.log_checksums import PREFIX, log_checksums, parse_of
 from controller.server.http.metrics import Metrics
 from controller.server.http.page import page_answer
 from controller.server.http.page_problems import page_problems
+from controller.server.http.pod import agent_ports, metrics_ports
 from controller.server.http.probes import check_startup, problems_of, ready
 from controller.server.http.quorum import cluster_view, config_view, quorum_view
 from controller.server.http.reading import Reading
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from controller.node.logging.logs import Log
     from controller.node.node import Node
     from controller.server.http.answers import Asked
+    from controller.server.http.pod import PodPort
     from controller.server.http.probes import Check, Shown
 
 METHODS = {"GET", "HEAD"}
@@ -62,7 +65,7 @@ SWEEP_S = 1.0
 class HttpPort:
     """Serves after `listen`; until `serve` gives it a node, paths that need one get status 503.
 
-    port: the bound port; 0 before `listen`.
+    port: the bound port; 0 before `listen`, and where only ports of a pod are served (`pod.py`).
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Log) -> None:
@@ -71,7 +74,7 @@ class HttpPort:
         self._loop = loop
         self._config = config
         self._connections: set[HttpConnection] = set()
-        self._server: asyncio.AbstractServer | None = None
+        self._servers: list[asyncio.AbstractServer] = []
         self._log = log
         self._note_limit = NoteLimit(loop.time)
         try:
@@ -87,6 +90,10 @@ class HttpPort:
         self._counted: Counted | None = None
         self._is_started = False
         self._next_s = 0.0
+        self._pod_ports = [
+            *agent_ports(config, os.environ, lambda: self._node),
+            *metrics_ports(config, lambda: None if self._node is None else self._read(), self._now_ms),
+        ]
         self._watchdog = Watchdog(loop)
         self._metrics = Metrics(self._read)
         self._events = Events(loop, self._view, wall_ms)
@@ -104,19 +111,34 @@ class HttpPort:
 
     async def listen(self) -> None:
         """Accept connections. Raises OSError, with the address in its text."""
-        address = self._config.text("kraft.http.listener") or ""
-        found = parse_address(address)
-        assert found is not None, address
-        host, port = found
+        address = self._config.text(HTTP.listener)
+        if address is not None:
+            found = parse_address(address)
+            assert found is not None, address
+            self.port = await self._listen(self._make, HTTP.listener, *found, address)
+        for each in self._pod_ports:
+            await self._listen(partial(self._make_pod, each), each.name, each.host, each.port)
+
+    async def _listen(
+        self, make: Callable[[], asyncio.BaseProtocol], key: str, host: str, port: int, address: str = ""
+    ) -> int:
+        """The bound port."""
+        address = address or f"{host}:{port}"
         try:
-            self._server = await self._loop.create_server(self._make, host or None, port, reuse_address=True)
+            server = await self._loop.create_server(make, host or None, port, reuse_address=True)
         except (OSError, UnicodeError) as error:  # UnicodeError: a host name with an empty or overlong part
             number = error.errno if isinstance(error, OSError) else None
             # getaddrinfo has error numbers of its own.
             is_of_system = number is not None and not isinstance(error, socket.gaierror)
             reason = os.strerror(number or 0) if is_of_system else getattr(error, "strerror", None) or str(error)
-            raise OSError(number, f"kraft.http.listener cannot listen on {address}: {reason}") from None
-        self.port = int(self._server.sockets[0].getsockname()[1])
+            raise OSError(number, f"{key} cannot listen on {address}: {reason}") from None
+        self._servers.append(server)
+        return int(server.sockets[0].getsockname()[1])
+
+    def ports(self) -> list[tuple[str, int]]:
+        """The name and number of each port."""
+        own = [(HTTP.listener, self.port)] if self.port else []
+        return own + [(each.name, each.port) for each in self._pod_ports]
 
     def certificate(self) -> tuple[str, int] | None:
         """The file of the port's certificate, and when it expires, in s since 1970; None without TLS."""
@@ -131,8 +153,8 @@ class HttpPort:
 
     def close(self) -> None:
         """Accept no more connections, and close the open ones after their responses are written."""
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         self._sweep.cancel()
         self._handshakes.close()
         self._watchdog.close()
@@ -153,9 +175,19 @@ class HttpPort:
     def _connection(self, names: Sequence[str]) -> HttpConnection:
         return HttpConnection(self._loop, self._on_made, self._on_request, self._on_lost, names)
 
+    def _make_pod(self, port: PodPort) -> asyncio.BaseProtocol:
+        def on_request(connection: HttpConnection, asked: Asked) -> None:
+            self._at_pace(lambda: self._finish(connection, lambda: _if_read(asked, port.answer)))
+
+        def connection(_tls: object = None) -> HttpConnection:
+            return HttpConnection(self._loop, self._on_made, on_request, self._on_lost)
+
+        return connection() if port.security is None else self._handshakes.make(port.name, port.security, connection)
+
     def _note(self, event: str, listener: str, peer: str, reason: str) -> None:
         """A line for a client that is refused, once a minute for each host and reason."""
-        reason = next((own for begin, own in _REASONS if reason.startswith(begin)), reason)
+        if listener == HTTP.listener:  # a port of a pod has no keys of its own
+            reason = next((own for begin, own in _REASONS if reason.startswith(begin)), reason)
         omitted = self._note_limit.passes(event, peer.rpartition(":")[0], reason)
         if omitted is not None:
             fields = {"peer": peer, "listener": listener, "reason": reason}
@@ -190,9 +222,12 @@ class HttpPort:
     # Answers.
 
     def _on_request(self, connection: HttpConnection, asked: Asked) -> None:
+        self._at_pace(lambda: self._reply(connection, asked))
+
+    def _at_pace(self, reply: Callable[[], None]) -> None:
         """Answer requests in order, at the limited rate."""
         self._next_s = max(self._next_s + PACE_S, self._loop.time())
-        self._loop.call_at(self._next_s, self._reply, connection, asked)
+        self._loop.call_at(self._next_s, reply)
 
     def _reply(self, connection: HttpConnection, asked: Asked) -> None:
         refusal = self._refusal(connection, asked)
@@ -203,17 +238,18 @@ class HttpPort:
             if connection.stream():
                 self._events.add(connection)
             return
+        self._finish(connection, lambda: _if_read(asked, self._answer))
+
+    def _finish(self, connection: HttpConnection, make: Callable[[], Answer]) -> None:
         answer = None
         try:
-            answer = self._answer(asked)
+            answer = make()
         finally:
             if answer is None:
                 connection.abort()  # the loop's exception handler logs the error
         connection.answer(answer)
 
     def _answer(self, asked: Asked) -> Answer:
-        if asked.method not in METHODS:
-            return text(405, f"{asked.method} is not supported; use GET or HEAD", ("Allow", "GET, HEAD"))
         if asked.path == "/events":
             return text(503, f"{READERS_MAX} readers of events are connected, the limit", ("Retry-After", "10"))
         answer = self._log_checksums if asked.path.startswith(PREFIX) else self._paths.get(asked.path)
@@ -261,8 +297,10 @@ class HttpPort:
         return _verdict("ready", ready(self._node, self._node.now_ms(), self._problems()))
 
     def _answer_metrics(self, asked: Asked) -> Answer:
-        content_type, body = self._metrics.text(asked.accept, int(self._loop.time() * 1000))
-        return Answer(200, content_type, body)
+        return Answer(200, *self._metrics.text(asked.accept, self._now_ms()))
+
+    def _now_ms(self) -> int:
+        return int(self._loop.time() * 1000)
 
     def _quorum(self, _asked: Asked) -> Answer:
         view = quorum_view(self._read(), self._problems())
@@ -297,6 +335,12 @@ class HttpPort:
             "cluster": cluster,
             "elections": elections,
         }
+
+
+def _if_read(asked: Asked, answer: Callable[[Asked], Answer]) -> Answer:
+    if asked.method not in METHODS:
+        return text(405, f"{asked.method} is not supported; use GET or HEAD", ("Allow", "GET, HEAD"))
+    return answer(asked)
 
 
 def wall_ms() -> int:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from controller.server.http.exposition import Family, Sample
-from controller.server.http.rows import COUNTER, GAUGE
+from controller.server.http.names import COUNTER, GAUGE
 
 PROC = Path("/proc")
 # The fields of /proc/self/stat after the name of the process (proc(5)).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.node.logging.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
-from controller.server.http.names import exported_name
+from controller.server.http.names import COUNTER, GAUGE, exported_name, feature_label
 from controller.server.http.probes import check_joined, role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
 from raft.state.roles import Candidate, Leader
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from controller.server.http.counted import Histogram, Window
     from controller.server.http.reading import Reading
 
-GAUGE = "gauge"
-COUNTER = "counter"
 SUMMARY = "summary"
 HISTOGRAM = "histogram"
 # The greatest number of broker ids kept, so that brokers that are no longer registered are exported as such.
@@ -40,13 +38,20 @@ class Labelled(NamedTuple):
     value: float
 
 
+class Text(NamedTuple):
+    """A text value: for Prometheus a label of the value 1."""
+
+    label: str
+    value: str
+
+
 class Row(NamedTuple):
     """One metric. jmx: its bean and name in Kafka, empty for our own metrics; own: the name of our own metrics."""
 
     jmx: str
     own: str
     kind: str
-    read: Callable[[Reading], float | list[Labelled] | Durations | Histogram]
+    read: Callable[[Reading], float | Text | list[Labelled] | Durations | Histogram]
     meaning: str
 
     @property
@@ -59,8 +64,12 @@ def _controller(name: str, kind: str, read: Callable[[Reading], float | list[Lab
     return Row(f"kafka.controller:type=KafkaController,name={name}", "", kind, read, meaning)
 
 
-def _raft(name: str, read: Callable[[Reading], float | list[Labelled]], meaning: str, kind: str = GAUGE) -> Row:
-    return Row(f"kafka.server:type=raft-metrics,attribute={name}", "", kind, read, meaning)
+def _raft(name: str, read: Callable[[Reading], float | Text | list[Labelled]], meaning: str) -> Row:
+    return Row(f"kafka.server:type=raft-metrics,attribute={name}", "", GAUGE, read, meaning)
+
+
+def _channels(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
+    return Row(f"kafka.server:type=raft-channel-metrics,attribute={name}", "", COUNTER, read, meaning)
 
 
 def _authorizer(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
@@ -76,11 +85,6 @@ def _authorizer(name: str, read: Callable[[Reading], float], meaning: str) -> Ro
 
 def _decisions_a_minute(*windows: Window, now_s: float) -> float:
     return 60 * sum(window.rate(now_s) for window in windows)
-
-
-def _label_text(label: str, value: str) -> list[Labelled]:
-    """A text value: for Prometheus a label of the value 1."""
-    return [Labelled(((label, value),), 1)]
 
 
 def _heartbeats(reading: Reading) -> list[Labelled]:
@@ -99,7 +103,7 @@ def _registrations(reading: Reading) -> list[Labelled]:
 
 def _features(reading: Reading) -> list[Labelled]:
     levels = {**reading.state.features, "kraft.version": reading.replica.kraft_version}
-    return [Labelled((("featureName", name),), level) for name, level in sorted(levels.items())]
+    return [Labelled((("featureName", feature_label(name)),), level) for name, level in sorted(levels.items())]
 
 
 def _vote(reading: Reading) -> tuple[int, bytes]:
@@ -214,7 +218,7 @@ KAFKA: tuple[Row, ...] = (
         "The time since this process last wrote a snapshot, in ms; before the first, the time since 1970, as in"
         " Kafka."),
     Row("kafka.server:type=ControllerServer,name=ClusterId", "", GAUGE,
-        lambda r: _label_text("clusterid", r.env.cluster_id), "1, with the cluster id as a label."),
+        lambda r: Text("clusterid", r.env.cluster_id), "1, with the cluster id as a label."),
     Row("kafka.server:type=ControllerServer,name=linux-disk-read-bytes", "", GAUGE,
         lambda r: r.watchdog.process_io("read_bytes"), "Bytes that this process read from disks; on Linux only."),
     Row("kafka.server:type=ControllerServer,name=linux-disk-write-bytes", "", GAUGE,
@@ -232,14 +236,14 @@ KAFKA: tuple[Row, ...] = (
     Row("kafka.server:type=ControllerServer,name=linux-disk-cancelled-write-bytes", "", GAUGE,
         lambda r: r.watchdog.process_io("cancelled_write_bytes"),
         "Bytes that this process wrote and that never reached a disk, as the file was truncated; on Linux only."),
-    _raft("current-state", lambda r: _label_text("current_state", role_name(r.replica)),
+    _raft("current-state", lambda r: Text("current_state", role_name(r.replica)),
           "1, with the role as a label: leader, follower, observer, candidate, prospective, prospective-voted,"
           " unattached or unattached-voted; a resigned leader is unattached."),
     _raft("current-leader", lambda r: -1 if r.replica.leader_id is None else r.replica.leader_id,
           "The id of the quorum's leader; -1 if unknown."),
     _raft("current-vote", lambda r: _vote(r)[0],
           "The id of the voter that this node voted for in this epoch; -1 if none."),
-    _raft("current-vote-directory-id", lambda r: _label_text("current_vote_directory_id", uuid_text(_vote(r)[1])),
+    _raft("current-vote-directory-id", lambda r: Text("current_vote_directory_id", uuid_text(_vote(r)[1])),
           "1, with the directory id of the voter that this node voted for as a label."),
     _raft("current-epoch", lambda r: r.replica.epoch, "The current epoch."),
     _raft("high-watermark", lambda r: -1 if r.replica.high_watermark is None else r.replica.high_watermark,
@@ -267,6 +271,13 @@ KAFKA: tuple[Row, ...] = (
           "Records a second appended as the leader."),
     _raft("poll-idle-ratio-avg", lambda r: r.watchdog.idle_ratio(),
           "The same value as AvgIdleRatio: both run in one thread."),
+    _channels("request-total", lambda r: r.node.channels.traffic.requests,
+              "Requests of the quorum that this node sent to other voters."),
+    _channels("response-total", lambda r: r.node.channels.traffic.responses, "Answers to them."),
+    _channels("outgoing-byte-total", lambda r: r.node.channels.traffic.outgoing_bytes,
+              "The bytes of these requests, before TLS."),
+    _channels("incoming-byte-total", lambda r: r.node.channels.traffic.incoming_bytes,
+              "The bytes of these answers, before TLS."),
     _authorizer("acls-total-count", lambda r: len(r.state.acls), "ACLs."),
     _authorizer("authorization-request-rate-per-minute",
                 lambda r: _decisions_a_minute(r.counted.allowed_rate, r.counted.denied_rate, now_s=r.now_s),

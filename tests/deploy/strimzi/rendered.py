@@ -4,12 +4,15 @@ names.
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.raft.network.certificates import authority, chain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tests.controller.config.kubernetes_api import KubernetesApi
 
@@ -35,13 +38,15 @@ def pod_address(node_id: int) -> Address:
     return Address(f"{pod_name(node_id)}.{CLUSTER}-kafka-brokers.{NAMESPACE}.svc.cluster.local")
 
 
-def secrets(api: KubernetesApi, node_ids: tuple[int, ...]) -> None:
-    """Set the Secrets of the pods and of the cluster's authorities."""
+def secrets(api: KubernetesApi, node_ids: tuple[int, ...], pool: str = "controllers", *, renewal: int = 0) -> None:
+    """Set the Secrets of the pods of a pool and of the cluster's authorities. renewal: another one is another key."""
     ca = (authority("cluster-ca") / "ca.pem").read_bytes()
     api.secret(f"{NAMESPACE}/{CLUSTER}-trust-bundle", **{"cluster-ca_crt": ca, "clients-ca_crt": ca})
+    api.secret(f"{NAMESPACE}/{CLUSTER}-cluster-ca-cert", ca_crt=ca)
     for node_id in node_ids:
-        key, certificates = chain(f"/O=io.strimzi/CN={CLUSTER}-kafka", ca="cluster-ca", serial=node_id)
-        name = pod_name(node_id)
+        serial = node_id + 1000 * renewal
+        key, certificates = chain(f"/O=io.strimzi/CN={CLUSTER}-kafka", ca="cluster-ca", serial=serial)
+        name = pod_name(node_id, pool)
         api.secret(f"{NAMESPACE}/{name}", **{f"{name}_crt": certificates, f"{name}_key": key})
 
 
@@ -134,6 +139,62 @@ def server_config(
     for title, rows in sections:
         lines += ["##########", f"# {title}", "##########", *rows, ""]
     return "\n".join(lines).strip()
+
+
+def write_secrets(api: KubernetesApi, directory: Path) -> None:
+    """Write each Secret as a directory with a file for each of its keys, for Kafka's DirectoryConfigProvider: Strimzi's
+    provider for a JVM is not among the jars here.
+    """
+    for url, body in api.bodies.items():
+        if "/secrets/" in url:
+            path = directory / url.rpartition("/")[2]
+            path.mkdir(parents=True, exist_ok=True)
+            for key, value in json.loads(body)["data"].items():
+                (path / key).write_bytes(b64decode(value))
+
+
+def for_a_jvm(text: str, directory: Path) -> str:
+    """The configuration with values from the directories of `write_secrets`."""
+    own = "io.strimzi.kafka.KubernetesSecretConfigProvider"
+    assert own in text
+    found = text.replace(own, "org.apache.kafka.common.config.provider.DirectoryConfigProvider")
+    return found.replace(f"${{strimzisecrets:{NAMESPACE}/", f"${{strimzisecrets:{directory}/")
+
+
+def broker_config(node_id: int, port: int, controllers: Mapping[int, Address], data: str) -> str:
+    """That of a broker, with one listener, that of replication, by which the operator asks it."""
+    voters = ",".join(f"{each}@{address.host}:{address.port}" for each, address in sorted(controllers.items()))
+    pod, lines = pod_name(node_id, "brokers"), []
+    for listener in ("controlplane-9090", "replication-9091"):
+        prefix = f"listener.name.{listener}."
+        lines += [
+            f"{prefix}ssl.truststore.certificates={secret(f'{CLUSTER}-trust-bundle', 'cluster-ca.crt')}",
+            f"{prefix}ssl.truststore.type=PEM",
+            f"{prefix}ssl.keystore.certificate.chain={secret(pod, f'{pod}.crt')}",
+            f"{prefix}ssl.keystore.key={secret(pod, f'{pod}.key')}",
+            f"{prefix}ssl.keystore.type=PEM",
+            f"{prefix}ssl.client.auth=required",
+        ]
+    super_users = (f"User:CN={CLUSTER}-kafka,O=io.strimzi", "User:CN=cluster-operator,O=io.strimzi")
+    return "\n".join([
+        f"node.id={node_id}", "process.roles=broker", "controller.listener.names=CONTROLPLANE-9090",
+        f"controller.quorum.voters={voters}", *lines,
+        "listener.security.protocol.map=CONTROLPLANE-9090:SSL,REPLICATION-9091:SSL",
+        f"listeners=REPLICATION-9091://127.0.0.1:{port}", f"advertised.listeners=REPLICATION-9091://localhost:{port}",
+        "inter.broker.listener.name=REPLICATION-9091", "ssl.endpoint.identification.algorithm=HTTPS",
+        "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        f"super.users={';'.join(super_users)}", "config.providers=strimzisecrets",
+        "config.providers.strimzisecrets.class=io.strimzi.kafka.KubernetesSecretConfigProvider",
+        f"log.dirs={data}/data-0/kafka-log{node_id}", "min.insync.replicas=1", "",
+    ])  # fmt: skip
+
+
+def agent_config(pod: str) -> str:
+    """The `agent.config` of a pod."""
+    rows = (
+        f"namespace={NAMESPACE}", f"sslKeyStoreSecretName={pod}", f"sslTrustStoreSecretName={CLUSTER}-cluster-ca-cert"
+    )  # fmt: skip
+    return "".join(f"{row}\n" for row in ("##########", "# Security configuration", "##########", *rows))
 
 
 def secret(name: str, key: str) -> str:

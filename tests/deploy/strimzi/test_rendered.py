@@ -41,7 +41,7 @@ def test_a_rendered_configuration_is_formatted_and_checked(
     file.write_text(server_config(1, addresses, str(tmp_path), metrics=metrics))
 
     formatted, again = format_pod(api, file), format_pod(api, file)
-    checked = run(api, *start_command(file)[1:], "--check")
+    checked = run(api, *start_command(file)[1:], "--check", agent=tmp_path / "kafka-agent.properties")
 
     assert (formatted.returncode, formatted.stderr) == (0, "")
     assert formatted.stdout.endswith(
@@ -51,7 +51,10 @@ def test_a_rendered_configuration_is_formatted_and_checked(
     assert (checked.returncode, checked.stdout) == (0, f"{file}: node 1 can run with this configuration\n")
     reporters = ["metric.reporters names io.strimzi.", "kafka.metrics.reporters names io.strimzi."]
     lines = [line.removeprefix(f"{file}: ") for line in checked.stderr.splitlines()]
-    named = [*(reporters if metrics == "reporter" else []), f"KAFKA_OPTS has {AGENT}, which"]
+    named = [
+        *(reporters if metrics == "reporter" else []),
+        f"KAFKA_OPTS has {AGENT}: this node answers in its place, on ports 8443 and 8080",
+    ]
     assert [line[: len(start)] for line, start in zip(lines, named, strict=True)] == named
 
 

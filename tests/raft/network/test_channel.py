@@ -133,6 +133,31 @@ def test_recorded_answers_of_stock_kafka_are_understood(loop: Loop, monkeypatch:
     run_on(loop, test())
 
 
+def test_requests_and_answers_are_counted_with_the_bytes_of_their_frames() -> None:
+    frames: list[bytes] = []
+
+    async def peer(bare: Bare) -> None:
+        for answer in (versions_answer(VERSIONS), DescribeQuorumResponse(error_code=0, topics=())):
+            frame = await bare.frame()
+            _, version, correlation_id, _ = header(frame)
+            frames.append(frame)
+            frames.append(b"".join(response_frame(answer, version, correlation_id)))
+            await bare.write(frames[-1])
+
+    async def test() -> None:
+        server, port = await serve_script(peer)
+        async with sending() as node:
+            await node.ask(endpoint_of(port))
+
+            traffic = node.channels.traffic
+            assert (traffic.requests, traffic.responses) == (2, 2)
+            assert traffic.outgoing_bytes == sum(4 + len(frame) for frame in frames[::2])
+            assert traffic.incoming_bytes == sum(map(len, frames[1::2])), "an answer has its size in it here"
+        server.close()
+
+    asyncio.run(test())
+
+
 @each_loop
 def test_a_connection_is_opened_before_the_first_request(loop: Loop) -> None:
     async def test() -> None:

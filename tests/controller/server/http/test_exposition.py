@@ -9,7 +9,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as families
 
 from controller.server.http.exposition import Family, Sample, number, open_metrics_text, prometheus_text
-from controller.server.http.rows import COUNTER, KAFKA, OWN
+from controller.server.http.names import COUNTER
+from controller.server.http.rows import KAFKA, OWN
 
 HOSTILE = 'a "quoted" \\ back\\nslash\nand a line, {braces}, é'
 FAMILIES = [

@@ -42,6 +42,9 @@ STOCK = {
         authorization-denied-rate-per-minute
     """,
     "kafka.server:type=raft-channel-metrics": "",
+    "kafka.server:type=raft-channel-metrics,attribute=": """
+        request-total response-total outgoing-byte-total incoming-byte-total
+    """,
     "kafka.server:type=broker-metadata-metrics,attribute=": "ignored-static-voters",
 }
 

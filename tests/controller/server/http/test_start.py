@@ -12,7 +12,8 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
 from prometheus_client.parser import text_string_to_metric_families as families
 
-from controller.server.http.rows import COUNTER, KAFKA, OWN
+from controller.server.http.names import COUNTER
+from controller.server.http.rows import KAFKA, OWN
 from tests.controller.server.processes import (
     format_directory,
     free_port,
@@ -68,6 +69,7 @@ def test_a_node_serves_each_path(tmp_path: Path) -> None:
         assert silent <= WITHOUT_SAMPLES
     tags = 'class="StandardAuthorizer",config="authorizer.class.name",role="controller"'
     assert f"kafka_server_plugins_acls_total_count{{{tags}}} 0.0" in text
+    assert 'kafka_server_metadataloader_finalizedlevel{featureName="metadataVersion"}' in text
     assert any(family.name == "process_resident_memory_bytes" for family in families(text))
 
 
