@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from controller.config.java.java_regex import PatternError, compile_java
 from controller.config.system_properties import java_agents
+from records.java.java_regex import PatternError, compile_java
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.java.java_matching import Program
     from controller.config.values.node_values import NodeValues
+    from records.java.java_matching import Program
 
 # The one reporter of metrics that is part of Kafka. Its metrics are served without it.
 JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"

@@ -75,7 +75,7 @@ def ours(case: dict[str, Any]) -> Iterator[str]:
     authorizer = StandardAuthorizer(users, allows_without_acls=case["allow"] == "true")
     index = AclIndex()
     for number, acl in enumerate(case["acls"]):
-        index.put(number.to_bytes(2), Acl(*acl))
+        index.put_all([(number.to_bytes(2), Acl(*acl))])
     for kind, name, host, operation, resource_type, resource in case["questions"]:
         what = AclOperation(operation), AclResourceType(resource_type), resource
         asked = Action(Principal(kind, name), host, "CONTROLLER", 19, *what)

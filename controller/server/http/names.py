@@ -13,12 +13,12 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.config.java.java_matching import Steps
+from records.java.java_matching import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from controller.config.java.java_matching import Program
+    from records.java.java_matching import Program
 
 GAUGE = "gauge"
 COUNTER = "counter"

@@ -16,22 +16,22 @@ from controller.config.java_metrics import AGENT_LOCAL_PORT, AGENT_PORT
 from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.security.edges import Pems, context_of
-from controller.security.sessions import Sessions
 from controller.server.http.answers import Answer, text
 from controller.server.http.metrics import Metrics
 from controller.server.http.names import as_exporter, as_reporter
 from controller.server.http.probes import role_name
 from raft.network.security import ListenerSecurity
+from raft.security.sessions import Sessions
 from records.java.properties import parse_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from controller.config.java.java_matching import Program
     from controller.config.node import NodeConfig
     from controller.node.node import Node
     from controller.server.http.answers import Asked
     from controller.server.http.reading import Reading
+    from records.java.java_matching import Program
 
 BROKER_STATE, READY, CONTROLLER_READY = "/v1/broker-state", "/v1/ready", "/v1/controller-ready"
 AGENT_JSON = "application/json; charset=UTF-8"

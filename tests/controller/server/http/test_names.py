@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.java.java_regex import compile_java
 from controller.server.http.names import COUNTER, GAUGE, Named, as_reporter, exported_name, feature_label
+from records.java.java_regex import compile_java
 
 
 @pytest.mark.parametrize(

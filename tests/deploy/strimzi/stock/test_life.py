@@ -8,7 +8,7 @@ import ssl
 import sys
 from typing import TYPE_CHECKING
 
-from controller.features.levels import CURRENT, KAFKA_4_3
+from records.features.levels import CURRENT, KAFKA_4_3
 from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.deploy.strimzi.stock.cluster import CONTROLLER_IDS, OfflineWatch, StrimziCluster, await_true
 from tests.deploy.strimzi.stock.operator import BROKERS
