@@ -33,7 +33,7 @@ REST_RATIO = 1.0
 # The same for what it took above `LARGE_S`: each of these holds other writes while its records are replayed, here and
 # on every standby, so that nearly every write would wait for one of them if they came closer together.
 LARGE_REST_RATIO = 3.0
-LARGE_S = 0.1
+LARGE_S = 0.05
 # No rest follows a request that took less, s: others hardly noticed it, and a client that creates topics by the hundred
 # would need twice as long.
 REST_FROM_S = 0.02

@@ -128,14 +128,14 @@ class AclIndex:
 
     def _keep(self, before: dict[tuple[int, int, str], Any], acl: Acl) -> None:
         """Keep the entries of an ACL, which are about to change."""
-        pattern_type = _PREFIXED if acl.pattern_type == _PREFIXED else _LITERAL
-        key = pattern_type, acl.resource_type, acl.resource_name
+        resource_type, name, pattern_type, principal, _, _, permission = acl
+        kind, patterns = (_PREFIXED, self._prefixed) if pattern_type == _PREFIXED else (_LITERAL, self._literal)
+        key = kind, resource_type, name
         if key not in before:
-            of_pattern = self._find(*key)
+            of_pattern = patterns.get((resource_type, name))
             before[key] = of_pattern and {principal: list(acls) for principal, acls in of_pattern.items()}
-        key = _PAIRS, acl.resource_type, acl.principal
-        if key not in before:
-            before[key] = tuple(self._allowing.get(key[1:], ()))
+        if permission == _ALLOW and (key := (_PAIRS, resource_type, principal)) not in before:
+            before[key] = tuple(self._allowing.get((resource_type, principal), ()))
 
     def _drop(self, acl: Acl) -> None:
         resource_type, name, pattern_type, principal, host, operation, permission = acl

@@ -11,9 +11,14 @@ from controller.state.tables.table import Table
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from controller.state.state import State
     from controller.state.tables.undo import Undo
     from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
+
+# So many uncommitted changes are taken into the index, hidden, while they are replayed.
+STAGED_MIN = 200
 
 
 class Acls(Table[bytes, Acl]):
@@ -22,7 +27,10 @@ class Acls(Table[bytes, Acl]):
     A decision must not rest on a change that may be undone, so the index takes a change when it is stable.
     """
 
-    __slots__ = ("_counts", "_index", "_is_loading", "_is_mixed", "_is_touched", "_pending", "_stable")
+    __slots__ = (
+        "_counts", "_index", "_is_loading", "_is_mixed", "_is_touched", "_pending", "_stable",
+        "_staged",
+    )  # fmt: skip
 
     def __init__(self, undo: Undo, name: str) -> None:
         super().__init__(undo, name)
@@ -37,6 +45,8 @@ class Acls(Table[bytes, Acl]):
         self._is_mixed = False
         self._is_touched = False
         self._stable = -1
+        # Changes, not stable yet, that the index has already, hidden: of offsets below all of `_pending`.
+        self._staged: dict[bytes, int] = {}
 
     def index(self) -> AclIndex | None:
         """The committed ACLs by resource. None while the first snapshot of this process is being loaded."""
@@ -46,6 +56,8 @@ class Acls(Table[bytes, Acl]):
         if index is None:
             index = self._index = AclIndex()
             self._touch_all()
+        if self._staged and not self._show_staged(index):
+            return index  # nor is any of `_pending` stable
         if self._pending:
             self._settle(index, self.log.undo.stable)
         return index
@@ -68,6 +80,8 @@ class Acls(Table[bytes, Acl]):
     def swap(self, key: bytes, value: Acl | None) -> Acl | None:
         old = super().swap(key, value)
         self._count(old, value)
+        if self._staged:
+            self._unstage()
         self._touch(key)
         return old
 
@@ -77,9 +91,12 @@ class Acls(Table[bytes, Acl]):
         self._counts.clear()
         self._is_loading = True
         self._pending.clear()
+        self._staged.clear()
 
     def freeze(self) -> None:
         """Decisions rest on the ACLs of now until `thaw`: records of a batch are replayed, but not all of them yet."""
+        if self._staged:
+            self._unstage()
         index = self.index()
         self._is_loading = True
         if index is not None:
@@ -113,14 +130,48 @@ class Acls(Table[bytes, Acl]):
                 del counts[old]
 
     def _touch(self, key: bytes) -> None:
-        if self._index is not None:
-            self._is_mixed = self._is_mixed or key in self._pending
-            self._is_touched = True
-            self._pending[key] = self.log.undo.offset
+        index = self._index
+        if index is None:
+            return
+        self._is_mixed = self._is_mixed or key in self._pending or key in self._staged
+        self._is_touched = True
+        self._pending[key] = self.log.undo.offset
+        if len(self._pending) >= STAGED_MIN and self.log.undo.recording and not (self._is_mixed or self._is_loading):
+            self._stage(index)
+
+    def _stage(self, index: AclIndex) -> None:
+        """Take uncommitted changes into the index, hidden: of very many, this is done while they are replayed, and not
+        by the first decision after the commit.
+        """
+        if not self._staged:
+            self._settle(index, self.log.undo.stable)
+            index.hide()
+        self._staged.update(self._pending)
+        self._take(index, self._pending)
+        self._pending = {}
+
+    def _show_staged(self, index: AclIndex) -> bool:
+        """Show the staged changes if all of them are stable. If some are, all wait again, to be looked up. Returns
+        whether nothing is staged now.
+        """
+        stable = self.log.undo.stable
+        first, last = next(iter(self._staged.values())), next(reversed(self._staged.values()))
+        if first < stable <= last:
+            self._unstage()
+        elif last < stable:
+            self._staged = {}
+            index.show()
+        return not self._staged
+
+    def _unstage(self) -> None:
+        """The index has to be compared with the state: staged changes were undone, or only some of them are stable."""
+        self._pending = {**self._staged, **self._pending}
+        self._staged = {}
+        self._is_mixed = self._is_touched = True
 
     def _touch_all(self) -> None:
         self._pending = dict.fromkeys(self, -1)
-        self._is_mixed = self._is_touched = True
+        self._is_mixed = self._is_touched = bool(self)
 
     def _settle(self, index: AclIndex, below: int) -> None:
         """Take changes of offsets below `below`, which are stable, into the index."""
@@ -134,6 +185,9 @@ class Acls(Table[bytes, Acl]):
         else:
             for key in keys:
                 del pending[key]
+        self._take(index, keys)
+
+    def _take(self, index: AclIndex, keys: Collection[bytes]) -> None:
         index.put_all(zip(keys, map(self.get, keys), strict=True))
 
     def _look_up_and_settle(self, index: AclIndex) -> None:
@@ -145,6 +199,7 @@ class Acls(Table[bytes, Acl]):
         before = self.log.undo.first_olds(self.log) if uncommitted else {}
         self._pending = {key: offset for key, offset in pending.items() if key in uncommitted}
         index.put_all([(key, before[key] if key in uncommitted else self.get(key)) for key in pending])
+        index.show()
         self._is_mixed = bool(self._pending)
         self._is_touched = False
         self._stable = stable

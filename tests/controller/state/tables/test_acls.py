@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from controller.state.state import ReplayError, State
+from controller.state.tables import acls
 from controller.state.tables.acl import Acl
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from records.schema import replace
@@ -105,13 +106,15 @@ def test_there_is_no_index_while_the_first_snapshot_is_loaded():
     assert committed_names(state) == ["User:alice"]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_index_has_what_is_committed_after_any_changes(seed):
+@pytest.mark.parametrize("seed", range(60))
+def test_the_index_has_what_is_committed_after_any_changes(seed, monkeypatch):
+    monkeypatch.setattr(acls, "STAGED_MIN", 1 + seed % 4)
     rng = Random(seed)
     state = State()
     state.acls.index()
     # What is committed as of each end offset.
     as_of = [{}]
+    frozen = None
     for _ in range(400):
         ids = sorted(state.acls)
         if rng.random() < 0.6 or not ids:
@@ -120,10 +123,19 @@ def test_the_index_has_what_is_committed_after_any_changes(seed):
         else:
             state.replay(RemoveAccessControlEntryRecord(id=rng.choice(ids)), state.end_offset)
         as_of.append({id_: acl.principal for id_, acl in state.acls.items()})
+        if frozen is None and rng.random() < 0.1:
+            state.acls.freeze()
+            frozen = committed_names(state)
+        elif frozen is not None and rng.random() < 0.3:
+            state.acls.prepare()
+            assert committed_names(state) == frozen
+            state.acls.thaw()
+            frozen = None
         if rng.random() < 0.3:
             state.commit(rng.randint(state.committed_end_offset, state.end_offset))
         if rng.random() < 0.1:
             state.revert(rng.randint(state.committed_end_offset, state.end_offset))
             del as_of[state.end_offset + 1 :]
         if rng.random() < 0.5:
-            assert committed_names(state) == sorted(as_of[state.stable_end_offset].values())
+            expected = sorted(as_of[state.stable_end_offset].values())
+            assert committed_names(state) == (expected if frozen is None else frozen)
