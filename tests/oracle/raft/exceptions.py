@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from records.codec import decode
 from records.control import VotersRecord
 from records.features.levels import KAFKA_4_3
+from records.messages.elections import EndQuorumEpochRequest
 from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart, Start, Upgrade
 from tests.oracle.release import KAFKA
 
@@ -128,19 +129,26 @@ def grants_after_resignation(met: Met) -> bool:
 
 
 def stands_after_resignation(met: Met) -> bool:
-    """A leader has resigned, and then answers, or says so again: stock waits anew before it stands, ours as before."""
+    """A leader has resigned, and then answers, or says so again: stock waits anew before it stands, ours as before.
+
+    A replica that is alone asks nobody: the time is that of its first batch as leader.
+    """
     commands = (*met.before, met.command)
     first = next((place for place, command in enumerate(commands) if is_end(command)), len(commands))
     goes_on = any(isinstance(command, Respond) or is_end(command) for command in commands[first + 1 :])
     ours, stock = ([sent.ms for sent in answer.sent if sent.api_key == VOTE] for answer in (met.ours, met.stock))
-    return goes_on and ours != stock
+    is_alone = len(decode(VotersRecord, 0, met.ours.state["voters"]).voters) == 1
+    return goes_on and (ours != stock or (is_alone and met.where.startswith("Fetch.records")))
 
 
 def joins_silent_leader(met: Met) -> bool:
-    """An observer asked its leader to add it, and no Fetch was answered since: stock asks again, ours sends a Fetch."""
+    """An observer asked its leader to add it, and no Fetch was answered since: stock asks again, maybe after a backoff,
+    ours sends a Fetch.
+    """
     joins = bool(dict(met.start.config).get("auto_join"))
     ours, stock = (sum(sent.api_key in JOINS for sent in answer.sent) for answer in (met.ours, met.stock))
-    return joins and ours < stock and met.follows
+    backs_off = isinstance(met.command, Fail) and bool(met.ours.sent) and not met.stock.sent
+    return joins and met.follows and (ours < stock or backs_off)
 
 
 def starts_over(met: Met) -> bool:
@@ -179,6 +187,21 @@ def is_deposed(met: Met) -> bool:
 def refuses_part(met: Met) -> bool:
     """A part of a snapshot is empty, or the parts exceed the size: ours starts the download again."""
     return met.noted("snapshot_part_refused")
+
+
+def prefers_connected(met: Met) -> bool:
+    """Of voters with equal logs, a leader that resigns prefers that which has been connected for longest."""
+    ours, stock = (
+        [
+            sorted(candidate.candidate_id for candidate in partition.preferred_candidates)
+            for sent in answer.sent
+            if sent.api_key == END_QUORUM_EPOCH
+            for topic in decode(EndQuorumEpochRequest, 1, sent.body).topics
+            for partition in topic.partitions
+        ]
+        for answer in (met.ours, met.stock)
+    )
+    return ".preferredCandidates[]." in met.where and ours == stock
 
 
 def names_second_leader(met: Met) -> bool:
@@ -272,6 +295,7 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-stock-stops", True, stops),
     Deliberate("raft-snapshot-part-refused", True, refuses_part),
     Deliberate("raft-second-leader", True, names_second_leader),
+    Deliberate("raft-connected-successor", False, prefers_connected),
     Deliberate("raft-commit-before-flush", False, is_not_flushed),
     Deliberate("raft-asks-itself", True, asks_itself),
     Deliberate("raft-records-refused", True, refuses_records),
