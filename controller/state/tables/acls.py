@@ -56,7 +56,7 @@ class Acls(Table[bytes, Acl]):
         if index is None:
             index = self._index = AclIndex()
             self._touch_all()
-        if self._staged and not self._show_staged(index):
+        if self._staged and not self._show_if_stable(index):
             return index  # nor is any of `_pending` stable
         if self._pending:
             self._settle(index, self.log.undo.stable)
@@ -150,7 +150,7 @@ class Acls(Table[bytes, Acl]):
         self._take(index, self._pending)
         self._pending = {}
 
-    def _show_staged(self, index: AclIndex) -> bool:
+    def _show_if_stable(self, index: AclIndex) -> bool:
         """Show the staged changes if all of them are stable. If some are, all wait again, to be looked up. Returns
         whether nothing is staged now.
         """
