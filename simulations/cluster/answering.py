@@ -90,7 +90,9 @@ class Answering:
             self._has_read_all.add(life)
             return
         answered = {each.source for each in done if type(each) is effects.Reply}
-        if life in self._has_read_all - self._loading and process.controller.state.transaction_start < 0:
+        # Between two parts of a batch it answers none.
+        is_whole = process.controller.replay is None and process.controller.state.transaction_start < 0
+        if is_whole and life in self._has_read_all - self._loading:
             for source, request in waits.items():
                 if source not in answered and request in READS and source.connection in process.connections:
                     text = f"node {life[0]} may answer reads after {type(event).__name__}, but does not"
