@@ -15,6 +15,7 @@ import pytest
 
 from tests.interop.cluster import OURS, STOCK
 from tests.interop.secured import ADMIN, ANN, secured
+from tests.interop.stock import Stock
 from tests.interop.tools.stock_calls import StockCalls
 from tests.raft.network.certificates import needs_openssl
 from tests.tools.kafka.cases import acls_in_order
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.interop.secured import Secured
-    from tests.interop.stock import Stock
 
 pytestmark = needs_openssl
 SETTINGS = {"delegation.token.secret.key": "a key", "delegation.token.max.lifetime.ms": "600000000"}
@@ -40,12 +40,15 @@ class Pair(NamedTuple):
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory, stock: Stock) -> Iterator[Pair]:
     root = tmp_path_factory.mktemp("tools")
+    # Ours print what those of 4.4.0 print.
+    tools = stock if stock.version == "4.4.0" else Stock("4.4.0")
+    tools.bring()
     for kind in (STOCK, OURS):
         (root / kind).mkdir()
     with (
         secured(root / STOCK, stock, [STOCK], settings=SETTINGS, controllers_by=STOCK) as theirs,
         secured(root / OURS, stock, [OURS], settings=SETTINGS) as ours,
-        StockCalls(stock) as calls,
+        StockCalls(tools) as calls,
     ):
         yield Pair(theirs, ours, calls)
 

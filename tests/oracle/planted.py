@@ -67,8 +67,8 @@ ROWS: tuple[tuple[str, str, Edit], ...] = (
      )),
     ("order", "CreateTopics: the last partition first",
      Edit(
-         f"{HANDLERS}.topics", "create_topic_records",
-         "enumerate(assignments)", "reversed(list(enumerate(assignments)))",
+         f"{HANDLERS}.assignments", "new_partitions",
+         "enumerate(assignments, first_id)", "reversed(list(enumerate(assignments, first_id)))",
      )),
     ("order", "the upgrade to ELRs: configs after the level",
      Edit(

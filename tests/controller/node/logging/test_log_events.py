@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[4]
-WRITERS = {"note", "_note", "on_note", "Noted", "log", "_log"}
+WRITERS = {"note", "_note", "_note_once", "on_note", "Noted", "log", "_log"}
 
 
 def written(path: Path) -> Iterator[str]:
