@@ -309,7 +309,7 @@ MUTANTS = (
     ),
     _row(
         "A30", "ACLs count before they are committed", "authorizer", ("W10",),
-        Edit(ACLS, "Acls._look_up_and_settle", "before[key]", "self.get(key)", names="self.get(key)"),
+        Edit(ACLS, "Acls._settle", "change[1] < below", "True"),
     ),
     _row(
         "A52", "an ACL does not count while its removal is not committed", "authorizer", ("W10",),
