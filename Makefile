@@ -98,6 +98,7 @@ chaos: setup
 bench: setup
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.security
+	$(BIN)/python -m tests.benchmarks.hostile
 	$(BIN)/python -m tests.benchmarks.availability
 	$(BIN)/python -m tests.benchmarks.memory
 	$(BIN)/python -m tests.benchmarks.tools
