@@ -199,7 +199,8 @@ class Acls(Table[bytes, Acl]):
         before = self.log.undo.first_olds(self.log) if uncommitted else {}
         self._pending = {key: offset for key, offset in pending.items() if key in uncommitted}
         index.put_all([(key, before[key] if key in uncommitted else self.get(key)) for key in pending])
-        index.show()
+        if not self._is_loading:
+            index.show()
         self._is_mixed = bool(self._pending)
         self._is_touched = False
         self._stable = stable

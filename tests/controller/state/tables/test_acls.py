@@ -139,3 +139,29 @@ def test_the_index_has_what_is_committed_after_any_changes(seed, monkeypatch):
         if rng.random() < 0.5:
             expected = sorted(as_of[state.stable_end_offset].values())
             assert committed_names(state) == (expected if frozen is None else frozen)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_batch_that_is_replayed_in_parts_shows_when_it_is_whole(seed):
+    rng = Random(seed)
+    state = State()
+    state.acls.index()
+    for _ in range(60):
+        before = committed_names(state)
+        count = rng.randrange(1, 9)
+        state.acls.freeze()
+        # As of a standby: the batch is committed, so nothing of it can be undone.
+        state.commit(state.end_offset + count)
+        for _ in range(count):
+            ids = sorted(state.acls)
+            if rng.random() < 0.6 or not ids:
+                id_ = bytes([rng.randrange(6)]) * 16
+                state.replay(replace(ENTRY, id=id_, principal=f"User:{rng.randrange(9)}"), state.end_offset)
+            else:
+                state.replay(RemoveAccessControlEntryRecord(id=rng.choice(ids)), state.end_offset)
+            if rng.random() < 0.4:
+                state.acls.prepare()
+            assert committed_names(state) == before
+        state.acls.thaw()
+        state.commit(state.end_offset)
+        assert committed_names(state) == sorted(acl.principal for acl in state.acls.values())
