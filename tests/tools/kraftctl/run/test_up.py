@@ -287,7 +287,10 @@ def test_a_second_up_with_other_ports_changes_nothing_of_the_running_quorum(tmp_
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
 def test_a_closed_terminal_stops_the_nodes(tmp_path: Path, port: int, number: signal.Signals) -> None:
+    # Under nohup it is ignored, which a child inherits.
+    before = signal.signal(number, signal.SIG_DFL)
     with up(tmp_path / "data", port) as process:
+        signal.signal(number, before)
         output_until_a_leader(process)
 
         process.send_signal(number)
