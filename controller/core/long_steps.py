@@ -190,10 +190,6 @@ class LongSteps(Slices):
     def holds_writes(self) -> bool:
         return self.present is not None and self.present.phase >= Phase.HELD
 
-    def is_present(self, context: RequestContext) -> bool:
-        """Whether this request is the one that is served in slices now."""
-        return self.present is not None and self.present.context is context
-
     def _is_overtaken(self, reads: Reads) -> bool:
         """Whether what was changed since the last look is among what is read."""
         noted = self._state.undo.noted
