@@ -95,8 +95,9 @@ def java_metrics(config: NodeValues, environment: Mapping[str, str]) -> JavaMetr
 
 
 def _reporter(originals: Mapping[str, str]) -> tuple[MetricsPort | None, str]:
-    """Where Strimzi's reporter serves, and what a line says of it; a value of its keys that it refuses is told there,
-    as no class is refused here.
+    """The port of Strimzi's reporter, None where it has none, and the rest of the line that the log has about it.
+
+    A value that the reporter would refuse is named in that line: the node starts all the same.
     """
     if originals.get(f"{REPORTER}listener.enable", "true").strip().lower() != "true":
         return None, f", whose port is off ({REPORTER}listener.enable)"

@@ -1,8 +1,8 @@
 """The ports that Strimzi's operator and its scripts ask in a pod: those of its Kafka agent, and of metrics.
 
-The agent answers as it does beside a controller of Kafka: such a process has no state of a broker, so the operator,
-which is told that `/v1/broker-state` is not found, takes the state for unknown. `/v1/controller-ready` is of Strimzi's
-proposal 225, which was not accepted by August 2026: a script that asks it gets the answer that it describes.
+A controller process has no broker state, so the node answers `/v1/broker-state` with status 404, as the agent does
+beside a controller of Kafka; the operator then treats the state as unknown. `/v1/controller-ready` answers as Strimzi's
+proposal 225 describes, which Strimzi had not accepted by August 2026.
 """
 
 from __future__ import annotations

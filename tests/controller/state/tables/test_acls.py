@@ -106,6 +106,16 @@ def test_there_is_no_index_while_the_first_snapshot_is_loaded():
     assert committed_names(state) == ["User:alice"]
 
 
+def replay_any_change(rng: Random, state: State) -> None:
+    """Put one of a few ids, or remove one that is there."""
+    ids = sorted(state.acls)
+    if rng.random() < 0.6 or not ids:
+        id_ = bytes([rng.randrange(6)]) * 16
+        state.replay(replace(ENTRY, id=id_, principal=f"User:{rng.randrange(9)}"), state.end_offset)
+    else:
+        state.replay(RemoveAccessControlEntryRecord(id=rng.choice(ids)), state.end_offset)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_the_index_has_what_is_committed_after_any_changes(seed, monkeypatch):
     monkeypatch.setattr(acls, "STAGED_MIN", 1 + seed % 4)
@@ -116,12 +126,7 @@ def test_the_index_has_what_is_committed_after_any_changes(seed, monkeypatch):
     as_of = [{}]
     frozen = None
     for _ in range(400):
-        ids = sorted(state.acls)
-        if rng.random() < 0.6 or not ids:
-            id_ = bytes([rng.randrange(6)]) * 16
-            state.replay(replace(ENTRY, id=id_, principal=f"User:{rng.randrange(9)}"), state.end_offset)
-        else:
-            state.replay(RemoveAccessControlEntryRecord(id=rng.choice(ids)), state.end_offset)
+        replay_any_change(rng, state)
         as_of.append({id_: acl.principal for id_, acl in state.acls.items()})
         if frozen is None and rng.random() < 0.1:
             state.acls.freeze()
@@ -153,12 +158,7 @@ def test_a_batch_that_is_replayed_in_parts_shows_when_it_is_whole(seed):
         # As of a standby: the batch is committed, so nothing of it can be undone.
         state.commit(state.end_offset + count)
         for _ in range(count):
-            ids = sorted(state.acls)
-            if rng.random() < 0.6 or not ids:
-                id_ = bytes([rng.randrange(6)]) * 16
-                state.replay(replace(ENTRY, id=id_, principal=f"User:{rng.randrange(9)}"), state.end_offset)
-            else:
-                state.replay(RemoveAccessControlEntryRecord(id=rng.choice(ids)), state.end_offset)
+            replay_any_change(rng, state)
             if rng.random() < 0.4:
                 state.acls.prepare()
             assert committed_names(state) == before
