@@ -1,6 +1,6 @@
 """Headers of requests and responses."""
 
-from records.schema import message, schema_of, since
+from records.schema import Schema, message, schema_of, since
 from records.wire import int16, int32, nullable, string
 
 _CONTROLLED_SHUTDOWN = 7
@@ -34,7 +34,7 @@ def request_header_version(cls: type, version: int) -> int:
     schema = schema_of(cls)
     if schema.api_key == _CONTROLLED_SHUTDOWN and version == 0:
         return 0  # the one request whose first version had no client id
-    return 2 if schema.is_flexible(version) else 1
+    return 2 if _is_flexible(schema, version) else 1
 
 
 def response_header_version(cls: type, version: int) -> int:
@@ -42,4 +42,12 @@ def response_header_version(cls: type, version: int) -> int:
     schema = schema_of(cls)
     if schema.api_key == _API_VERSIONS:
         return 0  # so that a client that knows no version in common can read it (KIP-511)
-    return 1 if schema.is_flexible(version) else 0
+    return 1 if _is_flexible(schema, version) else 0
+
+
+def _is_flexible(schema: Schema, version: int) -> bool:
+    """Whether the header of this version has tagged fields; of an API whose served versions all are flexible, of any.
+
+    Kafka does not look at the version of such an API, which may be negative in a request that it then refuses.
+    """
+    return schema.is_flexible(version) or (schema.served is not None and schema.is_flexible(schema.served[0]))

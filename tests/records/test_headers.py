@@ -14,6 +14,14 @@ def test_flexible_messages_have_flexible_headers() -> None:
     assert [response_header_version(response_class(CREATE_TOPICS), version) for version in (4, 5)] == [0, 1]
 
 
+def test_the_header_of_an_api_with_flexible_versions_alone_is_flexible_in_any_version() -> None:
+    # API 93 is flexible from its first version, ApiVersions from its version 3.
+    for version in (-32768, -1, 0, 99):
+        assert request_header_version(request_class(93), version) == 2
+        assert response_header_version(response_class(93), version) == 1
+        assert request_header_version(request_class(18), min(version, 2)) == 1
+
+
 def test_the_response_to_api_versions_always_has_header_version_0() -> None:
     assert request_header_version(request_class(API_VERSIONS), 3) == 2
     assert [response_header_version(response_class(API_VERSIONS), version) for version in range(6)] == [0] * 6

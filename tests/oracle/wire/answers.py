@@ -17,6 +17,7 @@ after these rules:
 
 from __future__ import annotations
 
+import re
 from binascii import a2b_base64
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -128,7 +129,8 @@ def plain(value: Any, port: str) -> Any:
     if isinstance(value, str):
         if value.startswith("Request Request("):
             value = value.rpartition(" needs ")[2]
-        return value.replace(port, "<port>")
+        # Not within a longer number, such as that of the largest double.
+        return re.sub(rf"(?<!\d){port}(?!\d)", "<port>", value)
     return value
 
 
