@@ -10,13 +10,14 @@ _BLANKS = frozenset(" \t\n\x0b\f\r\x1c\x1d\x1e\x1f")
 def words(line: str) -> list[str]:
     """The words of a line; the last is the one being typed, and may be empty.
 
-    Quotes at the beginning of a word are removed together with the closing ones; a backslash is removed, and the
-    character after it is literal.
+    Quotes at the beginning of a word are removed together with the closing ones, and may enclose an empty word; a
+    backslash is removed, and the character after it is literal.
     """
     found = []
     word = ""
     quote = ""
     word_is_quoted = False
+    word_was_quoted = False
     for position, character in enumerate(line):
         escaped = is_escaped(line, position)
         if not quote and character in _QUOTES and not escaped:
@@ -28,12 +29,14 @@ def words(line: str) -> list[str]:
         elif character == quote and not escaped:
             if not word_is_quoted:
                 word += character
+            word_was_quoted = word_was_quoted or word_is_quoted
             quote = ""
             word_is_quoted = False
         elif not quote and character in _BLANKS and not escaped:
-            if word:
+            if word or word_was_quoted:
                 found.append(word)
                 word = ""
+                word_was_quoted = False
         elif character != _ESCAPE or escaped:
             word += character
     return [*found, word]
