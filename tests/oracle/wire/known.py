@@ -100,7 +100,9 @@ def is_silent(found: Found) -> bool:
         return False
     request = found.message
     if isinstance(request, AlterConfigsRequest):
-        return any(resource.resource_type not in CONFIG_RESOURCES for resource in request.resources)
+        named = [(resource.resource_type, resource.resource_name) for resource in request.resources]
+        is_doubled = len(set(named)) < len(named) and has_long_value(request)
+        return is_doubled or any(resource.resource_type not in CONFIG_RESOURCES for resource in request.resources)
     return isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None
 
 
@@ -123,11 +125,16 @@ def is_too_long(found: Found) -> bool:
     request = found.message
     if not isinstance(request, AlterConfigsRequest | IncrementalAlterConfigsRequest):
         return False
-    values = [config.value or "" for resource in request.resources for config in resource.configs]
     answered = {".errorCode": UNKNOWN_SERVER_ERROR, ".errorMessage": None}
     name = "." + found.difference.where.rpartition(".")[2]
     is_refused = name in answered and found.difference.stock == answered[name]
-    return is_refused and len(max(values, key=len, default="")) > TEXT_BYTES_MAX - MESSAGE_CHARACTERS
+    return is_refused and has_long_value(request)
+
+
+def has_long_value(request: AlterConfigsRequest | IncrementalAlterConfigsRequest) -> bool:
+    """Whether an error message that repeats a value may be too long for a string on the wire."""
+    values = [config.value or "" for resource in request.resources for config in resource.configs]
+    return len(max(values, key=len, default="")) > TEXT_BYTES_MAX - MESSAGE_CHARACTERS
 
 
 def is_stale_index(found: Found) -> bool:
