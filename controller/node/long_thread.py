@@ -56,14 +56,12 @@ class LongThread:
         self._is_closed = False
         self._outcome: tuple[Any, BaseException | None] | None = None
         self._then: Callable[[Any, BaseException | None], None]
+        # Started now: with little memory, or at the limit of threads, a start may fail or hang (python/cpython#140746).
         # A daemon, so that a job that hangs does not keep the process.
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, name="long-requests", daemon=True)
+        self._thread.start()
 
     def submit(self, job: Callable[[], None]) -> None:
-        if self._thread is None:
-            # Most nodes never have a long request.
-            self._thread = threading.Thread(target=self._run, name="long-requests", daemon=True)
-            self._thread.start()
         self._jobs.put(job)
 
     def take_turns(self, work: Callable[[], Any], then: Callable[[Any, BaseException | None], None]) -> None:

@@ -31,6 +31,7 @@ from controller.server.identity import Identity
 from controller.server.self_checks import Certificate, SelfChecks
 from controller.server.service_manager import ServiceManager
 from controller.server.stack_dumps import StackDumps
+from controller.server.started_threads import LOOKUP_THREADS, start_threads_of
 from raft.interface.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.interface.voters import VoterSet
 from raft.network.channels import Channels
@@ -68,8 +69,6 @@ SWITCH_INTERVAL_S = 0.0005
 # Halves the number of Fetches of a busy quorum; the state of a standby is at most this much older.
 HIGH_WATERMARK_DELAY_MS = 5
 LARGEST_BYTES = 4 << 20
-# Names that are looked up at a time: half of these threads. They are started with the first lookup, and idle otherwise.
-LOOKUP_THREADS = 64
 
 
 class StartRefused(Exception):
@@ -264,10 +263,11 @@ async def serve(config: NodeConfig, log: Log) -> int:
     rng = Random(os.urandom(32))
     files = OsFiles()
     try:
+        await start_threads_of(loop)
         directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
         directories = {os.path.abspath(path) for path in config.log_dirs}  # noqa: PTH100
         identity = Identity(directory, directories, config.node_id, files, rng, int(time.time()))
-    except (StorageError, OSError) as error:
+    except (StorageError, OSError, RuntimeError) as error:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
     door = Door()
@@ -421,8 +421,6 @@ def run_node(config: NodeConfig, log: Log) -> int:
     """Run one node until it stops; the exit code: 0 after a signal, 1 after a failure. Raises StartRefused."""
     if sys.platform == "win32":
         return asyncio.run(serve(config, log))
-    # libuv looks names up on half of its threads, 2 of 4 by default. A lookup without an answer takes a thread for half
-    # a minute or longer, and each peer may have several: peers of other names would not be connected meanwhile.
     os.environ.setdefault("UV_THREADPOOL_SIZE", str(LOOKUP_THREADS))
     import uvloop
 

@@ -55,10 +55,13 @@ class Quorum:
     def start(self, node: int) -> None:
         """Start a node that is not running."""
         with (self.directory / f"node-{node}.log").open("ab") as log:
-            command = [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
             self._started[node] = time.monotonic()
             self.lives[node] += 1
-            self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            self.processes[node] = subprocess.Popen(self.command(node), stdout=log, stderr=log, start_new_session=True)
+
+    def command(self, node: int) -> list[str]:
+        """The command line of a node."""
+        return [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
 
     def signal(self, node: int, number: signal.Signals) -> None:
         """Send a signal to a running node; after SIGCONT a stopped one continues."""

@@ -137,7 +137,6 @@ def test_a_job_whose_node_ends_is_not_continued() -> None:
 
         def end() -> None:
             thread.close()
-            assert thread._thread is not None
             thread._thread.join(20)
             done.set_result(None)
 
