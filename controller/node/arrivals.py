@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from controller.node.logging.logs import Log
     from controller.node.long_serving import LongServing
     from controller.node.replies import Replies
-    from controller.node.shared_ids import SharedIds
     from raft.network.requests import Incoming
     from raft.network.server import Server
+    from raft.network.shared_ids import SharedIds
     from raft.state.replica import Replica
 
 REQUEST_RECEIVED = "request_received"

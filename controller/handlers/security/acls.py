@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from controller.handlers.topics import random_topic_id
 from controller.interface.results import USER_RECORDS_MAX, Result, check_record_count, raised_text
-from controller.rules.cidr import InvalidCidr, network_of
 from controller.state.tables.acl import (
     CLUSTER_NAME,
     WILDCARD,
@@ -19,6 +18,7 @@ from controller.state.tables.acl import (
 )
 from records.errors import ApiError, Error
 from records.features.record_versions import CIDR_ACLS
+from records.java.cidr import InvalidCidr, network_of
 from records.messages.acls import CreateAclsResponse, DeleteAclsResponse, DescribeAclsResponse
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 
