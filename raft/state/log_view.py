@@ -224,6 +224,7 @@ class LogView:
         # Flushes that are still under way cover nothing of the part that is removed.
         self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)
         self.durable_end = min(self.durable_end, end_offset)
+        assert self.durable_end <= self.end, f"{self.durable_end} is on disk of a log that was cut at {self.end}"
         count = len(self.epochs)
         while self.epochs and self.epochs[-1][1] >= end_offset:
             self.epochs.pop()

@@ -208,12 +208,14 @@ class Replica:
         """
         old = getattr(self, "role", None)
         check_change(old, role)
+        assert role.epoch >= self.log.last_epoch, f"{role}, and the log has records of epoch {self.log.last_epoch}"
         self.role = role
         if isinstance(role, (Leader, Resigned)):
             self.high_watermark = None
         if not keep_requests:
             self.peers.reset()
         self._save(role)
+        assert self._saved_as[:3] == (role.epoch, role.leader_id, role.voted), f"{role}, and {self._saved_as} is saved"
         if old is not None:
             self.note(
                 "role_changed",
