@@ -326,8 +326,8 @@ class Replica:
         if self.config.bootstrap_servers:
             return [(-2 - place, endpoint) for place, endpoint in enumerate(self.config.bootstrap_servers)]
         others = (voter_id for voter_id in self.static_voters.ids if voter_id != self.key.id)
-        found = ((other, endpoint_of(self.static_voters.endpoints(other), self.config.listener)) for other in others)
-        return [(other, endpoint) for other, endpoint in found if endpoint is not None]
+        servers = ((other, endpoint_of(self.static_voters.endpoints(other), self.config.listener)) for other in others)
+        return [(other, endpoint) for other, endpoint in servers if endpoint is not None]
 
     # Notifying the state machine
 
