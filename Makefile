@@ -27,8 +27,8 @@ UP_OPTIONS := $(if $(findstring command,$(origin PORT)),--port $(PORT)) $(if $(f
 up: setup
 	@exec $(strip $(BIN)/kraftctl up $(UP_OPTIONS))
 
-# One test process per core, at most 8; the tests of a file run in one process, where they share a running node.
-# tests/conftest.py says which files begin first.
+# At most 8 test processes; the tests of a file run in one process, where they share a running node.
+# tests/conftest.py says how many, and which files begin first.
 PARALLEL := -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 test: setup

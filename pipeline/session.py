@@ -115,11 +115,11 @@ def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
 
 def cores_of(master: str) -> int:
     """The number of cores of a local master; for other masters those of this machine, as an estimate."""
-    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", master)
-    if found is not None and found[1] is None:
+    match = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", master)
+    if match is not None and match[1] is None:
         return 1
-    if found is not None and found[1] != "*":
-        return max(int(found[1]), 1)
+    if match is not None and match[1] != "*":
+        return max(int(match[1]), 1)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -159,8 +159,8 @@ def java_version(home: Path) -> int:
         )
     except (OSError, subprocess.TimeoutExpired):
         return -1
-    found = _VERSION.search(done.stderr + done.stdout)
-    return -1 if found is None else int(found[1])
+    match = _VERSION.search(done.stderr + done.stdout)
+    return -1 if match is None else int(match[1])
 
 
 def _without_vector_module(real: Path) -> Path:

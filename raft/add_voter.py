@@ -81,9 +81,9 @@ def on_versions(
         return False
     assert change.voter is not None, "a voter is added"
     key, level = change.voter.key, replica.kraft_version
-    found = supported_levels(response)
-    if found is None or not found[0] <= level <= found[1]:
-        levels = "(min: 0, max: 0)" if found is None else f"(min: {found[0]}, max: {found[1]}"
+    supported = supported_levels(response)
+    if supported is None or not supported[0] <= level <= supported[1]:
+        levels = "(min: 0, max: 0)" if supported is None else f"(min: {supported[0]}, max: {supported[1]}"
         text = (
             f"Aborted add voter operation for {key_text(key)} since the kraft.version range {levels} doesn't support "
             f"the finalized version {level}"
@@ -94,7 +94,7 @@ def on_versions(
         text = f"Aborted add voter operation for {key_text(key)} since it is lagging behind"
         abort(replica, role, Error.REQUEST_TIMED_OUT, text)
         return True
-    reserve(replica, role, change, replica.voters.with_voter(Voter(key, change.voter.endpoints, found)))
+    reserve(replica, role, change, replica.voters.with_voter(Voter(key, change.voter.endpoints, supported)))
     return True
 
 

@@ -105,8 +105,8 @@ def asked_change(replica: Replica, peer: int) -> VoterChange | None:
 
 def supported_levels(response: ApiVersionsResponse) -> tuple[int, int] | None:
     """The least and the greatest level of kraft.version of an answer; None where it has none."""
-    found = next((each for each in response.supported_features or () if each.name == KRAFT_VERSION), None)
-    return None if found is None else (found.min_version, found.max_version)
+    feature = next((each for each in response.supported_features or () if each.name == KRAFT_VERSION), None)
+    return None if feature is None else (feature.min_version, feature.max_version)
 
 
 def reserve(replica: Replica, role: Leader, change: VoterChange, voters: VoterSet) -> None:

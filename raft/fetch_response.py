@@ -49,9 +49,9 @@ def send_fetch(replica: Replica, role: Follower | Unattached, now_ms: int) -> No
             elif not download.writing:
                 replica.send(role.leader_id, endpoint, download_request(replica, role, download), now_ms)
             return
-    found = peers.ready_bootstrap(replica.rng, now_ms)
-    if found is not None:
-        replica.send(*found, _build(replica), now_ms)
+    server = peers.ready_bootstrap(replica.rng, now_ms)
+    if server is not None:
+        replica.send(*server, _build(replica), now_ms)
 
 
 def _build(replica: Replica) -> FetchRequest:

@@ -203,12 +203,12 @@ def uncompress(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -
 def read_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> list[Record]:
     """The `count` records of the batch that fill `data` from `position` to `end`; raises CorruptBatch."""
     try:
-        found, position = _read_records(data, position, end, batch, count)
+        records, position = _read_records(data, position, end, batch, count)
     except (ValueError, IndexError) as error:
         raise CorruptBatch(batch.base_offset, batch.position, f"records: {error}") from None
     if position != end:
         raise CorruptBatch(batch.base_offset, batch.position, f"{end - position} bytes are left after the records")
-    return found
+    return records
 
 
 def some_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
@@ -235,7 +235,7 @@ def _read_records(data: bytes, position: int, end: int, batch: Batch, count: int
     # Where the broker set the time, it is that of the batch.
     base_timestamp, moves = (batch.max_timestamp, 0) if batch.attributes & 0x08 else (batch.base_timestamp, 1)
     offset_delta = -1
-    found: list[Record] = []
+    records: list[Record] = []
     for _ in range(count):
         raw = data[position]
         position += 1
@@ -295,8 +295,8 @@ def _read_records(data: bytes, position: int, end: int, batch: Batch, count: int
             position += 1
         if position != stop:
             raise ValueError(f"record of offset delta {offset_delta} has {stop - position} bytes too many")
-        found.append(Record(base_offset + offset_delta, timestamp, key, value, headers))
-    return found, position
+        records.append(Record(base_offset + offset_delta, timestamp, key, value, headers))
+    return records, position
 
 
 def _read_bytes(data: bytes, position: int, stop: int) -> tuple[bytes | None, int]:

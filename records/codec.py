@@ -195,8 +195,8 @@ def _unfit_field(message: Any, version: int, path: str = "") -> str:
                     return place
             elif not isinstance(item, Message):
                 return place
-            elif found := _unfit_field(item, version, place):
-                return found
+            elif unfit := _unfit_field(item, version, place):
+                return unfit
     return ""
 
 

@@ -92,10 +92,10 @@ def control_records_of(data: bytes, batch: Batch) -> list[tuple[int, int, Any]]:
     """
     if not batch.is_control:
         raise CorruptBatch(batch.base_offset, batch.position, "not a control batch")
-    found = []
+    controls = []
     for record in records_of(data, batch):
         try:
-            found.append((record.offset, *decode_control(record.key, record.value)))
+            controls.append((record.offset, *decode_control(record.key, record.value)))
         except DecodeError as error:
             raise CorruptBatch(batch.base_offset, batch.position, f"control record {record.offset}: {error}") from None
-    return found
+    return controls

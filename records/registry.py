@@ -185,37 +185,37 @@ _known: dict[tuple[str, int] | str, type[Any]] = {}
 
 def request_class(api_key: int) -> type[Any]:
     """The class of an API's request; raises KeyError where there is no such API."""
-    found = _known.get(("request", api_key))
-    if found is None:
+    message = _known.get(("request", api_key))
+    if message is None:
         name, module = APIS[api_key]
-        found = _known["request", api_key] = _import_class(f".messages.{module}", f"{name}Request")
-    return found
+        message = _known["request", api_key] = _import_class(f".messages.{module}", f"{name}Request")
+    return message
 
 
 def response_class(api_key: int) -> type[Any]:
     """The class of an API's response; raises KeyError where there is no such API."""
-    found = _known.get(("response", api_key))
-    if found is None:
+    message = _known.get(("response", api_key))
+    if message is None:
         name, module = APIS[api_key]
-        found = _known["response", api_key] = _import_class(f".messages.{module}", f"{name}Response")
-    return found
+        message = _known["response", api_key] = _import_class(f".messages.{module}", f"{name}Response")
+    return message
 
 
 def metadata_class(record_type: int) -> type[Any]:
     """The class of a metadata record; raises KeyError where there is no such type."""
-    found = _known.get(("metadata", record_type))
-    if found is None:
+    message = _known.get(("metadata", record_type))
+    if message is None:
         name, module = METADATA_RECORDS[record_type]
-        found = _known["metadata", record_type] = _import_class(f".metadata.{module}", name)
-    return found
+        message = _known["metadata", record_type] = _import_class(f".metadata.{module}", name)
+    return message
 
 
 def find_class(name: str) -> type[Any]:
     """The class of this name, of whatever kind; raises KeyError where there is none."""
-    found = _known.get(name)
-    if found is None:
-        found = _known[name] = _import_class(_module_of(name), name)
-    return found
+    message = _known.get(name)
+    if message is None:
+        message = _known[name] = _import_class(_module_of(name), name)
+    return message
 
 
 def every_name() -> list[str]:

@@ -270,10 +270,10 @@ def _build(
 
 def schema_of(cls: type) -> Schema:
     """The schema of a message class or inner struct."""
-    found = getattr(cls, "__schema__", None)
-    if not isinstance(found, Schema):
+    schema = getattr(cls, "__schema__", None)
+    if not isinstance(schema, Schema):
         raise TypeError(f"{cls!r} is not a message class")
-    return found
+    return schema
 
 
 def is_struct(type_: object) -> bool:
@@ -340,6 +340,6 @@ def make_equality(cls: type) -> None:
         "        return NotImplemented\n"
         f"    return {same}\n"
     )
-    found: dict[str, Any] = {}
-    exec(source, found)  # noqa: S102 - source made above, of the names of fields
-    cls.__eq__ = found["__eq__"]  # type: ignore[method-assign]
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)  # noqa: S102 - source made above, of the names of fields
+    cls.__eq__ = namespace["__eq__"]  # type: ignore[method-assign]

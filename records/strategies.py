@@ -71,7 +71,7 @@ def _structs(cls: type[T], version: int, *, unknown_tags: bool) -> SearchStrateg
     }
     if unknown_tags:
         tags = st.dictionaries(st.integers(UNKNOWN_TAG_MIN, 2**31 - 1), st.binary(max_size=BYTES_MAX), max_size=2)
-        fields["unknown_tags"] = tags.map(lambda found: tuple(sorted(found.items())))
+        fields["unknown_tags"] = tags.map(lambda tagged: tuple(sorted(tagged.items())))
     return st.builds(cls, **fields)
 
 

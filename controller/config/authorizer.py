@@ -27,15 +27,15 @@ def authorizer_name(config: NodeValues) -> str | None:
 
 def super_users(config: NodeValues) -> frozenset[str]:
     """`super.users`: principals as `Type:Name`, which `;` separates. Raises ConfigError."""
-    found = set()
+    users = set()
     for part in config.originals.get("super.users", "").split(";"):
         user = part.strip()
         if not user:
             continue
         if ":" not in user:
             raise ConfigError(f"super.users: expected a string in format principalType:principalName but got {user}")
-        found.add(user)
-    return frozenset(found)
+        users.add(user)
+    return frozenset(users)
 
 
 def allows_without_acls(config: NodeValues) -> bool:

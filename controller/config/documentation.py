@@ -32,12 +32,12 @@ def documentation_file() -> Path:
 @cache
 def read_documentation() -> Mapping[ResourceType, Mapping[str, str]]:
     """Type of resource -> key -> text, for every key that Kafka 4.4.0 defines, internal ones too."""
-    found: dict[ResourceType, dict[str, str]] = {kind: {} for kind in _KINDS.values()}
+    texts: dict[ResourceType, dict[str, str]] = {kind: {} for kind in _KINDS.values()}
     for line in documentation_file().read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             kind, name, text = line.split("\t")
-            found[_KINDS[kind]][name] = _unescape(text)
-    return found
+            texts[_KINDS[kind]][name] = _unescape(text)
+    return texts
 
 
 def _unescape(text: str) -> str:

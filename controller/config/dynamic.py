@@ -103,7 +103,7 @@ def node_type(name: str) -> Type | None:
         if name in definition:
             return definition.type_of(name)
     known = (server.KEYS.type_of(synonym) for synonym in described_synonyms(name))
-    return next((found for found in known if found is not None), None)
+    return next((kind for kind in known if kind is not None), None)
 
 
 def _base_name(rest: str) -> str:

@@ -92,16 +92,16 @@ def unprotected_edges(config: NodeConfig) -> list[tuple[str, str]]:
     """
     if all(endpoint.protocol == PLAINTEXT for endpoint in config.controller_listeners):
         return []
-    found = []
+    edges = []
     for edge in EDGES:
         address = config.text(edge.listener)
         if address is None or is_loopback(address) or config.text(edge.client_ca) is not None:
             continue
         if config.text(edge.token) is None:
-            found.append((edge.listener, _OPEN.format(edge=edge, address=address)))
+            edges.append((edge.listener, _OPEN.format(edge=edge, address=address)))
         elif config.text(edge.certificate) is None:
-            found.append((edge.listener, _READABLE.format(edge=edge, address=address)))
-    return found
+            edges.append((edge.listener, _READABLE.format(edge=edge, address=address)))
+    return edges
 
 
 _OPEN = (
@@ -116,9 +116,9 @@ _READABLE = (
 
 def is_loopback(address: str) -> bool:
     """Whether an address to listen on can be reached from this machine alone."""
-    found = parse_address(address)
-    assert found is not None, address
-    return is_loopback_host(found[0])
+    parsed = parse_address(address)
+    assert parsed is not None, address
+    return is_loopback_host(parsed[0])
 
 
 def is_loopback_host(host: str) -> bool:

@@ -74,8 +74,8 @@ def java_metrics(config: NodeValues, environment: Mapping[str, str]) -> JavaMetr
         assert isinstance(names, tuple), (key, names)
         for name in names:
             if name in REPORTERS:
-                found, line = _reporter(config.originals)
-                ports += [] if found is None or ports else [found]
+                reporter, line = _reporter(config.originals)
+                ports += [] if reporter is None or ports else [reporter]
                 lines.append(f"{key} names {name}{line}")
             elif name != JMX_REPORTER:
                 lines.append(f"{key} names {name}{instead}")

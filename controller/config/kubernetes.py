@@ -113,18 +113,18 @@ class KubernetesProvider:
             f"GET {resource.url} HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {token}\r\n"
             "Accept: application/json\r\nConnection: close\r\n\r\n"
         )
-        found = bytearray()
+        body = bytearray()
         with (
             socket.create_connection((host, port), _rest(deadline_s)) as raw,
             context.wrap_socket(raw, server_hostname=host) as connection,
         ):
             connection.sendall(request.encode("ascii"))
             while part := connection.recv(1 << 16):
-                found += part
-                if len(found) > ANSWER_BYTES_MAX:
+                body += part
+                if len(body) > ANSWER_BYTES_MAX:
                     raise resource.failure(f"the answer has more than {ANSWER_BYTES_MAX} bytes")
                 connection.settimeout(_rest(deadline_s))
-        response = HTTPResponse(_Received(bytes(found)))  # type: ignore[arg-type]
+        response = HTTPResponse(_Received(bytes(body)))  # type: ignore[arg-type]
         response.begin()
         return response.status, response.read()
 

@@ -53,12 +53,12 @@ class NodeConfig(NodeValues):
         """
         self.warnings = []
         self.system_properties = system_properties(environment)
-        found = given
+        resolved = given
         if given.get(providers.KEY):
             allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
-            found = providers.resolve(given, environment, allowed, self.warnings, may_wait=may_wait)
-        self.looked_up = frozenset(key for key, value in found.items() if value != given[key])
-        self.originals = with_synonyms(found)
+            resolved = providers.resolve(given, environment, allowed, self.warnings, may_wait=may_wait)
+        self.looked_up = frozenset(key for key, value in resolved.items() if value != given[key])
+        self.originals = with_synonyms(resolved)
         is_deprecated = "broker.id" in given
         self.values = server.KEYS.parse(self.originals, self.warnings)
         self.values.update(own.KEYS.parse(self.originals, self.warnings))
@@ -102,12 +102,12 @@ class NodeConfig(NodeValues):
         advertised = self.list("advertised.listeners")
         given = parse_listeners(advertised, self.security_protocols, distinct_ports=False)
         given = tuple(endpoint for endpoint in given if endpoint.name in self.controller_listener_names)
-        found = []
+        endpoints = []
         for position, name in enumerate(self.controller_listener_names):
             endpoint = _find_endpoint(given, name) or self._bound_endpoint(name, is_default=position == 0)
             if endpoint is not None:
-                found.append(endpoint)
-        return tuple(found)
+                endpoints.append(endpoint)
+        return tuple(endpoints)
 
     def _bound_endpoint(self, name: str, is_default: bool) -> Endpoint | None:
         """The address of a bound listener for other nodes, if no listener of this name is advertised."""
@@ -122,12 +122,12 @@ class NodeConfig(NodeValues):
 
 def with_synonyms(given: Mapping[str, str]) -> dict[str, str]:
     """The given keys; if only one of `node.id` and `broker.id` is given, the other gets its value."""
-    found = dict(given)
-    if "broker.id" not in found and "node.id" in found:
-        found["broker.id"] = found["node.id"]
-    elif "broker.id" in found and "node.id" not in found:
-        found["node.id"] = found["broker.id"]
-    return found
+    values = dict(given)
+    if "broker.id" not in values and "node.id" in values:
+        values["broker.id"] = values["node.id"]
+    elif "broker.id" in values and "node.id" not in values:
+        values["node.id"] = values["broker.id"]
+    return values
 
 
 def _find_endpoint(endpoints: tuple[Endpoint, ...], name: str) -> Endpoint | None:

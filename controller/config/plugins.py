@@ -39,10 +39,10 @@ def policy(config: NodeValues, key: str) -> Plugin | None:
     name = (config.text(key) or "").strip()
     if not name:
         return None
-    found = plugin_of(key, name)
-    if found is None:
+    plugin = plugin_of(key, name)
+    if plugin is None:
         raise ConfigError(
             f"{key}={name} names a Java class, which this node cannot run; remove the key, or name one of your own as "
             "python:module:attribute"
         )
-    return found
+    return plugin

@@ -49,14 +49,14 @@ def resolve(
         for match in _VARIABLE.finditer(value):
             if match[1] in providers:
                 wanted.setdefault((match[1], match[3] or ""), set()).add(match[4])
-    found = {(name, path): providers[name](path, frozenset(keys)) for (name, path), keys in sorted(wanted.items())}
+    answers = {(name, path): providers[name](path, frozenset(keys)) for (name, path), keys in sorted(wanted.items())}
     result = {}
     for key, value in given.items():
 
         def text(match: re.Match[str], key: str = key) -> str:
             if match[1] not in providers:
                 return match[0]
-            looked_up = found[match[1], match[3] or ""].get(match[4])
+            looked_up = answers[match[1], match[3] or ""].get(match[4])
             if looked_up is None:
                 warnings.append(f"{key}: {match[0]} was not found and stays as it is written")
                 return match[0]
@@ -74,7 +74,7 @@ def _providers(
     *,
     may_wait: bool,
 ) -> dict[str, Provider]:
-    found: dict[str, Provider] = {}
+    providers: dict[str, Provider] = {}
     allowed = None if allowed_classes is None else {name.strip() for name in allowed_classes.split(",")}
     for name in given.get(KEY, "").split(","):
         if not name:
@@ -90,23 +90,23 @@ def _providers(
         prefix = f"{KEY}.{name}.param."
         parameters = {key[len(prefix) :]: value for key, value in given.items() if key.startswith(prefix)}
         if class_name == _PACKAGE + "FileConfigProvider":
-            found[name] = _Files(parameters, f"{prefix}allowed.paths", warnings)
+            providers[name] = _Files(parameters, f"{prefix}allowed.paths", warnings)
         elif class_name == _PACKAGE + "DirectoryConfigProvider":
-            found[name] = _Directories(parameters, f"{prefix}allowed.paths", warnings)
+            providers[name] = _Directories(parameters, f"{prefix}allowed.paths", warnings)
         elif class_name == _PACKAGE + "EnvVarConfigProvider":
-            found[name] = _Environment(parameters, f"{prefix}allowlist.pattern", environment)
+            providers[name] = _Environment(parameters, f"{prefix}allowlist.pattern", environment)
         elif class_name in _KUBERNETES:
             if may_wait:
                 from controller.config.kubernetes import KubernetesProvider  # imports TLS and HTTP
 
-                found[name] = KubernetesProvider(_KUBERNETES[class_name], environment)
+                providers[name] = KubernetesProvider(_KUBERNETES[class_name], environment)
         else:
             raise ConfigError(
                 f"{KEY}.{name}.class={class_name} names a Java class, which this node cannot run; it has "
                 f"FileConfigProvider, DirectoryConfigProvider and EnvVarConfigProvider of {_PACKAGE[:-1]}, and "
                 + " and ".join(_KUBERNETES)
             )
-    return found
+    return providers
 
 
 class _Paths:
@@ -147,10 +147,10 @@ class _Files(_Paths):
         if checked is None:
             return {}
         try:
-            found = parse_properties_text(_read(checked).decode())
+            properties = parse_properties_text(_read(checked).decode())
         except (OSError, ValueError, PropertiesError) as error:
             raise ConfigError(f"Could not read properties from file {path}: {_reason(error)}") from None
-        return {key: value for key, value in found.items() if key in keys}
+        return {key: value for key, value in properties.items() if key in keys}
 
 
 class _Directories(_Paths):
@@ -163,17 +163,17 @@ class _Directories(_Paths):
         if not os.path.isdir(checked):  # noqa: PTH112
             self._warnings.append(f"the path {path} is not a directory")
             return {}
-        found = {}
+        contents = {}
         for key in sorted(keys):
             if not key or "/" in key or key in {".", ".."}:
                 continue
             file = f"{checked}/{key}"
             if os.path.isfile(file):  # noqa: PTH113
                 try:
-                    found[key] = _read(file).decode()
+                    contents[key] = _read(file).decode()
                 except (OSError, ValueError) as error:
                     raise ConfigError(f"Could not read file {file} for property {key}: {_reason(error)}") from None
-        return found
+        return contents
 
 
 class _Environment:

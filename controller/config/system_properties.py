@@ -30,5 +30,5 @@ def _options(environment: Mapping[str, str], prefix: str) -> list[tuple[str, str
         words = split(text)
     except ValueError:  # a quote without an end
         words = text.split()
-    found = (word.removeprefix(prefix).partition("=") for word in words if word.startswith(prefix))
-    return [(name, value) for name, _, value in found]
+    options = (word.removeprefix(prefix).partition("=") for word in words if word.startswith(prefix))
+    return [(name, value) for name, _, value in options]

@@ -75,12 +75,12 @@ def replay_batches(state: State, data: bytes) -> list[Appended]:
 
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
-    found = []
+    appended = []
     for batch in batches(data, check=False):
         assert batch.base_offset == state.end_offset, (batch.base_offset, state.end_offset)
         replay_batch(state, data, batch)
-        found.append(appended_batch(batch))
-    return found
+        appended.append(appended_batch(batch))
+    return appended
 
 
 def appended_batch(batch: Batch) -> Appended:

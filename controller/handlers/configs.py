@@ -196,9 +196,9 @@ def _set_log_levels(
 
 
 def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]], env: Env) -> tuple[Any, ...]:
-    found = []
+    responses = []
     for resource, error in env.slices.spread(answers):
-        found.append(
+        responses.append(
             item(
                 error_code=Error.NONE if error is None else error.code,
                 error_message=None if error is None else _text(resource, error),
@@ -206,7 +206,7 @@ def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]], env: E
                 resource_name=resource.resource_name,
             )
         )
-    return tuple(found)
+    return tuple(responses)
 
 
 def _text(resource: Any, error: ApiError) -> str | None:

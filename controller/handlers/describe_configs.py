@@ -151,11 +151,11 @@ def rests_on(state: State, described: Sequence[Any], env: Env) -> int:
     """The offset of the last uncommitted change that the results depend on. described: the resources that were."""
     if not described:
         return NOTHING_PENDING
-    found = state.configs.last_change()
+    offset = state.configs.last_change()
     for resource in env.slices.spread(described):
         if resource_type(resource.resource_type) is ResourceType.TOPIC:
-            found = max(found, state.topic_ids.change_offset(resource.resource_name))
-    return found
+            offset = max(offset, state.topic_ids.change_offset(resource.resource_name))
+    return offset
 
 
 class Describer:
@@ -218,7 +218,7 @@ class Describer:
         return known
 
     def _found_layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
-        found = [
+        layers = [
             Synonym(name=synonym, value=None if is_sensitive else values[synonym], source=source)
             for values, source in (
                 (self.dynamic.node, ConfigSource.DYNAMIC_BROKER),
@@ -230,8 +230,8 @@ class Describer:
             if synonym in values
         ]
         # Values before the first one under the key's own name have another meaning, such as a listener's key.
-        first = next((position for position, synonym in enumerate(found) if synonym.name == name), len(found))
-        return tuple(found[first:])
+        first = next((position for position, synonym in enumerate(layers) if synonym.name == name), len(layers))
+        return tuple(layers[first:])
 
     def entry(
         self, resource: ResourceType, name: str, value: str | None, kind: Type | None, layers: tuple[Synonym, ...],

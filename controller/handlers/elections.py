@@ -81,10 +81,10 @@ def elect_leaders(state: State, context: RequestContext, request: ElectLeadersRe
         for each in request.topic_partitions:
             asked.append((each.topic, of_topic(state, env, election, each.topic, each.partitions, seen)))
         rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
-    rows = sorted(row for _, found in asked for _, row in found if not isinstance(row, Outcome))
+    rows = sorted(row for _, outcomes in asked for _, row in outcomes if not isinstance(row, Outcome))
     changes = leader_and_isr_changes(state, env, np.array(rows, np.intp), election=election)
     elected = {row for group in changes.groups for row in group.rows.tolist()}
-    topics = tuple(topic_result(env, name, found, elected, election) for name, found in asked)
+    topics = tuple(topic_result(env, name, outcomes, elected, election) for name, outcomes in asked)
     response = ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=topics)
     return Result(response, [changes] if len(changes) else [], rests_on, atomic=False)
 
@@ -108,22 +108,22 @@ def of_topic(
 ) -> list[tuple[int, int | Outcome]]:
     """The requested partitions of a topic. seen: rows requested before, which need no second election."""
     topic = state.topic(name)
-    found: list[tuple[int, int | Outcome]] = []
+    outcomes: list[tuple[int, int | Outcome]] = []
     env.slices.pause()
     for partition_id in partition_ids:
         env.slices.pause()
         row = NO_ROW if topic is None else topic.row(partition_id)
         if topic is None:
-            found.append((partition_id, Outcome(Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")))
+            outcomes.append((partition_id, Outcome(Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")))
         elif row == NO_ROW:
             text = f"No such partition as {name}-{partition_id}"
-            found.append((partition_id, Outcome(Error.UNKNOWN_TOPIC_OR_PARTITION, text)))
+            outcomes.append((partition_id, Outcome(Error.UNKNOWN_TOPIC_OR_PARTITION, text)))
         elif row in seen or is_led_well(state, election, row):
-            found.append((partition_id, NOT_NEEDED))
+            outcomes.append((partition_id, NOT_NEEDED))
         else:
             seen.add(row)
-            found.append((partition_id, row))
-    return found
+            outcomes.append((partition_id, row))
+    return outcomes
 
 
 def is_led_well(state: State, election: Election, row: int) -> bool:
@@ -134,10 +134,10 @@ def is_led_well(state: State, election: Election, row: int) -> bool:
 
 
 def topic_result(
-    env: Env, name: str, found: Sequence[tuple[int, int | Outcome]], elected: set[int], election: Election
+    env: Env, name: str, outcomes: Sequence[tuple[int, int | Outcome]], elected: set[int], election: Election
 ) -> TopicResult:
     results = []
-    for partition_id, row in found:
+    for partition_id, row in outcomes:
         env.slices.pause()
         if isinstance(row, Outcome):
             error, text = row

@@ -256,8 +256,8 @@ def fence_expired(state: State, env: Env) -> Result | None:
     """
     sessions = env.sessions
     assert sessions is not None
-    while (found := sessions.find_expired(env.now_ms)) is not None:
-        broker_id, epoch = found
+    while (expired := sessions.find_expired(env.now_ms)) is not None:
+        broker_id, epoch = expired
         broker = state.brokers.get(broker_id)
         # The session of a former incarnation, or of an unregistered broker, ends without a record. A fenced broker that
         # sent heartbeats is fenced once more, as in Kafka.

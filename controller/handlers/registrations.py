@@ -16,19 +16,19 @@ def endpoints(cls: Any, listeners: Iterable[Any]) -> tuple[Any, ...]:
 
     Raises ApiError(INVALID_REGISTRATION) for a missing or repeated name, or an unknown security protocol.
     """
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for listener in listeners:
         name = listener.name
         if not name:
             raise _refusal(f"The listener at {listener.host}:{listener.port} has no name.")
-        if name in found:
+        if name in by_name:
             raise _refusal(f"There are two listeners with the name {name}.")
         if listener.security_protocol not in SECURITY_PROTOCOLS:
             raise _refusal(f"Listener {name} has the unknown security protocol {listener.security_protocol}.")
-        found[name] = cls(
+        by_name[name] = cls(
             name=name, host=listener.host, port=listener.port, security_protocol=listener.security_protocol
         )
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def features(cls: Any, offered: Iterable[Any]) -> tuple[Any, ...]:

@@ -133,7 +133,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
         **partitions_of(state, {*visible, *ids}),
     })  # fmt: skip
     changes = [state.topic_ids.change_offset(name) for name in env.slices.spread(visible)]
-    found: dict[bytes, str] = {}
+    by_id: dict[bytes, str] = {}
     for topic_id in ids:
         env.slices.pause()
         changes.append(state.topics.change_offset(topic_id))
@@ -142,7 +142,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             continue
         name = state.topics[topic_id].name
         if rights.may_delete(name):
-            found[topic_id] = name
+            by_id[topic_id] = name
         else:
             # Only senders that may describe the topic get its name.
             shown = name if rights.may_describe(name) else None
@@ -154,24 +154,24 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             results.append(unknown(name, ZERO_UUID, Error.UNKNOWN_TOPIC_OR_PARTITION))
         elif not rights.may_delete(name):
             results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
-        elif topic_id in found or topic_id in repeated:
+        elif topic_id in by_id or topic_id in repeated:
             # An id that the request has twice, once as an id and once by its name, or twice as an id: nothing goes.
-            found.pop(topic_id, None)
+            by_id.pop(topic_id, None)
             repeated.add(topic_id)
             text = "The provided topic name maps to an ID that was already supplied."
             results.append(invalid(name, topic_id, text))
         else:
-            found[topic_id] = name
+            by_id[topic_id] = name
     records: list[tuple[Any, int]] = []
-    for topic_id in uuid_order(found):
+    for topic_id in uuid_order(by_id):
         env.slices.pause()
         try:
             charge(state, context, env, state.topics[topic_id].partition_count())
         except ApiError as error:
-            results.append(TopicResult(name=found[topic_id], topic_id=topic_id, error_code=error.code))
+            results.append(TopicResult(name=by_id[topic_id], topic_id=topic_id, error_code=error.code))
             continue
         records.append((RemoveTopicRecord(topic_id=topic_id), 0))
-        results.append(TopicResult(name=found[topic_id], topic_id=topic_id, error_code=Error.NONE))
+        results.append(TopicResult(name=by_id[topic_id], topic_id=topic_id, error_code=Error.NONE))
         check_record_count(len(records))
     response = DeleteTopicsResponse(throttle_time_ms=0, responses=shuffle(results, env))
     return Result(response, records, max(changes, default=-1))

@@ -234,22 +234,22 @@ def assigned_replicas(state: State, topic: Any, env: Env) -> list[Sequence[int]]
             Error.INVALID_REQUEST,
             "A manual partition assignment was specified, but numPartitions was not set to -1.",
         )
-    found: dict[int, Sequence[int]] = {}
+    assignments: dict[int, Sequence[int]] = {}
     replica_count = None
     for assignment in topic.assignments:
         env.slices.pause()
         index, replicas = assignment.partition_index, assignment.broker_ids
-        if index in found:
+        if index in assignments:
             raise ApiError(
                 Error.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {index}",
             )
         check_manual_replicas(state, env, index, replicas, replica_count)
         replica_count = len(replicas)
-        found[index] = replicas
-    if any(index not in found for index in range(len(found))):
+        assignments[index] = replicas
+    if any(index not in assignments for index in range(len(assignments))):
         raise ApiError(Error.INVALID_REPLICA_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
-    return [found[index] for index in range(len(found))]
+    return [assignments[index] for index in range(len(assignments))]
 
 
 def place_replicas(state: State, topic: Any, env: Env) -> list[list[int]]:
@@ -294,8 +294,8 @@ def described_configs(state: State, env: Env, values: Mapping[str, str]) -> tupl
     if not values:
         return tuple(common.values())
     own = layers(state, env, values)
-    found = {**common, **{name: config_result(own.find(name)) for name in values}}
-    return tuple(found[name] for name in sorted(found))
+    results = {**common, **{name: config_result(own.find(name)) for name in values}}
+    return tuple(results[name] for name in sorted(results))
 
 
 def described_defaults(state: State, env: Env) -> dict[str, ConfigResult]:
@@ -303,8 +303,8 @@ def described_defaults(state: State, env: Env) -> dict[str, ConfigResult]:
     made_from = layers(state, env, {})
     kept = env.topic_defaults
     if kept is None or kept[0] != made_from.node or kept[1] != made_from.cluster:
-        found = {config.name: config_result(config) for config in made_from.all(env.release)}
-        kept = env.topic_defaults = (made_from.node, made_from.cluster, found)
+        results = {config.name: config_result(config) for config in made_from.all(env.release)}
+        kept = env.topic_defaults = (made_from.node, made_from.cluster, results)
     return kept[2]
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from controller.node.logging.logs import Log
     from controller.node.long_serving import LongServing
     from controller.node.replies import Replies
-    from controller.node.shared_ids import SharedIds
     from raft.network.requests import Incoming
     from raft.network.server import Server
+    from raft.network.shared_ids import SharedIds
     from raft.state.replica import Replica
 
 REQUEST_RECEIVED = "request_received"
@@ -95,16 +95,16 @@ class Arrivals:
             if admission.is_denied(api, context, request):
                 return
             try:
-                found = unwrap(request, context, self._controller.env.release)
-                context, api, version = found.context, found.api, found.context.version
-                is_left = is_long(context.api_key, len(found.data))
-                request = None if is_left else request_in(found)
+                forwarded = unwrap(request, context, self._controller.env.release)
+                context, api, version = forwarded.context, forwarded.api, forwarded.context.version
+                is_left = is_long(context.api_key, len(forwarded.data))
+                request = None if is_left else request_in(forwarded)
             except ApiError as error:
                 self._replies.refuse_envelope(source, error.code)
                 return
-            self._replies.envelopes[source] = found.header
+            self._replies.envelopes[source] = forwarded.header
             if is_left:
-                self._long.take_forwarded(found)
+                self._long.take_forwarded(forwarded)
                 return
         refusal, size = None, len(incoming.frame)
         if size >= COUNTED_BYTES_MIN:
@@ -128,11 +128,11 @@ class Arrivals:
 
     def _compare_cluster_ids(self, incoming: Incoming) -> None:
         """Log a request of another cluster, with the address that it came from. The core refuses it."""
-        found, expected = getattr(incoming.message, "cluster_id", None), self._replica.config.cluster_id
-        if found not in {None, expected}:
+        sent, expected = getattr(incoming.message, "cluster_id", None), self._replica.config.cluster_id
+        if sent not in {None, expected}:
             sender = sender_of(incoming.message)
             name = "a client" if sender < 0 else f"node {sender}"
-            self._log(OTHER_CLUSTER, found=found, expected=expected, sender=name, address=incoming.peer)
+            self._log(OTHER_CLUSTER, found=sent, expected=expected, sender=name, address=incoming.peer)
 
 
 def sender_of(request: Any) -> int:

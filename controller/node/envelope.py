@@ -53,8 +53,8 @@ class Forwarded(NamedTuple):
 
 def open_envelope(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Opened:
     """The client's request: `unwrap` and `request_in`."""
-    found = unwrap(envelope, context, release)
-    return Opened(found.context, found.header, request_in(found), found.api)
+    forwarded = unwrap(envelope, context, release)
+    return Opened(forwarded.context, forwarded.header, request_in(forwarded), forwarded.api)
 
 
 def unwrap(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Forwarded:
@@ -90,12 +90,12 @@ def unwrap(envelope: EnvelopeRequest, context: RequestContext, release: Release 
     return Forwarded(inner, header, api, envelope.request_data, position)
 
 
-def request_in(found: Forwarded) -> Any:
+def request_in(forwarded: Forwarded) -> Any:
     """The client's request, decoded. Raises ApiError(UNSUPPORTED_VERSION) where it cannot be read."""
-    api = found.api
+    api = forwarded.api
     try:
         # As in Kafka, bytes behind the request are no error.
-        request, _ = decode_lenient(api.request, found.context.version, found.data, found.body_at)
+        request, _ = decode_lenient(api.request, forwarded.context.version, forwarded.data, forwarded.body_at)
     except DecodeError as error:
         raise unreadable(str(error)) from None
     if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
@@ -126,11 +126,11 @@ def principal_of(data: bytes | None) -> Principal:
         version = int.from_bytes(data[:2], "big", signed=True)
         if version != PRINCIPAL_VERSION:
             raise ValueError(f"its version is {version}, only {PRINCIPAL_VERSION} is read")
-        found, _ = decode_lenient(DefaultPrincipalData, version, data, 2)
+        decoded, _ = decode_lenient(DefaultPrincipalData, version, data, 2)
     except (ValueError, DecodeError) as error:
         text = f"Failed to deserialize client principal from envelope: {error}"
         raise ApiError(Error.PRINCIPAL_DESERIALIZATION_FAILURE, text) from None
-    return Principal(found.type, found.name, found.token_authenticated)
+    return Principal(decoded.type, decoded.name, decoded.token_authenticated)
 
 
 def address_text(data: bytes) -> str:

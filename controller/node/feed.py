@@ -173,11 +173,11 @@ class StateFeed:
         assert self._batches is not None
         left = PIECE_BYTES
         while left > 0:
-            found = next(self._batches, None)
-            if found is None:
+            part = next(self._batches, None)
+            if part is None:
                 self._batches = None
                 self._step(inputs.SnapshotClosed())
                 return
-            data, batch = found
+            data, batch = part
             left -= batch.size
             self._step(inputs.SnapshotPart(data[batch.position : batch.position + batch.size]))

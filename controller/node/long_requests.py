@@ -28,7 +28,7 @@ FRAME_BYTES_MIN = 2 << 10
 ENTRIES_MIN = 200
 # The bytes of the frames that wait. Above it the principal that has most of them loses the last one's connection.
 WAITING_BYTES_MAX = 64 << 20
-# How many s no long request is begun for each that the last one took; and none of the same principal.
+# How many s no long request is begun for each that the last one took.
 REST_RATIO = 1.0
 # The same for what it took above `LARGE_S`: each of these holds other writes while its records are replayed, here and
 # on every standby, so that nearly every write would wait for one of them if they came closer together.
@@ -40,13 +40,13 @@ REST_FROM_S = 0.02
 SHARE_WINDOW_S = 60.0
 # A shorter wait than the clock's resolution would end before its time has come, again and again.
 WAIT_S_MIN = 0.001
-# The accounts that are kept; that of a principal which may begin at once is dropped first.
-ACCOUNTS_MAX = 1000
+# The principals whose last turn is kept. The oldest turn is dropped first: its principal comes next without it, too.
+TURNS_MAX = 1000
 
 
 class Waiting(NamedTuple):
-    """A request that waits. principal: its account; size: the bytes of its frame; begin: starts its job on the thread;
-    drop: closes its connection, with a reason.
+    """A request that waits. principal: whose turn it needs; size: the bytes of its frame; begin: starts its job on the
+    thread; drop: closes its connection, with a reason.
     """
 
     principal: str
@@ -109,10 +109,9 @@ class LongRequests:
         self._waiting_bytes = 0
         self._answers: deque[Callable[[], None]] = deque()
         self._is_busy = False
-        # When the next long request of all, and of a principal, may begin, on the loop's clock.
+        # When the next long request may begin, on the loop's clock.
         self._rests_until_s = 0.0
-        self._accounts: dict[str, float] = {}
-        # The number of the last request of a principal that was begun.
+        # The number of the last request of a principal that was begun, the oldest first.
         self._turns: dict[str, int] = {}
         self._timer: TimerHandle | None = None
         # What each principal took in this window and in the one before it, s.
@@ -168,7 +167,7 @@ class LongRequests:
                 self._take(principal, request)
 
     def on_done(self, principal: str, taken_s: float) -> None:
-        """The present job has ended; it took this time, which its principal waits before its next request."""
+        """The present job has ended; it took this time, for which the next request waits where others noticed it."""
         self._is_busy = False
         self.seconds += taken_s
         self._turn()
@@ -177,11 +176,6 @@ class LongRequests:
             now_s = self._loop.time()
             rest_s = min(taken_s, LARGE_S) * REST_RATIO + max(taken_s - LARGE_S, 0.0) * LARGE_REST_RATIO
             self._rests_until_s = max(self._rests_until_s, now_s) + rest_s
-            self._accounts[principal] = max(self._accounts.get(principal, 0.0), now_s) + taken_s
-        if len(self._accounts) > ACCOUNTS_MAX:
-            now_s = self._loop.time()
-            self._accounts = {name: until_s for name, until_s in self._accounts.items() if until_s > now_s}
-            self._turns = {name: number for name, number in self._turns.items() if name in self._accounts}
         self._go_on()
 
     def close(self) -> None:
@@ -209,19 +203,19 @@ class LongRequests:
             return
         if not self._waiting:
             return
-        now_s = self._loop.time()
-        begins_s = {name: max(self._accounts.get(name, 0.0), self._rests_until_s) for name in self._waiting}
-        ready = [name for name, begin_s in begins_s.items() if begin_s <= now_s]
-        principal = min(ready, key=lambda name: self._turns.get(name, 0), default=None)
-        if principal is None:
+        rest_s = self._rests_until_s - self._loop.time()
+        if rest_s > 0:
             if self._timer is not None:
                 self._timer.cancel()
-            wait_s = max(min(begins_s.values()) - now_s, WAIT_S_MIN)
-            self._timer = self._loop.call_later(wait_s, self._go_on)
+            self._timer = self._loop.call_later(max(rest_s, WAIT_S_MIN), self._go_on)
             return
+        principal = min(self._waiting, key=lambda name: self._turns.get(name, 0))
         request = self._waiting[principal][0]
         self._take(principal, request)
         self._is_busy = True
         self.served += 1
+        self._turns.pop(principal, None)
         self._turns[principal] = self.served
+        if len(self._turns) > TURNS_MAX:
+            del self._turns[next(iter(self._turns))]
         request.begin()

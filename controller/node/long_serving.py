@@ -70,9 +70,9 @@ class LongServing:
         """A request that the server did not decode."""
         self._add(context, len(incoming.frame), lambda: decode_readable(incoming))
 
-    def take_forwarded(self, found: Forwarded) -> None:
+    def take_forwarded(self, forwarded: Forwarded) -> None:
         """A request in an envelope."""
-        self._add(found.context, len(found.data), lambda: request_in(found))
+        self._add(forwarded.context, len(forwarded.data), lambda: request_in(forwarded))
 
     def take_decoded(self, context: RequestContext, request: Any) -> None:
         """A request that asks for much in few bytes, or that is served once more."""

@@ -15,18 +15,18 @@ from controller.interface import inputs
 from controller.node.admission import Admission, NotAllowed
 from controller.node.arrivals import OTHER_CLUSTER, Arrivals
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
-from controller.node.election_preparation import ElectionPreparation
 from controller.node.feed import StateFeed
 from controller.node.long_serving import LongServing
 from controller.node.longest_step import LongestStep
 from controller.node.loopback_requests import LoopbackRequests
 from controller.node.replies import Replies
-from controller.node.shared_ids import SharedIds
 from controller.node.snapshot_task import SnapshotTask
 from controller.node.stop_snapshot import Stop
 from controller.node.timers import Timers
 from raft.interface import effects as raft_effects
 from raft.interface import inputs as raft_inputs
+from raft.network.election_preparation import ElectionPreparation
+from raft.network.shared_ids import SharedIds
 from raft.step import start as raft_start
 from raft.step import step as raft_step
 from raft.storage.errors import DiskFailed, remedy_fields

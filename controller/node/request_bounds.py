@@ -57,15 +57,15 @@ def entries(message: Any, limit: int) -> int:
     while left and count <= limit:
         one = left.pop()
         for field in schema_of(type(one)).fields:
-            found = getattr(one, field.name)
-            if not found:
+            value = getattr(one, field.name)
+            if not value:
                 continue
             if is_struct(field.element):
                 if field.is_array:
-                    count += len(found)
-                    left.extend(found[: limit + 1])
+                    count += len(value)
+                    left.extend(value[: limit + 1])
                 else:
-                    left.append(found)
+                    left.append(value)
             elif field.is_array:
-                count += len(found) if isinstance(found[0], (str, bytes)) else len(found) // NUMBERS_OF_ENTRY
+                count += len(value) if isinstance(value[0], (str, bytes)) else len(value) // NUMBERS_OF_ENTRY
     return count

@@ -115,13 +115,13 @@ class SnapshotTask:
             return
         for _ in range(BATCHES_PER_ITERATION):
             try:
-                found = next(self._bodies, None)
+                body = next(self._bodies, None)
             except UnwritableMetadataError as error:
                 self.give_up(str(error))
                 return
-            if found is None:
+            if body is None:
                 self._writer.freeze()
                 self._writer = self._bodies = None
                 return
-            self._writer.append_body(*found)
+            self._writer.append_body(*body)
         self._later(self._write_next)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.core.controller import Controller
-    from controller.node.election_preparation import ElectionPreparation
+    from raft.network.election_preparation import ElectionPreparation
     from raft.state.replica import Replica
     from raft.storage.storage import Storage
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.interface.access import Decision
-from controller.rules.cidr import covers
 from controller.state.tables.acl import WILDCARD, AclOperation, Permission
 from records.errors import ApiError, Error
+from records.java.cidr import covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -98,13 +98,13 @@ def _acceptable(state: State, rules: BulkRules, added: int | None, gone: tuple[i
     for directory, broker_id in state.directory_owners.items():
         if directory in numbers:
             owner[numbers[directory]] = broker_id
-    found = []
+    acceptable = []
     for replica, number in zip(rules.replicas, rules.directories, strict=True):
         is_online = (owner[number] == replica) | has_none(replica)
         # An unassigned directory counts as online, a lost one as offline, whatever the registration has.
         is_online = (number <= UNASSIGNED) | (is_online & (number != LOST))
-        found.append(is_active(replica) & is_online)
-    return found
+        acceptable.append(is_active(replica) & is_online)
+    return acceptable
 
 
 def members(ids: Iterable[int]) -> Callable[[Int32s], Bools]:

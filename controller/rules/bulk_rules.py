@@ -36,18 +36,18 @@ def regular(columns: Columns, rows: Rows, metadata_version: int) -> Bools:
     replicas, isr = _used_columns(columns.replicas, rows), _used_columns(columns.isr, rows)
     leader = columns.leader[rows]
     # Replicas must be distinct and contain the ISR and the leader, which any log written by Kafka guarantees.
-    found: Bools = (leader == NO_LEADER) | _contains(replicas, leader)
+    is_regular: Bools = (leader == NO_LEADER) | _contains(replicas, leader)
     for number, member in enumerate(isr):
-        found &= (member == NOBODY) | (_contains(replicas, member) & ~_contains(isr[:number], member))
+        is_regular &= (member == NOBODY) | (_contains(replicas, member) & ~_contains(isr[:number], member))
     for number, replica in enumerate(replicas):
-        found &= (replica == NOBODY) | ~_contains(replicas[:number], replica)
+        is_regular &= (replica == NOBODY) | ~_contains(replicas[:number], replica)
     uncommon = columns.uncommon[rows]
     if uncommon.any():
         numbers, place = np.unique(uncommon, return_inverse=True)
         values = [columns.uncommon_values.values[number] for number in numbers.tolist()]
         has_rules = [_has_rules(value, len(isr), metadata_version) for value in values]
-        found &= np.array(has_rules)[place]
-    return found
+        is_regular &= np.array(has_rules)[place]
+    return is_regular
 
 
 def _has_rules(value: UncommonFields, isr_size: int, metadata_version: int) -> bool:
@@ -224,10 +224,10 @@ class BulkRules:
 
 def _used_columns(columns: Lists, rows: Rows) -> Lists:
     """The columns that any of these rows uses, at least one."""
-    found = [column[rows] for column in columns]
-    while len(found) > 1 and (found[-1] == NOBODY).all():
-        found.pop()
-    return found
+    used = [column[rows] for column in columns]
+    while len(used) > 1 and (used[-1] == NOBODY).all():
+        used.pop()
+    return used
 
 
 def _sizes(columns: Lists, count: int = 0) -> Int32s:
@@ -240,37 +240,37 @@ def _sizes(columns: Lists, count: int = 0) -> Int32s:
 
 def _contains(columns: Lists, member: Int32s) -> Bools:
     """Whether a member other than NOBODY is in the list of its row."""
-    found: Bools = np.zeros(len(member), np.bool_)
+    is_member: Bools = np.zeros(len(member), np.bool_)
     for column in columns:
-        found |= column == member
-    found &= member != NOBODY
-    return found
+        is_member |= column == member
+    is_member &= member != NOBODY
+    return is_member
 
 
 def _lacks(columns: Lists, others: Lists) -> Bools:
     """Whether a list lacks some of the others."""
-    found: Bools = np.zeros(len(others[0]), np.bool_)
+    lacks: Bools = np.zeros(len(others[0]), np.bool_)
     for other in others:
-        found |= (other != NOBODY) & ~_contains(columns, other)
-    return found
+        lacks |= (other != NOBODY) & ~_contains(columns, other)
+    return lacks
 
 
 def _differ(columns: Lists, others: Lists, count: int = 0) -> Bools:
     """Whether two lists differ, also in order. count: the number of lists, needed if there are no columns."""
-    found: Bools = np.zeros(len(columns[0]) if columns else len(others[0]) if others else count, np.bool_)
+    differs: Bools = np.zeros(len(columns[0]) if columns else len(others[0]) if others else count, np.bool_)
     for position in range(max(len(columns), len(others))):
         one = columns[position] if position < len(columns) else NOBODY
         other = others[position] if position < len(others) else NOBODY
-        found |= one != other
-    return found
+        differs |= one != other
+    return differs
 
 
 def _first(columns: Lists, chosen: list[Bools]) -> Int32s:
     """The value at the first chosen position; NOBODY if none is chosen."""
-    found = np.full(len(columns[0]), NOBODY, np.int32)
+    first = np.full(len(columns[0]), NOBODY, np.int32)
     for column, is_chosen in zip(reversed(columns), reversed(chosen), strict=True):
-        found = np.where(is_chosen, column, found)
-    return found
+        first = np.where(is_chosen, column, first)
+    return first
 
 
 def _without(columns: Lists, member: int) -> Lists:

@@ -52,15 +52,15 @@ def _configured_topics(state: State, topic: Int32s) -> Iterator[Topic]:
     configs = state.configs
     if len(indexes) <= len(configs):
         for index in indexes.tolist():
-            found = topics[index]
-            if found is not None and (TOPIC, found.name) in configs:
-                yield found
+            configured = topics[index]
+            if configured is not None and (TOPIC, configured.name) in configs:
+                yield configured
         return
     for (resource_type, name), values in configs.items():
         if resource_type == TOPIC and (MIN_ISR in values or UNCLEAN_ELECTION in values):
-            found = state.topic(name)
-            if found is not None:
-                yield found
+            configured = state.topic(name)
+            if configured is not None:
+                yield configured
 
 
 def _replication_factors(columns: Columns, count: int) -> Int32s:

@@ -93,7 +93,7 @@ class TokenRequest(NamedTuple):
         data = fetch(self.url, context, headers=headers, body=body.encode(), timeout_s=self.timeout_s)
         try:
             answer = json.loads(data)
-            found = next(
+            token = next(
                 value.strip()
                 for value in (answer.get("access_token"), answer.get("id_token"))
                 if isinstance(value, str) and value.strip()
@@ -101,7 +101,7 @@ class TokenRequest(NamedTuple):
         except (ValueError, AttributeError, StopIteration, RecursionError):
             raise FetchFailed(f"{hide_url_secrets(self.url)} answers without an access_token") from None
         try:
-            return client_token(found, now_ms)
+            return client_token(token, now_ms)
         except ValueError as error:
             raise FetchFailed(f"{hide_url_secrets(self.url)}: {error}") from None
 
@@ -115,10 +115,10 @@ class FetchedLogin:
 
     def token(self) -> str:
         """Raises SaslRefused."""
-        found = self._tokens.value
-        if found.expires_ms <= self._wall_ms():
+        value = self._tokens.value
+        if value.expires_ms <= self._wall_ms():
             raise SaslRefused("our token has expired, and sasl.oauthbearer.token.endpoint.url has given no new one")
-        return found.text
+        return value.text
 
 
 class FileLogin:
@@ -131,10 +131,10 @@ class FileLogin:
 
     def token(self) -> str:
         """Raises SaslRefused."""
-        found = self._file.value()
-        if found.expires_ms <= self._wall_ms():
+        value = self._file.value()
+        if value.expires_ms <= self._wall_ms():
             raise SaslRefused(f"our token in {self._path} has expired: write a new one to it")
-        return found.text
+        return value.text
 
 
 class UnsecuredLogin:
@@ -165,15 +165,15 @@ def _claims(options: dict[str, str]) -> dict[str, Any]:
     kinds: tuple[tuple[str, Callable[[str], Any]], ...] = (
         ("unsecuredLoginStringClaim_", str), ("unsecuredLoginNumberClaim_", float), ("unsecuredLoginListClaim_", _list),
     )  # fmt: skip
-    found = {}
+    claims = {}
     for key, value in options.items():
         for prefix, kind in kinds:
             name = key.removeprefix(prefix)
             if name and name != key:
                 if name in _RESERVED:
                     raise ValueError(f"Cannot explicitly set the '{name}' claim")
-                found[name] = kind(value)
-    return found
+                claims[name] = kind(value)
+    return claims
 
 
 def _list(text: str) -> list[str]:

@@ -72,9 +72,9 @@ class Contexts:
         a resumed session whose certificate has expired.
         """
         self._sessions.check(session)
-        found = session.cipher()
-        if self._names and found is not None and found[0] not in self._names:
-            raise ValueError(f"cipher suite {found[0]} is not in ssl.cipher.suites")
+        cipher = session.cipher()
+        if self._names and cipher is not None and cipher[0] not in self._names:
+            raise ValueError(f"cipher suite {cipher[0]} is not in ssl.cipher.suites")
 
     def _make(self) -> tuple[ssl.SSLContext, ssl.SSLContext]:
         """Raises FileError."""
@@ -152,8 +152,8 @@ class Contexts:
         elif kind == "PEM":
             text = read_bounded(path).decode("latin-1")
         else:
-            found = trusted_certificates(read_bounded(path), path, values.text("ssl.truststore.password"))
-            text = b"".join(pem("CERTIFICATE", each) for each in found).decode()
+            certificates = trusted_certificates(read_bounded(path), path, values.text("ssl.truststore.password"))
+            text = b"".join(pem("CERTIFICATE", each) for each in certificates).decode()
         for context in (server, client):
             try:
                 context.load_verify_locations(cadata=text.encode("ascii", "replace").decode())
@@ -167,14 +167,14 @@ def unfold_pem(text: str) -> str:
     if "\n" in text.strip():
         return text
     parts = text.strip().split("-----")
-    found = []
+    lines = []
     for part in parts:
         stripped = part.strip()
         if stripped.startswith(("BEGIN ", "END ")):
-            found.append(f"-----{stripped}-----")
+            lines.append(f"-----{stripped}-----")
         elif stripped:
-            found += stripped.split()
-    return "\n".join(found) + "\n"
+            lines += stripped.split()
+    return "\n".join(lines) + "\n"
 
 
 @contextmanager

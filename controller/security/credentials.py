@@ -51,9 +51,9 @@ class Credentials:
     def find(self, mechanism: str, name: str, is_token: bool) -> Credential | None:
         """The credential of a user, or of the delegation token with this id; None where there is none."""
         if not is_token and self._file is not None:
-            found = self._file.value().get((name, mechanism))
-            if found is not None:
-                return found
+            credential = self._file.value().get((name, mechanism))
+            if credential is not None:
+                return credential
         state = self._state()
         if state is None:
             return None
@@ -87,7 +87,7 @@ def parse_credentials(data: bytes) -> ByUser:
     """
     from controller.security.scram_arguments import ScramArgumentError, scram_record
 
-    found = {}
+    credentials = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -100,5 +100,5 @@ def parse_credentials(data: bytes) -> ByUser:
                 "the password"
             ) from None
         credential = Credential(record.salt, record.stored_key, record.server_key, record.iterations)
-        found[record.name, MECHANISMS[record.mechanism]] = credential
-    return found
+        credentials[record.name, MECHANISMS[record.mechanism]] = credential
+    return credentials

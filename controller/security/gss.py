@@ -89,9 +89,11 @@ def gss_client(values: ListenerValues, module: Module) -> Callable[[], GssClient
     def credentials() -> Any:
         """Those of now: the library fetches a new ticket when the present one is half over."""
         name = None if principal is None else gssapi.Name(principal, gssapi.NameType.kerberos_principal)
-        found = gssapi.Credentials(usage="initiate", name=name, mechs=[gssapi.MechType.kerberos], store=store or None)
-        found.inquire(lifetime=True)  # fetches it
-        return found
+        acquired = gssapi.Credentials(
+            usage="initiate", name=name, mechs=[gssapi.MechType.kerberos], store=store or None
+        )
+        acquired.inquire(lifetime=True)  # fetches it
+        return acquired
 
     try:
         credentials()
@@ -136,9 +138,9 @@ class GssServer:
 
     def _answer(self, token: bytes) -> bytes:
         if not self._context.complete:
-            found: bytes = self._context.step(token) or b""
-            if found or not self._context.complete:
-                return found
+            answer: bytes = self._context.step(token) or b""
+            if answer or not self._context.complete:
+                return answer
             return self._offer()
         if not self._is_offered:
             return self._offer()

@@ -85,8 +85,8 @@ class Security:
 
     def certificates(self) -> list[tuple[str, str, int]]:
         """The certificates in use: listener, file, and when the first of the chain expires, in s since 1970."""
-        found = ((name, contexts.certificate()) for name, contexts in self._contexts.items())
-        return [(name, *certificate) for name, certificate in found if certificate is not None]
+        by_listener = ((name, contexts.certificate()) for name, contexts in self._contexts.items())
+        return [(name, *certificate) for name, certificate in by_listener if certificate is not None]
 
     def close(self) -> None:
         """End what fetches keys and tokens."""

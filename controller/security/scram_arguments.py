@@ -44,15 +44,15 @@ def _components(text: str) -> dict[str, str]:
     parts = text.split(",")
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
-    found = {}
+    components = {}
     for part in parts:
         key, equals, value = part.partition("=")
         if not equals:
             raise ScramArgumentError(f"No equals sign found in SCRAM component: {part}")
         if len(value) >= 2 and value.startswith('"') and value.endswith('"'):
             value = value[1:-1]
-        found[key] = value
-    return found
+        components[key] = value
+    return components
 
 
 def _record(mechanism: str, given: dict[str, str], draw: Callable[[int], int]) -> UserScramCredentialRecord:

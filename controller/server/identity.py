@@ -29,11 +29,11 @@ class Identity:
     ) -> None:
         """directory, directories: absolute; time_s: for a new file. Raises StorageError."""
         self.directory = directory
-        found = {path: read_meta_properties(files, path) for path in sorted({directory, *directories})}
-        values = check_directories(files, found, directory, node_id)
+        identities = {path: read_meta_properties(files, path) for path in sorted({directory, *directories})}
+        values = check_directories(files, identities, directory, node_id)
         self.lock = DirectoryLock(files, self.directory)
         if values.directory_id is None:
-            values = values._replace(directory_id=new_directory_id(rng.getrandbits, found))
+            values = values._replace(directory_id=new_directory_id(rng.getrandbits, identities))
             write_meta_properties(files, self.directory, values, time_s)
         assert values.cluster_id is not None
         assert values.directory_id is not None

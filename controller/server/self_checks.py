@@ -53,8 +53,8 @@ class Space(NamedTuple):
 
 def space_of(directory: str) -> Space:
     """The space that this process may still use. Raises OSError."""
-    found = os.statvfs(directory)
-    return Space(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize)
+    status = os.statvfs(directory)
+    return Space(status.f_bavail * status.f_frsize, status.f_blocks * status.f_frsize)
 
 
 class SelfChecks:

@@ -333,10 +333,10 @@ async def serve(config: NodeConfig, log: Log) -> int:
     _collect_rarely(loop)
 
     def certificates() -> Iterator[Certificate]:
-        yield from (Certificate(*found) for found in security.certificates())
+        yield from (Certificate(*certificate) for certificate in security.certificates())
         for key, port in (("kraft.http.listener", http), ("kraft.grpc.listener", grpc)):
-            if port is not None and (found := port.certificate()) is not None:
-                yield Certificate(key, *found)
+            if port is not None and (certificate := port.certificate()) is not None:
+                yield Certificate(key, *certificate)
 
     self_checks = SelfChecks(node, log, identity.directory, wall_ms=wall_clock_ms, certificates=certificates)
     self_checks.start()

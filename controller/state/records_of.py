@@ -100,10 +100,10 @@ def register_broker_record(broker: Broker, metadata_version: int) -> RegisterBro
 
 
 def controllers(view: View) -> Iterator[Found]:
-    found = sorted(view.tables["controllers"].items())
-    if found and view.metadata_version < CONTROLLER_REGISTRATION:
+    registrations = sorted(view.tables["controllers"].items())
+    if registrations and view.metadata_version < CONTROLLER_REGISTRATION:
         raise UnwritableMetadataError(view.metadata_version, "controller registration data")
-    for _, controller in found:
+    for _, controller in registrations:
         record = RegisterControllerRecord(
             controller_id=controller.controller_id,
             incarnation_id=controller.incarnation_id,

@@ -68,7 +68,7 @@ def _chunks(view: View, records_max: int) -> Iterator[list[Encoded | bytes]]:
 
 
 def _one_by_one(view: View, sections: Iterable[Section], records_max: int) -> Iterator[list[Encoded | bytes]]:
-    records = (found for section in sections for found in section(view))
+    records = (encoded for section in sections for encoded in section(view))
     while chunk := [encode_record(record, version) for record, version in islice(records, records_max)]:
         yield [*chunk]
 

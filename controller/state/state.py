@@ -147,13 +147,13 @@ class State:
         Left out is what this node alone keeps, or what a snapshot loses: the offsets of registrations, the broker that
         got the last producer ids, and the counts of elections.
         """
-        found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _LOCAL}
-        found["topics"] = {
+        tables: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _LOCAL}
+        tables["topics"] = {
             topic.topic_id: (topic.name, dict(self.partitions.of_topic(topic))) for topic in self.topics.values()
         }
-        found["producer_ids"] = {key: value.next_id for key, value in self.producer_ids.items()}
-        found["similar_names"] = {name: sorted(names) for name, names in self.similar_names.items()}
-        return found
+        tables["producer_ids"] = {key: value.next_id for key, value in self.producer_ids.items()}
+        tables["similar_names"] = {name: sorted(names) for name, names in self.similar_names.items()}
+        return tables
 
     def digest(self) -> str:
         """A hash of `contents`, equal on every node and in every run."""

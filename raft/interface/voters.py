@@ -106,11 +106,11 @@ def endpoint_of(endpoints: Iterable[Endpoint], listener: str) -> Endpoint | None
 
 def read_endpoints(items: Iterable[object]) -> tuple[Endpoint, ...]:
     """The endpoints in a message, from `name`, `host` and `port` of each item; a later item with the same name wins."""
-    found = {}
+    endpoints = {}
     for item in items:
         name = item.name.upper()  # type: ignore[attr-defined]
-        found[name] = Endpoint(name, item.host, item.port)  # type: ignore[attr-defined]
-    return tuple(found.values())
+        endpoints[name] = Endpoint(name, item.host, item.port)  # type: ignore[attr-defined]
+    return tuple(endpoints.values())
 
 
 def write_endpoints(item: Callable[..., T], endpoints: Iterable[Endpoint]) -> tuple[T, ...]:
@@ -161,17 +161,17 @@ def control_values(data: bytes, batch: Batch) -> list[tuple[int, VoterSet | int]
     Records of other types, known or not, are skipped. Raises CorruptBatch where the batch, or a record that is not
     skipped, cannot be decoded.
     """
-    found: list[tuple[int, VoterSet | int]] = []
+    values: list[tuple[int, VoterSet | int]] = []
     for record in records_of(data, batch):
         try:
             if control_type(record.key) not in {KRAFT_VERSION, KRAFT_VOTERS}:
                 continue
             _, message = decode_control(record.key, record.value)
             is_version = isinstance(message, KRaftVersionRecord)
-            found.append((record.offset, read_kraft_version(message) if is_version else read_voters(message)))
+            values.append((record.offset, read_kraft_version(message) if is_version else read_voters(message)))
         except (DecodeError, ValueError) as error:
             raise CorruptBatch(batch.base_offset, batch.position, f"control record {record.offset}: {error}") from None
-    return found
+    return values
 
 
 class History(Generic[T]):

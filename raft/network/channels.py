@@ -57,8 +57,8 @@ class Channels:
 
     def failures(self) -> dict[int, tuple[str, float]]:
         """Peer -> its address and why no connection can be made to it, and since when (s, of the loop's time)."""
-        found = {peer: channel.failure for peer, channel in sorted(self._channels.items())}
-        return {peer: failure for peer, failure in found.items() if failure is not None}
+        by_peer = {peer: channel.failure for peer, channel in sorted(self._channels.items())}
+        return {peer: failure for peer, failure in by_peer.items() if failure is not None}
 
     def address_of(self, peer: int) -> str:
         """`host:port` that the requests to a peer go to; empty for a peer that nothing was sent to."""

@@ -81,7 +81,7 @@ class SignedTokens:
             reason = f"sasl.oauthbearer.jwks.endpoint.url has no key for {algorithm} that fits it"
         for key in candidates:
             try:
-                found = verifier.decode_complete(
+                decoded = verifier.decode_complete(
                     token, key, algorithms=[algorithm], options={"enforce_minimum_key_length": True}
                 )
             except jwt.InvalidKeyError:
@@ -89,7 +89,7 @@ class SignedTokens:
                 continue
             except jwt.PyJWTError:
                 continue
-            payload: bytes = found["payload"]
+            payload: bytes = decoded["payload"]
             return payload
         raise TokenRefused(reason)
 
@@ -121,10 +121,10 @@ class SignedTokens:
         return Verified(name.strip(), expires_s * 1000)
 
 
-def _check_audience(found: Any, wanted: frozenset[str] | None) -> None:
+def _check_audience(claim: Any, wanted: frozenset[str] | None) -> None:
     if wanted is None:
         return
-    audiences = [found] if isinstance(found, str) else found
+    audiences = [claim] if isinstance(claim, str) else claim
     if audiences is None:
         if wanted:
             raise TokenRefused("it has no audience, which sasl.oauthbearer.expected.audience demands")
@@ -138,8 +138,8 @@ def _check_audience(found: Any, wanted: frozenset[str] | None) -> None:
         )
 
 
-def _check_scopes(found: Any, name: str) -> None:
-    scopes = [found] if isinstance(found, str) else found if isinstance(found, list) else []
+def _check_scopes(claim: Any, name: str) -> None:
+    scopes = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
     texts = [scope.strip() for scope in scopes if isinstance(scope, str)]
     if len(texts) != len(scopes) or not all(texts) or len(set(texts)) != len(texts):
         raise TokenRefused(f"claim {name} (sasl.oauthbearer.scope.claim.name) is empty, no text, or has a scope twice")
@@ -212,21 +212,21 @@ def read_json(data: bytes, what: str) -> dict[str, Any]:
     """A JSON object without a name that stands twice. Raises TokenRefused."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        members = dict(pairs)
+        if len(members) != len(pairs):
             raise ValueError
-        return found
+        return members
 
     def constant(_text: str) -> NoReturn:
         raise ValueError
 
     try:
-        found = json.loads(data, object_pairs_hook=unique, parse_constant=constant)
+        value = json.loads(data, object_pairs_hook=unique, parse_constant=constant)
     except (ValueError, RecursionError):
         raise TokenRefused(f"{what} are no JSON object, or have a name twice") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise TokenRefused(f"{what} are no JSON object")
-    return found
+    return value
 
 
 def _number(claims: dict[str, Any], name: str) -> float | None:

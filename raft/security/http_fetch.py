@@ -65,14 +65,14 @@ def fetch(
 
 def _read(response: Any, shown: str, deadline: float) -> bytes:
     """The whole body. Raises FetchFailed."""
-    found = bytearray()
+    body = bytearray()
     while part := response.read1(BYTES_MAX):
-        found += part
-        if len(found) > BYTES_MAX:
+        body += part
+        if len(body) > BYTES_MAX:
             raise FetchFailed(f"{shown} answers with more than {BYTES_MAX} bytes")
         if time.monotonic() > deadline:
             raise FetchFailed(f"{shown} answers too slowly")
-    return bytes(found)
+    return bytes(body)
 
 
 def context_of(options: Mapping[str, str]) -> ssl.SSLContext:
@@ -93,8 +93,8 @@ def context_of(options: Mapping[str, str]) -> ssl.SSLContext:
     elif kind == "PEM":
         text = read_bounded(path).decode("latin-1")
     else:
-        found = trusted_certificates(read_bounded(path), path, options.get("ssl.truststore.password"))
-        text = b"".join(pem("CERTIFICATE", each) for each in found).decode()
+        certificates = trusted_certificates(read_bounded(path), path, options.get("ssl.truststore.password"))
+        text = b"".join(pem("CERTIFICATE", each) for each in certificates).decode()
     try:
         context.load_verify_locations(cadata=text.encode("ascii", "replace").decode())
     except (ssl.SSLError, ValueError):

@@ -58,9 +58,9 @@ class KeySet:
         import jwt
 
         algorithm = ALGORITHMS[header["alg"]]
-        found: list[Any] = []
+        keys: list[Any] = []
         for position, key in enumerate(self._keys):
-            if len(found) >= TRIED_MAX or not _fits(key, algorithm, header):
+            if len(keys) >= TRIED_MAX or not _fits(key, algorithm, header):
                 continue
             made = (position, header["alg"])
             if made not in self._made:
@@ -69,8 +69,8 @@ class KeySet:
                 except (jwt.PyJWTError, ValueError, TypeError):
                     self._made[made] = None
             if self._made[made] is not None:
-                found.append(self._made[made])
-        return found
+                keys.append(self._made[made])
+        return keys
 
 
 def _fits(key: Mapping[str, Any], algorithm: Algorithm, header: Mapping[str, Any]) -> bool:
@@ -87,8 +87,8 @@ def _fits(key: Mapping[str, Any], algorithm: Algorithm, header: Mapping[str, Any
 def parse_key_set(data: bytes) -> KeySet:
     """Raises ValueError, with nothing of the content."""
     try:
-        found = json.loads(data)
-        keys = found["keys"]
+        tree = json.loads(data)
+        keys = tree["keys"]
         known = [key for key in keys[: KEYS_MAX + 1] if isinstance(key, dict) and key.get("kty") in _MEMBERS]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("it is no JSON Web Key Set: a JSON object with an array 'keys'") from None

@@ -35,10 +35,10 @@ def key_pair(data: bytes, path: str, kind: str, password: str, key_password: str
             raise FileError(f"{path} holds no private key")
         key, chain = keys[0]
         return KeyPair(pem("PRIVATE KEY", key) + b"".join(pem("CERTIFICATE", each) for each in chain), None)
-    found, certificates = read_pkcs12(data, path, password)
-    if found is None:
+    private_key, certificates = read_pkcs12(data, path, password)
+    if private_key is None:
         raise FileError(f"{path} holds no private key")
-    return KeyPair(pem("PRIVATE KEY", found) + b"".join(pem("CERTIFICATE", each) for each in certificates), None)
+    return KeyPair(pem("PRIVATE KEY", private_key) + b"".join(pem("CERTIFICATE", each) for each in certificates), None)
 
 
 def trusted_certificates(data: bytes, path: str, password: str | None) -> list[bytes]:
@@ -69,12 +69,12 @@ def read_pkcs12(data: bytes, path: str, password: str | None) -> tuple[bytes | N
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except ValueError:
         raise FileError(f"{path} cannot be opened: the password is wrong or the file is damaged") from None
-    found = [store.cert.certificate] if store.cert is not None else []
-    found += [each.certificate for each in store.additional_certs]
+    certificates = [store.cert.certificate] if store.cert is not None else []
+    certificates += [each.certificate for each in store.additional_certs]
     key = None
     if store.key is not None:
         key = store.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-    return key, [certificate.public_bytes(Encoding.DER) for certificate in found]
+    return key, [certificate.public_bytes(Encoding.DER) for certificate in certificates]
 
 
 def read_jks(
@@ -116,11 +116,11 @@ class _Reader:
         self._data, self._path, self._at = data, path, 0
 
     def _take(self, size: int) -> bytes:
-        found = self._data[self._at : self._at + size]
-        if len(found) != size:
+        part = self._data[self._at : self._at + size]
+        if len(part) != size:
             raise FileError(f"{self._path} is cut off")
         self._at += size
-        return found
+        return part
 
     def skip(self, size: int) -> None:
         self._take(size)

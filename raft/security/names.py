@@ -48,9 +48,9 @@ def expires_s(certificate: bytes) -> int:
 def chain_expires_s(pem: bytes) -> int | None:
     """The first end of the validity of the certificates in a PEM; None without one that can be read."""
     ends = []
-    for found in _CERTIFICATE.finditer(pem):
+    for match in _CERTIFICATE.finditer(pem):
         try:
-            ends.append(expires_s(a2b_base64(found[1])))
+            ends.append(expires_s(a2b_base64(match[1])))
         except ValueError:  # OpenSSL has loaded it, so it is of no use to report it here
             continue
     return min(ends, default=None)

@@ -99,13 +99,13 @@ class LogView:
         """Where `epoch` ends in this log, or else the newest earlier epoch of this log (KIP-101, KIP-279)."""
         place = bisect_right(self.epochs, epoch, key=lambda entry: entry[0])
         if place == len(self.epochs):
-            found = EpochEnd(self.end, self.last_epoch)
+            end = EpochEnd(self.end, self.last_epoch)
         else:
-            found = EpochEnd(self.epochs[place][1], self.epochs[place - 1][0] if place else epoch)
-        if self.snapshots and found == (self.snapshots[0].id.end_offset, epoch):
+            end = EpochEnd(self.epochs[place][1], self.epochs[place - 1][0] if place else epoch)
+        if self.snapshots and end == (self.snapshots[0].id.end_offset, epoch):
             # Before the oldest epoch of the log is only the snapshot that the log starts from.
             return EpochEnd(*self.snapshots[0].id)
-        return found
+        return end
 
     def validate(self, offset: int, epoch: int) -> EpochEnd | SnapshotId | None:
         """Whether a log that ends at `offset`, with a last record of `epoch`, is a prefix of this one.
@@ -224,6 +224,7 @@ class LogView:
         # Flushes that are still under way cover nothing of the part that is removed.
         self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)
         self.durable_end = min(self.durable_end, end_offset)
+        assert self.durable_end <= self.end, f"{self.durable_end} is on disk of a log that was cut at {self.end}"
         count = len(self.epochs)
         while self.epochs and self.epochs[-1][1] >= end_offset:
             self.epochs.pop()

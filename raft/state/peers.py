@@ -100,9 +100,9 @@ class Peers:
             return None
         first = rng.randrange(count)
         for place in range(first, first + count):
-            found = self.bootstrap[place % count]
-            if self.is_ready(found[0], now_ms):
-                return found
+            server = self.bootstrap[place % count]
+            if self.is_ready(server[0], now_ms):
+                return server
         return None
 
     def next_ms(self, now_ms: int) -> int:

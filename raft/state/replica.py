@@ -208,12 +208,14 @@ class Replica:
         """
         old = getattr(self, "role", None)
         check_change(old, role)
+        assert role.epoch >= self.log.last_epoch, f"{role}, and the log has records of epoch {self.log.last_epoch}"
         self.role = role
         if isinstance(role, (Leader, Resigned)):
             self.high_watermark = None
         if not keep_requests:
             self.peers.reset()
         self._save(role)
+        assert self._saved_as[:3] == (role.epoch, role.leader_id, role.voted), f"{role}, and {self._saved_as} is saved"
         if old is not None:
             self.note(
                 "role_changed",
@@ -324,8 +326,8 @@ class Replica:
         if self.config.bootstrap_servers:
             return [(-2 - place, endpoint) for place, endpoint in enumerate(self.config.bootstrap_servers)]
         others = (voter_id for voter_id in self.static_voters.ids if voter_id != self.key.id)
-        found = ((other, endpoint_of(self.static_voters.endpoints(other), self.config.listener)) for other in others)
-        return [(other, endpoint) for other, endpoint in found if endpoint is not None]
+        servers = ((other, endpoint_of(self.static_voters.endpoints(other), self.config.listener)) for other in others)
+        return [(other, endpoint) for other, endpoint in servers if endpoint is not None]
 
     # Notifying the state machine
 

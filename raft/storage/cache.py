@@ -77,15 +77,15 @@ class TailCache:
         if not self.first_offset <= offset < self.end_offset:
             return None
         at = bisect_right(self._bases, offset, self._first) - 1
-        found: list[Chunk] = []
+        chunks: list[Chunk] = []
         have = 0
-        while at < len(self._bases) and self._bases[at] < end_offset and (have < bytes_max or not found):
+        while at < len(self._bases) and self._bases[at] < end_offset and (have < bytes_max or not chunks):
             base = self._bases[at]
             data = self._chunks[at]
             at += 1
-            found.append(Chunk(base, self._bases[at] if at < len(self._bases) else self.end_offset, data))
+            chunks.append(Chunk(base, self._bases[at] if at < len(self._bases) else self.end_offset, data))
             have += len(data)
-        return found
+        return chunks
 
     def _drop_first(self) -> None:
         self.bytes_held -= len(self._chunks[self._first]) + _CHUNK_OVERHEAD

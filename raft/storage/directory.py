@@ -36,8 +36,8 @@ def list_contents(files: Files, directory: str) -> Contents:
     """The files of a directory by kind; files with other names are ignored."""
     names = files.list(directory)
     segments = sorted(offset for name in names if (offset := segment_offset(name, LOG)) is not None)
-    snapshots = [found for name in names if (found := snapshot_id(name)) is not None]
-    snapshots.sort(key=lambda found: (found[1], found[0]))
+    snapshots = [snapshot for name in names if (snapshot := snapshot_id(name)) is not None]
+    snapshots.sort(key=lambda snapshot: (snapshot[1], snapshot[0]))
     orphans = [
         name
         for name in names

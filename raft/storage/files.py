@@ -186,8 +186,8 @@ class OsFiles:
                 raise
             # A stock node that stopped may have removed the file between our open and our lock: then it is not the file
             # that the next one would lock.
-            found = os.fstat(handle)
-            inode = (found.st_dev, found.st_ino)
+            status = os.fstat(handle)
+            inode = (status.st_dev, status.st_ino)
             if _inode(path) == inode:
                 _give_to_owner(path, handle)
                 _LOCKED.add(inode)
@@ -196,8 +196,8 @@ class OsFiles:
         return None
 
     def unlock(self, path: str, handle: int) -> None:  # noqa: ARG002 - a simulated disk needs the path
-        found = os.fstat(handle)
-        _LOCKED.discard((found.st_dev, found.st_ino))
+        status = os.fstat(handle)
+        _LOCKED.discard((status.st_dev, status.st_ino))
         os.close(handle)
 
 
@@ -210,10 +210,10 @@ def _give_to_owner(path: str, handle: int) -> None:
 
 def _inode(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def read_whole(files: Files, path: str, bytes_max: int = 1 << 20) -> bytes:

@@ -263,7 +263,9 @@ class MetadataLog:
             del self.epochs[0]
         if self.epochs and self.epochs[0][1] < offset:
             self.epochs[0] = (self.epochs[0][0], offset)
-        self.control_offsets[:] = [found for found in self.control_offsets if found >= offset]
+        self.control_offsets[:] = [
+            control_offset for control_offset in self.control_offsets if control_offset >= offset
+        ]
 
     def _point(self, number: int, handle: int | None, *, names_changed: bool) -> LogPoint:
         return LogPoint(number, handle, names_changed, self.end_offset, self.size)

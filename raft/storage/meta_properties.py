@@ -48,25 +48,25 @@ def meta_properties_text(values: MetaProperties, time_s: int) -> bytes:
 def parse_meta_properties(text: bytes) -> MetaProperties:
     """The values in the file; raises ValueError if its version requires others."""
     try:
-        found = parse_properties(text)
+        properties = parse_properties(text)
     except PropertiesError as error:
         raise ValueError(str(error)) from None
-    version = _number(found, "version") if "version" in found else 0
+    version = _number(properties, "version") if "version" in properties else 0
     if version not in {0, 1}:
         raise ValueError(f"version is {version}, only 0 and 1 are read")
     name = "broker.id" if version == 0 else "node.id"
-    cluster_id = found.get("cluster.id")
+    cluster_id = properties.get("cluster.id")
     if version == 1:
         for key in (name, "cluster.id"):
-            if key not in found:
+            if key not in properties:
                 raise ValueError(f"{key} is missing")
     directory_id = None
-    if "directory.id" in found:
+    if "directory.id" in properties:
         try:
-            directory_id = parse_uuid(found["directory.id"])
+            directory_id = parse_uuid(properties["directory.id"])
         except ValueError as error:
             raise ValueError(f"directory.id: {error}") from None
-    return MetaProperties(version, cluster_id, _number(found, name) if name in found else None, directory_id)
+    return MetaProperties(version, cluster_id, _number(properties, name) if name in properties else None, directory_id)
 
 
 def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
@@ -132,9 +132,13 @@ def new_directory_id(draw: Callable[[int], int], taken: Mapping[str, MetaPropert
     """A directory id: 128 bits of `draw(128)`, none that Kafka reserves, none that begins with `-`, none in `taken`."""
     used = {values.directory_id for values in taken.values() if values is not None}
     while True:
-        found = draw(128).to_bytes(16, "big")
-        if found[0] & 0xFC != _FIRST_BYTE_OF_HYPHEN and not is_reserved(found) and found not in used:
-            return found
+        directory_id = draw(128).to_bytes(16, "big")
+        if (
+            directory_id[0] & 0xFC != _FIRST_BYTE_OF_HYPHEN
+            and not is_reserved(directory_id)
+            and directory_id not in used
+        ):
+            return directory_id
 
 
 def _check_ids(formatted: Mapping[str, MetaProperties], node_id: int) -> None:
@@ -168,8 +172,8 @@ def _check_ids(formatted: Mapping[str, MetaProperties], node_id: int) -> None:
         seen[values.directory_id] = directory
 
 
-def _number(found: Mapping[str, str], key: str) -> int:
-    text = found[key]
+def _number(properties: Mapping[str, str], key: str) -> int:
+    text = properties[key]
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or not -(1 << 31) <= int(text) < 1 << 31:
         raise ValueError(f"{key} is {text[:20]!r}, not a number")

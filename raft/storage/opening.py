@@ -127,17 +127,17 @@ def _heal_epochs(files: Files, directory: str, log: MetadataLog, notes: Notes) -
     path = f"{directory}/{EPOCH_CHECKPOINT}"
     text = epochs_text(log.epochs)
     try:
-        found = read_whole(files, path)
+        stored = read_whole(files, path)
     except FileNotFoundError:
-        found = b""
-    if found == text or not (found or log.epochs):
+        stored = b""
+    if stored == text or not (stored or log.epochs):
         return
     try:
         # An epoch that began at the end of the log, and has no record, is dropped without a note.
-        is_other = [entry for entry in parse_epochs(found) if entry[1] < log.end_offset] != log.epochs
+        is_other = [entry for entry in parse_epochs(stored) if entry[1] < log.end_offset] != log.epochs
     except ValueError:
         is_other = True
-    if found and is_other:
+    if stored and is_other:
         notes.append(("epoch_checkpoint_healed", {"file": path, "entries": len(log.epochs)}))
     replace_file(files, path, text)
 

@@ -193,7 +193,7 @@ class LogRecovery:
         self._walker.epoch = self.epoch
 
     def _read_indexes(self, known: SegmentPrefix) -> tuple[bytes, bytes] | None:
-        found = []
+        indexes = []
         for suffix, size, crc in (
             (OFFSET_INDEX, known.offsets_size, known.offsets_crc),
             (TIME_INDEX, known.times_size, known.times_crc),
@@ -205,12 +205,12 @@ class LogRecovery:
             try:
                 if crc_of_file(self.files, handle, 0, size) != crc:
                     return None
-                found.append(self.files.read(handle, 0, size))
+                indexes.append(self.files.read(handle, 0, size))
             finally:
                 self.files.close(handle)
-        if not is_sound(known.base_offset, known.end_offset, known.position, found[0], found[1]):
+        if not is_sound(known.base_offset, known.end_offset, known.position, indexes[0], indexes[1]):
             return None
-        return found[0], found[1]
+        return indexes[0], indexes[1]
 
     def _check_fault(self, segment: Segment, fault: Fault, *, is_last: bool) -> None:
         """Raise CorruptLog, unless the fault is the torn tail of the log and no committed batch is after it."""

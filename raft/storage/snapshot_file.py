@@ -194,11 +194,11 @@ def _first_record(data: bytes, batch: Batch, path: str) -> Record | None:
     if not batch.is_control:
         return None
     try:
-        found = records_of(data, batch)
-        if found:
-            control_type(found[0].key)
+        records = records_of(data, batch)
+        if records:
+            control_type(records[0].key)
     except CorruptBatch as error:
         raise CorruptSnapshot(path, error.position, error.reason) from None
     except DecodeError as error:
         raise CorruptSnapshot(path, batch.position, str(error)) from None
-    return found[0] if found else None
+    return records[0] if records else None

@@ -155,9 +155,9 @@ class SnapshotStore:
             self._forget_download(snapshot)
 
     def _forget_download(self, snapshot: SnapshotId) -> None:
-        found = self._downloads.pop(snapshot, None)
-        if found is not None:
-            path, handle = found
+        download = self._downloads.pop(snapshot, None)
+        if download is not None:
+            path, handle = download
             self.files.close(handle)
             self.files.remove(path)
 

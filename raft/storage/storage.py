@@ -86,7 +86,7 @@ class Storage:
         self._commit = GroupCommit(files, directory, self._queue, self._on_flushed)
         self._prefix = PrefixKeeper(files, directory, self._queue, self.log, opened.committed)
         self._snapshots = SnapshotStore(files, directory, self._queue, on_input, on_note)
-        self._snapshots.sizes = {found.id: found.size for found in opened.recovered.snapshots}
+        self._snapshots.sizes = {snapshot.id: snapshot.size for snapshot in opened.recovered.snapshots}
         self._epochs: tuple[tuple[int, int], ...] | None = None  # to be saved
         self._doomed: list[tuple[int, str]] = []  # when to unlink what
         self._closed = False

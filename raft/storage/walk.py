@@ -168,9 +168,9 @@ def next_intact(files: Files, handle: int, position: int, offset: int) -> Head |
     while position + HEADER_BYTES <= end:
         window = files.read(handle, position, min(WINDOW_BYTES, end - position))
         for match in _MAGIC.finditer(window):
-            found = _intact_at(files, handle, position + match.start() - _MAGIC_AT, end)
-            if found is not None and found.base_offset >= offset:
-                return found
+            head = _intact_at(files, handle, position + match.start() - _MAGIC_AT, end)
+            if head is not None and head.base_offset >= offset:
+                return head
         position += max(len(window) - HEADER_BYTES, 1)
     return None
 

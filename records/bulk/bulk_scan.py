@@ -60,8 +60,8 @@ def scan(data: bytes, batch: Batch, *, rows_min: int = ROWS_MIN, is_lazy: bool =
 
 
 def _one_by_one(body: bytes, position: int, end: int, batch: Batch) -> list[Single]:
-    found = read_records(body, position, end, batch, batch.record_count)
-    return [Single(record.offset, _value(batch, record.offset, record.value)) for record in found]
+    records = read_records(body, position, end, batch, batch.record_count)
+    return [Single(record.offset, _value(batch, record.offset, record.value)) for record in records]
 
 
 def _in_turn(body: bytes, position: int, end: int, batch: Batch) -> Iterator[Single]:
@@ -135,7 +135,7 @@ def _group_by_layout(body: bytes, heads: NDArray[np.int64], batch: Batch, rows_m
     layouts = sizes * 8 + widths
     order = np.argsort(layouts, kind="stable")
     cuts = np.flatnonzero(np.diff(layouts[order])) + 1
-    found: dict[object, tuple[Shape | TopicShape, list[NDArray[np.int64]], list[NDArray[np.uint8]]]] = {}
+    by_layout: dict[object, tuple[Shape | TopicShape, list[NDArray[np.int64]], list[NDArray[np.uint8]]]] = {}
     for members in np.split(order, cuts):
         if len(members) < min(rows_min, 4):
             continue
@@ -146,7 +146,7 @@ def _group_by_layout(body: bytes, heads: NDArray[np.int64], batch: Batch, rows_m
             rows = as_strided(view, (len(view) - size + 1, size), (1, 1))[heads[members]]
         start, framed = _framing(rows, members, width)
         values, members = _only(framed, rows[:, start:-1], members)
-        while len(members) and len(found) < SHAPES_MAX:
+        while len(members) and len(by_layout) < SHAPES_MAX:
             template = values[0].tobytes()
             shape = shape_of(template) or topic_shape_of(template)
             if shape is None:
@@ -156,11 +156,11 @@ def _group_by_layout(body: bytes, heads: NDArray[np.int64], batch: Batch, rows_m
             alike = shape.matches(values, template)
             mine, indices = _only(alike, values, members)
             mine, indices = _only(shape.says_all(mine), mine, indices)
-            entry = found.setdefault(shape.key, (shape, [], []))
+            entry = by_layout.setdefault(shape.key, (shape, [], []))
             entry[1].append(indices)
             entry[2].append(mine)
             values, members = _only(~alike, values, members)
-    groups = [Group(shape, _join(indices), _join(values)) for shape, indices, values in found.values()]
+    groups = [Group(shape, _join(indices), _join(values)) for shape, indices, values in by_layout.values()]
     return [group for group in groups if len(group.indices) >= rows_min]
 
 

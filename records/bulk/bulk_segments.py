@@ -84,10 +84,10 @@ def segments(batch: Batch, groups: list[Group], loose: dict[int, Single], rows_m
             elif after > first:
                 singles += _singles(batch, group, first, after)
         singles.sort(key=lambda single: single.offset)
-        assert len(singles) + sum(len(found) for _, found in columns) == end - start
-        yield from (found for of_topics, found in columns if of_topics)
+        assert len(singles) + sum(len(part) for _, part in columns) == end - start
+        yield from (part for of_topics, part in columns if of_topics)
         yield from (single for single in singles if _kind(single.value) == "topic")
-        yield from (found for of_topics, found in columns if not of_topics)
+        yield from (part for of_topics, part in columns if not of_topics)
         yield from (single for single in singles if _kind(single.value) != "topic")
 
 
@@ -109,10 +109,10 @@ def _singles(batch: Batch, group: Group, first: int, after: int) -> list[Single]
 
 
 def _all_single(batch: Batch, groups: list[Group], loose: dict[int, Single]) -> list[Single]:
-    found = list(loose.values())
+    singles = list(loose.values())
     for group in groups:
-        found += _singles(batch, group, 0, len(group.indices))
-    return sorted(found, key=lambda single: single.offset)
+        singles += _singles(batch, group, 0, len(group.indices))
+    return sorted(singles, key=lambda single: single.offset)
 
 
 def _repeats(groups: list[Group], loose: dict[int, Single]) -> list[int]:

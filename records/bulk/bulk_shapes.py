@@ -116,12 +116,12 @@ class Shape:
 
     def says_all(self, values: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which of the matching values change every field that they have; the others are for the scalar decoder."""
-        found = np.ones(len(values), bool)
+        is_said = np.ones(len(values), bool)
         if self.record is PartitionChangeRecord:
             for name, position, code, count in self.fields:
                 if count is None and name in _NO_CHANGE:
-                    found &= _column(values, position, code, None) != _NO_CHANGE[name]
-        return found
+                    is_said &= _column(values, position, code, None) != _NO_CHANGE[name]
+        return is_said
 
     def columns(self, values: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Columns:
         """The fields of matching values."""
@@ -133,10 +133,10 @@ class Shape:
 
 def rows_equal(rows: NDArray[np.uint8], wanted: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which rows, of a few bytes each, are equal to `wanted`: one row for all of them, or one for each."""
-    found = np.asarray(rows[:, 0] == wanted[..., 0])
+    is_equal = np.asarray(rows[:, 0] == wanted[..., 0])
     for place in range(1, rows.shape[1]):  # numpy is slow in reducing short rows
-        found &= rows[:, place] == wanted[..., place]
-    return found
+        is_equal &= rows[:, place] == wanted[..., place]
+    return is_equal
 
 
 class TopicShape:
@@ -153,9 +153,9 @@ class TopicShape:
 
     def matches(self, values: NDArray[np.uint8], template: bytes) -> NDArray[np.bool_]:
         head = np.frombuffer(template[: self.name_start], np.uint8)
-        found = np.asarray((values[:, : self.name_start] == head).all(axis=1))
-        found &= values[:, -1] == 0
-        return found
+        is_match = np.asarray((values[:, : self.name_start] == head).all(axis=1))
+        is_match &= values[:, -1] == 0
+        return is_match
 
     def says_all(self, values: NDArray[np.uint8]) -> NDArray[np.bool_]:
         return np.asarray((values[:, self.name_start : self.name_end] < 128).all(axis=1))

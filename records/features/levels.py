@@ -228,16 +228,16 @@ def find_metadata_version(text: str, unstable: bool = False, release: Release = 
     """
     parts = text.rstrip(".").split(".")
     name = text if len(parts) <= 2 else ".".join(parts[:2])
-    found = None
+    newest = None
     known = [version for version in METADATA_VERSIONS if version.level <= release.latest(unstable)]
     for version in known:
         is_of_release = version.release == name and version.level <= release.latest_production
         if version.name == name or is_of_release:
-            found = version
-    if found is None:
+            newest = version
+    if newest is None:
         names = ", ".join(version.name for version in known)
         raise ValueError(f"Unknown metadata.version '{text}'. Supported metadata.version are: {names}")
-    return found
+    return newest
 
 
 def changes_metadata_between(high: int, low: int) -> bool:
@@ -273,10 +273,10 @@ def check_needs(name: str, level: int, levels: Mapping[str, int], release: Relea
 
 def supported_features(unstable: bool = False, release: Release = CURRENT) -> dict[str, Range]:
     """Name -> least and greatest supported level. unstable: include levels that are not for production yet."""
-    found = {METADATA_VERSION: (MINIMUM, release.latest(unstable))}
+    ranges = {METADATA_VERSION: (MINIMUM, release.latest(unstable))}
     for feature in release.features:
-        found[feature.name] = (0, feature.latest_testing if unstable else feature.latest_production)
-    return found
+        ranges[feature.name] = (0, feature.latest_testing if unstable else feature.latest_production)
+    return ranges
 
 
 def range_text(levels: Range) -> str:

@@ -1,1 +1,3 @@
-"""What Java prescribes: the order of its hash tables, its regular expressions, its texts of numbers, its properties."""
+"""What Java prescribes: the order of its hash tables, its regular expressions, its texts of numbers and addresses, its
+properties.
+"""

@@ -31,13 +31,13 @@ def hash_codes(names: Sequence[str], pause: Callable[[], None]) -> NDArray[np.ui
         pause()
         count = int(np.searchsorted(shortness, -place))
         codes[:count] = codes[:count] * np.uint32(31) + units[starts[:count] + place]
-    found = np.empty_like(codes)
-    found[order] = codes
-    return found
+    hashes = np.empty_like(codes)
+    hashes[order] = codes
+    return hashes
 
 
 def bucket_places(codes: NDArray[np.uint32], size: int) -> list[int]:
     """The places of the keys with these hashes, in the order of a HashMap of so many buckets, a power of 2."""
     places = (codes ^ codes >> np.uint32(16)) & np.uint32(size - 1)
-    found: list[int] = np.argsort(places, kind="stable").tolist()
-    return found
+    order: list[int] = np.argsort(places, kind="stable").tolist()
+    return order

@@ -71,7 +71,7 @@ def literal(char: str, *, any_case: bool, in_unicode: bool) -> Test:
         return char.__eq__
     if in_unicode:
         same = fold_case(char)
-        return lambda found: fold_case(found) == same
+        return lambda character: fold_case(character) == same
     return frozenset((char, swap_case(char))).__contains__
 
 

@@ -50,7 +50,7 @@ class Program:
 
     def find_all(self, text: str, steps: Steps) -> list[Match]:
         """The matches from left to right, which do not overlap. Raises TooManySteps."""
-        found: list[Match] = []
+        matches: list[Match] = []
         position = 0
         # What failed from one position fails from the next, too.
         failed: set[Any] = set()
@@ -60,14 +60,14 @@ class Program:
                 position += 1
                 continue
             failed = set()
-            found.append(match)
+            matches.append(match)
             position = match.end + (match.end == match.start)
-        return found
+        return matches
 
     def _match(self, text: str, start: int, steps: Steps, seen: set[Any], *, is_whole: bool) -> Match | None:
         slots = (-1,) * self._slots
-        found = self._run(self._code, text, start, slots, steps, seen, len(text) if is_whole else None)
-        return None if found is None else Match(text, start, *found)
+        end = self._run(self._code, text, start, slots, steps, seen, len(text) if is_whole else None)
+        return None if end is None else Match(text, start, *end)
 
     def _run(
         self, code: list[Instruction], text: str, start: int, slots: tuple[int, ...], steps: Steps, seen: set[Any],
@@ -140,10 +140,10 @@ class Program:
                     slots = slots if inside is None else inside
                     at += 1
                 elif kind == ATOMIC:
-                    found = self._run(instruction[1], text, position, slots, steps, set(), None)
-                    if found is None:
+                    inner = self._run(instruction[1], text, position, slots, steps, set(), None)
+                    if inner is None:
                         break
-                    position, slots = found
+                    position, slots = inner
                     at += 1
                 elif kind == BACK:
                     _, group, any_case, in_unicode = instruction
@@ -178,12 +178,12 @@ class Program:
     ) -> tuple[int, ...] | None:
         _, code, _, span = instruction
         if span is None:
-            found = self._run(code, text, position, slots, steps, set(), None)
-            return None if found is None else found[1]
+            end = self._run(code, text, position, slots, steps, set(), None)
+            return None if end is None else end[1]
         for begin in range(position - span[0], max(position - span[1], 0) - 1, -1):
-            found = self._run(code, text, begin, slots, steps, set(), position)
-            if found is not None:
-                return found[1]
+            end = self._run(code, text, begin, slots, steps, set(), position)
+            if end is not None:
+                return end[1]
         return None
 
 

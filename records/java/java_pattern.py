@@ -74,9 +74,9 @@ class _Scan:
 
     def take_text(self, expected: str) -> bool:
         """Whether this text comes next; if so, consume it."""
-        found = self.text.startswith(expected, self.position)
-        self.position += len(expected) if found else 0
-        return found
+        is_next = self.text.startswith(expected, self.position)
+        self.position += len(expected) if is_next else 0
+        return is_next
 
     def need(self, expected: str) -> None:
         if not self.take_text(expected):

@@ -97,9 +97,9 @@ class _Parser:
         self._depth = 0
 
     def _take_text(self, expected: str) -> bool:
-        found = self.text.startswith(expected, self.position)
-        self.position += len(expected) if found else 0
-        return found
+        is_next = self.text.startswith(expected, self.position)
+        self.position += len(expected) if is_next else 0
+        return is_next
 
     def _take(self) -> str:
         self.position += 1
@@ -109,8 +109,8 @@ class _Parser:
         stop = self.text.index(end, self.position) if end in self.text[self.position :] else -1
         if stop < 0:
             raise PatternError(f"{end} is missing")
-        found, self.position = self.text[self.position : stop], stop + len(end)
-        return found
+        content, self.position = self.text[self.position : stop], stop + len(end)
+        return content
 
     # Groups and sequences.
 
@@ -153,7 +153,7 @@ class _Parser:
             return _one(self._class())
         if char == ".":
             excluded = frozenset() if "s" in self._flags else self._terminators()
-            return _one(lambda found: found not in excluded)
+            return _one(lambda character: character not in excluded)
         if char in "^$":
             return self._assertion(char if "m" in self._flags else {"^": "A", "$": "Z"}[char])
         if char == "\\":
@@ -303,14 +303,14 @@ class _Parser:
             return _SIMPLE[char]
         if char.lower() in ESCAPES:
             members = ESCAPES[char.lower()]
-            return members.__contains__ if char.islower() else lambda found: found not in members
+            return members.__contains__ if char.islower() else lambda character: character not in members
         if char in "pP":
             name = self._until("}") if self._take_text("{") else self._take()
             test = property_of(name, any_case="i" in self._flags)
             if test is None:
                 raise PatternError(f"\\p{{{name}}} is not served")
             known = test
-            return known if char == "p" else lambda found: not known(found)
+            return known if char == "p" else lambda character: not known(character)
         if char == "x" and self._take_text("{"):
             return self._character(self._until("}"), 16)
         if char in "xu":

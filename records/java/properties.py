@@ -40,12 +40,12 @@ def parse_properties(data: bytes) -> dict[str, str]:
 
 def parse_properties_text(text: str) -> dict[str, str]:
     """The keys and values of a text, as Java has it from a reader."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for number, line in _logical_lines(text):
         key, value = _split(line)
-        found.pop(_unescape(key, number), None)
-        found[_unescape(key, number)] = _unescape(value, number)
-    return found
+        properties.pop(_unescape(key, number), None)
+        properties[_unescape(key, number)] = _unescape(value, number)
+    return properties
 
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:

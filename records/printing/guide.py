@@ -120,17 +120,17 @@ def meanings(cls: type) -> tuple[str, dict[str, str]]:
     """
     text = cls.__doc__ or ""
     head, _, rest = text.partition("\n\n")
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     last = ""
     for line in rest.splitlines():
         stripped = line.strip()
         start = re.match(r"([a-z0-9_.]+): (.+)", stripped)
         if start and len(line) - len(stripped) <= 4:
             last = start[1]
-            found[last] = start[2]
+            texts[last] = start[2]
         elif stripped and last:
-            found[last] += f" {stripped}"
-    return " ".join(head.split()), found
+            texts[last] += f" {stripped}"
+    return " ".join(head.split()), texts
 
 
 def meaning(path: str, own: dict[str, str]) -> str:

@@ -185,5 +185,5 @@ class Network:
 
 def peer_of(head: bytes) -> int:
     """The node that opened a connection, by the client id at the end of these bytes."""
-    found = _CLIENT.fullmatch(head[HEAD_BYTES:])
-    return int(found[1]) if found else OUTSIDE
+    match = _CLIENT.fullmatch(head[HEAD_BYTES:])
+    return int(match[1]) if match else OUTSIDE

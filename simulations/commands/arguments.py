@@ -15,10 +15,10 @@ AGAIN = (sys.executable, "-m", MODULE)
 
 def seeds(text: str) -> range:
     """`7` or `1-500`, inclusive."""
-    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
-    if found is None:
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a seed N nor a range A-B")
-    first, last = int(found[1]), int(found[2] or found[1])
+    first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
         raise argparse.ArgumentTypeError(f"{text} is empty")
     return range(first, last + 1)

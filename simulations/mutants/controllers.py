@@ -267,7 +267,7 @@ MUTANTS = (
         "Q96", "the large requests of one user starve those of another", "slices", "own", ("L17",),
         Edit(
             "controller.node.long_requests", "LongRequests._go_on",
-            "min(ready, key=lambda name: self._turns.get(name, 0), default=None)", "next(iter(ready), None)",
+            "min(self._waiting, key=lambda name: self._turns.get(name, 0))", "next(iter(self._waiting))",
         ),
     ),
     row(

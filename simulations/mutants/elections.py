@@ -21,7 +21,14 @@ MUTANTS = (
     ),
     Mutant(
         "R04", "an epoch learned from others is not saved", "persistence", "classic", ("S03",),
-        (Edit("raft.state.replica", "Replica._save", "form == self._saved_as", "form[1:] == self._saved_as[1:]"),),
+        (
+            Edit("raft.state.replica", "Replica._save", "form == self._saved_as", "form[1:] == self._saved_as[1:]"),
+            Edit(
+                "raft.state.replica", "Replica.become",
+                'assert self._saved_as[:3] == (role.epoch, role.leader_id, role.voted), f"{role}, and {self._saved_as} is saved"',
+                "",
+            ),
+        ),
         ci=True,
     ),
     Mutant(

@@ -184,7 +184,14 @@ MUTANTS = (
     ),
     Mutant(
         "R39", "the durable end stays when the log is cut", "watermark", "own", ("S07", "S22", "ASSERT", "S10"),
-        (Edit("raft.state.log_view", "LogView._cut", "self.durable_end = min(self.durable_end, end_offset)", ""),),
+        (
+            Edit("raft.state.log_view", "LogView._cut", "self.durable_end = min(self.durable_end, end_offset)", ""),
+            Edit(
+                "raft.state.log_view", "LogView._cut",
+                'assert self.durable_end <= self.end, f"{self.durable_end} is on disk of a log that was cut at {self.end}"',
+                "",
+            ),
+        ),
     ),
     Mutant(
         "R41", "all pending appends count as flushed with the first", "watermark", "own", ("S22", "S07"),

@@ -69,15 +69,15 @@ def read_metadata(path: str) -> Metadata:
 
 
 def _of_directory(path: str) -> tuple[State, int, int]:
-    found = examine(path)
-    if found.fault is not None:
-        raise BadMetadata(f"{found.fault}; see kraftctl log verify")
-    replayed = Replay(found).run()
+    examined = examine(path)
+    if examined.fault is not None:
+        raise BadMetadata(f"{examined.fault}; see kraftctl log verify")
+    replayed = Replay(examined).run()
     if replayed.fault is not None:
         raise BadMetadata(f"{replayed.fault}; see kraftctl log verify")
-    epoch = max((epoch for epoch, _ in found.epochs), default=0)
-    if found.snapshots:
-        epoch = max(epoch, found.snapshots[-1][1])
+    epoch = max((epoch for epoch, _ in examined.epochs), default=0)
+    if examined.snapshots:
+        epoch = max(epoch, examined.snapshots[-1][1])
     return replayed.state, replayed.end_offset, epoch
 
 

@@ -241,8 +241,8 @@ MUTANTS = {
         "if name is None:",
     ),
     "an ACL of one topic covers all": (
-        "controller.state.tables.acl_index", "found = self._find(_LITERAL, resource_type, name)",
-        "found = self._find(_LITERAL, resource_type, 'mine')",
+        "controller.state.tables.acl_index", "pattern = self._find(_LITERAL, resource_type, name)",
+        "pattern = self._find(_LITERAL, resource_type, 'mine')",
     ),
 }  # fmt: skip
 

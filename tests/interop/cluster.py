@@ -15,7 +15,9 @@ from typing import IO, TYPE_CHECKING
 from controller.config.values.node_values import RELEASE
 from records.features.levels import CURRENT, KAFKA_4_3
 from simulations.chaos.quorum import free_ports
+from tests.controller.server.processes import called
 from tests.interop.ask import describe_quorum
+from tools.kafka.storage import run as run_storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,10 +173,10 @@ class Cluster:
                 is_given = any(option == "--release-version" or "metadata.version" in option for option in options)
                 if node.kind == STOCK and self.is_older and not is_given:
                     arguments += ["--release-version", self.stock.release]
-                subprocess.run([str(BIN / "kafka-storage"), *arguments], check=True, capture_output=True)
+                done = called(run_storage, arguments)
             else:
                 done = self.stock.tool("storage", *arguments)
-                assert done.returncode == 0, done.stderr
+            assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
         for node in [*self.controllers.values(), *self.brokers.values()]:

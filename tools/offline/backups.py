@@ -78,15 +78,16 @@ def end_backup(
 
     committed: None for what the files prove. Raises BadBackup, OSError.
     """
-    found = examine(part)
-    if found.fault is not None:
-        raise BadBackup(str(found.fault))
+    examined = examine(part)
+    if examined.fault is not None:
+        raise BadBackup(str(examined.fault))
     files = OsFiles()
     inside = f"{part}/{PARTITION_DIRECTORY}"
     digests = {f"{PARTITION_DIRECTORY}/{name}": digest_of(f"{inside}/{name}") for name in files.list(inside)}
-    proven = found.committed if committed is None else committed
+    proven = examined.committed if committed is None else committed
     manifest = Manifest(
-        cluster_id, source, made_ms, found.start_offset, found.end_offset, proven, found.epoch, last_time_ms(found),
+        cluster_id, source, made_ms, examined.start_offset, examined.end_offset, proven, examined.epoch,
+        last_time_ms(examined),
         digests,
     )  # fmt: skip
     said = {**manifest._asdict(), "files": {name: digest._asdict() for name, digest in digests.items()}}
@@ -99,18 +100,19 @@ def end_backup(
     return manifest
 
 
-def save_directory(found: Examined, target: str, made_ms: int) -> Manifest:
+def save_directory(examined: Examined, target: str, made_ms: int) -> Manifest:
     """Back up the good part of a log directory, which is not in use. Raises BadBackup, CopyExists, OSError."""
-    if found.mark is None or found.mark.cluster_id is None:
-        raise BadBackup(f"{found.log_directory} has no meta.properties with a cluster.id")
+    if examined.mark is None or examined.mark.cluster_id is None:
+        raise BadBackup(f"{examined.log_directory} has no meta.properties with a cluster.id")
     part = begin_backup(target)
-    for segment in found.segments:
+    for segment in examined.segments:
         _copy(segment.path, f"{part}/{PARTITION_DIRECTORY}", segment.size)
-    for snapshot in found.snapshots:
-        path = f"{found.directory}/{snapshot_name(*snapshot)}"
+    for snapshot in examined.snapshots:
+        path = f"{examined.directory}/{snapshot_name(*snapshot)}"
         _copy(path, f"{part}/{PARTITION_DIRECTORY}", os.stat(path).st_size)  # noqa: PTH116
     return end_backup(
-        part, target, cluster_id=found.mark.cluster_id, source=found.log_directory, made_ms=made_ms, committed=None
+        part, target, cluster_id=examined.mark.cluster_id, source=examined.log_directory, made_ms=made_ms,
+        committed=None,
     )  # fmt: skip
 
 
@@ -137,11 +139,11 @@ def read_manifest(backup: str) -> Manifest:
 
 def verify_backup(backup: str) -> tuple[Manifest, Examined]:
     """Check the digests, the log and the checkpoints of a backup, and replay it. Raises BadBackup, OSError."""
-    manifest, found = check_backup(backup)
-    fault = Replay(found).run().fault
+    manifest, examined = check_backup(backup)
+    fault = Replay(examined).run().fault
     if fault is not None:
         raise BadBackup(str(fault))
-    return manifest, found
+    return manifest, examined
 
 
 def check_backup(backup: str) -> tuple[Manifest, Examined]:
@@ -158,28 +160,28 @@ def check_backup(backup: str) -> tuple[Manifest, Examined]:
             raise BadBackup(f"{backup}/{name} is missing")
         if digest_of(f"{backup}/{name}") != manifest.files[name]:
             raise BadBackup(f"{backup}/{name} has other bytes than were saved")
-    found = examine(backup)
-    if found.fault is not None:
-        raise BadBackup(str(found.fault))
-    if found.end_offset != manifest.end_offset:
-        raise BadBackup(f"{backup} ends at offset {found.end_offset}; its manifest says {manifest.end_offset}")
-    return manifest, found
+    examined = examine(backup)
+    if examined.fault is not None:
+        raise BadBackup(str(examined.fault))
+    if examined.end_offset != manifest.end_offset:
+        raise BadBackup(f"{backup} ends at offset {examined.end_offset}; its manifest says {manifest.end_offset}")
+    return manifest, examined
 
 
-def last_time_ms(found: Examined) -> int:
+def last_time_ms(examined: Examined) -> int:
     """When the last batch of the log was written; -1 for an empty log."""
     last = -1
-    for segment in found.segments[-1:]:
+    for segment in examined.segments[-1:]:
         with LogFile(segment.path) as log:
             for batch in log.batches(0, segment.size):
                 last = batch.max_timestamp
     return last
 
 
-def offset_at(found: Examined, time_ms: int) -> int:
+def offset_at(examined: Examined, time_ms: int) -> int:
     """The end offset of the batches that were written at or before a time."""
-    end_offset = found.start_offset
-    for segment in found.segments:
+    end_offset = examined.start_offset
+    for segment in examined.segments:
         with LogFile(segment.path) as log:
             for batch in log.batches(0, segment.size):
                 if batch.max_timestamp > time_ms:

@@ -76,17 +76,17 @@ class Plan(NamedTuple):
         )
 
 
-def election_epoch(found: Examined) -> int:
+def election_epoch(examined: Examined) -> int:
     """The highest epoch that a directory knows: that of its log or of its quorum-state."""
-    return max(found.epoch, found.election.epoch if found.election is not None else 0)
+    return max(examined.epoch, examined.election.epoch if examined.election is not None else 0)
 
 
 def best_of(measured: list[Examined]) -> Examined:
     """The log with the highest (epoch, end offset), as an election would choose. Raises CannotRecover."""
-    sound = [found for found in measured if found.fault is None]
+    sound = [examined for examined in measured if examined.fault is None]
     if not sound:
         raise CannotRecover(f"no directory is sound; the first fault is {measured[0].fault}")
-    return max(sound, key=lambda found: (found.epoch, found.end_offset))
+    return max(sound, key=lambda examined: (examined.epoch, examined.end_offset))
 
 
 def make_plan(
@@ -111,8 +111,10 @@ def make_plan(
     assert seed.mark is not None, "checked"
     assert seed.mark.node_id is not None, "checked"
     assert seed.mark.cluster_id is not None, "checked"
-    survivors = tuple(sorted(found.mark.node_id for found in measured if found.mark and found.mark.node_id is not None))
-    new_epoch = max(election_epoch(found) for found in measured) + EPOCH_STEP
+    survivors = tuple(
+        sorted(examined.mark.node_id for examined in measured if examined.mark and examined.mark.node_id is not None)
+    )
+    new_epoch = max(election_epoch(examined) for examined in measured) + EPOCH_STEP
     if new_epoch > EPOCH_MAX:
         raise CannotRecover(f"epoch {new_epoch} would be above {EPOCH_MAX}")
     if not seed.segments and seed.end_offset == 0:
@@ -218,20 +220,20 @@ def _static_voter(
 def _check_identities(measured: list[Examined]) -> None:
     """Raise CannotRecover unless the directories are those of different nodes of one cluster."""
     seen: dict[int, str] = {}
-    for found in measured:
-        if found.mark is None or found.mark.node_id is None or found.mark.cluster_id is None:
-            raise CannotRecover(f"{found.log_directory} has no meta.properties with node.id and cluster.id")
+    for examined in measured:
+        if examined.mark is None or examined.mark.node_id is None or examined.mark.cluster_id is None:
+            raise CannotRecover(f"{examined.log_directory} has no meta.properties with node.id and cluster.id")
         first = measured[0].mark
         assert first is not None, "it was looked at first"
-        if found.mark.cluster_id != first.cluster_id:
+        if examined.mark.cluster_id != first.cluster_id:
             raise CannotRecover(
-                f"{found.log_directory} is of cluster {found.mark.cluster_id}, {measured[0].log_directory} of "
+                f"{examined.log_directory} is of cluster {examined.mark.cluster_id}, {measured[0].log_directory} of "
                 f"{first.cluster_id}"
             )
-        if found.mark.node_id in seen:
-            two = f"{seen[found.mark.node_id]} and {found.log_directory}"
-            raise CannotRecover(f"node {found.mark.node_id} has two directories: {two}")
-        seen[found.mark.node_id] = found.log_directory
+        if examined.mark.node_id in seen:
+            two = f"{seen[examined.mark.node_id]} and {examined.log_directory}"
+            raise CannotRecover(f"node {examined.mark.node_id} has two directories: {two}")
+        seen[examined.mark.node_id] = examined.log_directory
 
 
 def plan_text(plan: Plan, time_ms: int) -> str:

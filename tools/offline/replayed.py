@@ -44,8 +44,8 @@ class Replayed(NamedTuple):
 class Replay:
     """One replay of a directory. note: called with the bytes read so far."""
 
-    def __init__(self, found: Examined, note: Callable[[int], None] = lambda _bytes: None) -> None:
-        self.found = found
+    def __init__(self, examined: Examined, note: Callable[[int], None] = lambda _bytes: None) -> None:
+        self.found = examined
         self.note = note
         self.state = State()
         self.state.commit(ALL)  # so that no undo is kept
@@ -54,15 +54,15 @@ class Replay:
 
     def run(self, end_offset: int = ALL) -> Replayed:
         """Replay the batches below `end_offset`. Raises OSError."""
-        found = self.found
-        covering = [each for each in found.snapshots if each[0] >= found.start_offset]
+        examined = self.found
+        covering = [each for each in examined.snapshots if each[0] >= examined.start_offset]
         start = 0
         fault = None
-        if found.start_offset > 0 and covering:
+        if examined.start_offset > 0 and covering:
             start = covering[0][0]
             fault = self._load(self.state, covering[0])
         at = start
-        for segment in found.segments:
+        for segment in examined.segments:
             if fault is not None or at >= end_offset or segment.end_offset <= at:
                 continue
             with LogFile(segment.path) as log:
@@ -71,7 +71,7 @@ class Replay:
                     self.note(self.bytes)
                     if batch.base_offset < at:
                         continue
-                    if batch.last_offset >= end_offset or batch.base_offset >= found.end_offset:
+                    if batch.last_offset >= end_offset or batch.base_offset >= examined.end_offset:
                         break
                     fault = self._replay(segment.path, batch) or self._compare(batch.last_offset + 1)
                     if fault is not None:

@@ -66,7 +66,7 @@ class Restoring(NamedTuple):
 
 
 def plan_restoring(
-    backup: str, manifest: Manifest, found: Examined, config: NodeConfig, as_of: int, address: tuple[str, int] | None
+    backup: str, manifest: Manifest, examined: Examined, config: NodeConfig, as_of: int, address: tuple[str, int] | None
 ) -> Restoring:
     """Check that a backup fits a configuration and its empty directories.
 
@@ -79,15 +79,15 @@ def plan_restoring(
                 directory, name, config.metadata_log_dir, (manifest.cluster_id, config.node_id)
             ):
                 raise CannotRestore(f"{directory}/{name} is there; a backup is restored into empty directories only")
-    end_offset = plan_truncation(found, as_of).end_offset
+    end_offset = plan_truncation(examined, as_of).end_offset
     if end_offset == 0:
         raise CannotRestore(
             f"as of offset {as_of} there is no record; the backup begins with its first record after that"
         )
-    kraft_version = max((level for offset, level in found.kraft_versions if offset < end_offset), default=0)
+    kraft_version = max((level for offset, level in examined.kraft_versions if offset < end_offset), default=0)
     if kraft_version == 0 and not config.voters:
         raise CannotRestore("the backup has static voters (kraft.version 0): set controller.quorum.voters")
-    others = {*config.voters, *(found.voters.ids if kraft_version and found.voters is not None else ())}
+    others = {*config.voters, *(examined.voters.ids if kraft_version and examined.voters is not None else ())}
     others -= {config.node_id}
     new_kraft_version = 1 if others else kraft_version
     endpoints = []
@@ -104,7 +104,7 @@ def plan_restoring(
         config.metadata_log_dir,
         kraft_version,
         end_offset,
-        found.end_offset - end_offset,
+        examined.end_offset - end_offset,
         manifest.epoch + EPOCH_STEP,
         tuple(endpoints),
         new_kraft_version,
@@ -141,9 +141,9 @@ def restore(plan: Restoring, draw: Callable[[int], int], time_ms: int) -> None:
     assert own.directory_id is not None, "made above"
     directory_id = own.directory_id if plan.new_kraft_version else bytes(16)
     voter = Voter(ReplicaKey(plan.node_id, directory_id), plan.endpoints, (0, 1))
-    found = examine(part)
-    assert found.end_offset == plan.end_offset, f"the copy ends at {found.end_offset}, not {plan.end_offset}"
-    force_voter(found, voter, plan.new_epoch, time_ms, plan.new_kraft_version)
+    examined = examine(part)
+    assert examined.end_offset == plan.end_offset, f"the copy ends at {examined.end_offset}, not {plan.end_offset}"
+    force_voter(examined, voter, plan.new_epoch, time_ms, plan.new_kraft_version)
     files.rename(inside, f"{plan.metadata_directory}/{PARTITION_DIRECTORY}")
     os.rmdir(part)  # noqa: PTH106
     files.sync_directory(plan.metadata_directory)

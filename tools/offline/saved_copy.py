@@ -97,8 +97,8 @@ def check_room(log_directory: str, target: str) -> None:
     parent = os.path.dirname(os.path.abspath(target))
     while not os.path.isdir(parent):
         parent = os.path.dirname(parent)
-    found = os.statvfs(parent)
-    free = found.f_bavail * found.f_frsize
+    status = os.statvfs(parent)
+    free = status.f_bavail * status.f_frsize
     if free < needed:
         raise OSError(
             f"the copy {target} needs {needed >> 10} KiB, and {free >> 10} KiB are free where {parent} is; "

@@ -52,42 +52,44 @@ class Truncation(NamedTuple):
     drops_prefix: bool
 
 
-def plan_truncation(found: Examined, end_offset: int) -> Truncation:
+def plan_truncation(examined: Examined, end_offset: int) -> Truncation:
     """Plan to remove all batches that hold offsets at or above `end_offset`. Raises CannotTruncate, OSError."""
-    if end_offset > found.end_offset:
+    if end_offset > examined.end_offset:
         raise CannotTruncate(
-            f"the log can be read up to offset {found.end_offset}, which is its highest possible end; it cannot end at "
-            f"{end_offset}"
+            f"the log can be read up to offset {examined.end_offset}, which is its highest possible end; it cannot end "
+            f"at {end_offset}"
         )
-    if not found.segments and end_offset == found.end_offset:
+    if not examined.segments and end_offset == examined.end_offset:
         # A start makes a log here, behind the newest checkpoint.
-        return Truncation(found.directory, end_offset, end_offset, 0, 0, None, [], [], found.epochs, drops_prefix=False)
-    at = [segment for segment in found.segments if segment.base_offset <= end_offset]
-    if not at:
-        raise CannotTruncate(f"the log starts at offset {found.start_offset}; it cannot end at {end_offset}")
-    position, boundary = _boundary(at[-1].path, at[-1].size, at[-1].base_offset, end_offset)
-    needed = [snapshot for snapshot in found.snapshots if found.start_offset <= snapshot[0] <= boundary]
-    if found.start_offset > 0 and not needed:
-        above = [snapshot[0] for snapshot in found.snapshots if snapshot[0] >= found.start_offset]
-        raise CannotTruncate(
-            f"the log starts at offset {found.start_offset}, and no checkpoint ends between there and {boundary}; the "
-            f"lowest possible end is {min(above) if above else 'none'}"
+        return Truncation(
+            examined.directory, end_offset, end_offset, 0, 0, None, [], [], examined.epochs, drops_prefix=False
         )
-    contents = list_contents(OsFiles(), found.directory)
-    last = max(found.seen_offset, found.end_offset)
+    at = [segment for segment in examined.segments if segment.base_offset <= end_offset]
+    if not at:
+        raise CannotTruncate(f"the log starts at offset {examined.start_offset}; it cannot end at {end_offset}")
+    position, boundary = _boundary(at[-1].path, at[-1].size, at[-1].base_offset, end_offset)
+    needed = [snapshot for snapshot in examined.snapshots if examined.start_offset <= snapshot[0] <= boundary]
+    if examined.start_offset > 0 and not needed:
+        above = [snapshot[0] for snapshot in examined.snapshots if snapshot[0] >= examined.start_offset]
+        raise CannotTruncate(
+            f"the log starts at offset {examined.start_offset}, and no checkpoint ends between there and {boundary}; "
+            f"the lowest possible end is {min(above) if above else 'none'}"
+        )
+    contents = list_contents(OsFiles(), examined.directory)
+    last = max(examined.seen_offset, examined.end_offset)
     cut = at[-1].path if at[-1].file_size > position else None
     return Truncation(
-        found.directory,
+        examined.directory,
         end_offset,
         boundary,
         max(0, last - boundary),
-        max(0, min(found.committed, last) - boundary),
+        max(0, min(examined.committed, last) - boundary),
         None if cut is None else (cut, position),
         [segment_name(base, LOG) for base in contents.segments if base > at[-1].base_offset],
         # Those that are damaged too: by its name each says that its end was committed, and a start would reach for it.
         [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot[0] > boundary],
-        tuple(entry for entry in found.epochs if entry[1] < boundary),
-        found.committed > boundary,
+        tuple(entry for entry in examined.epochs if entry[1] < boundary),
+        examined.committed > boundary,
     )
 
 

@@ -63,10 +63,10 @@ def service_name(values: ListenerValues, module: Module) -> str:
             f"Conflicting serviceName values found in JAAS and Kafka configs value in JAAS file {of_module}, value in "
             f"Kafka config {of_config}"
         )
-    found = of_module or of_config
-    if found is None:
+    name = of_module or of_config
+    if name is None:
         raise ConfigError(f"No serviceName defined in either JAAS or Kafka config: set {SERVICE_NAME}")
-    return found
+    return name
 
 
 def rules_of(values: ListenerValues, default_realm: str) -> KerberosRules:

@@ -76,7 +76,7 @@ def parse_jaas(text: str, key: str) -> list[Module]:
 
 def tokens_of(text: str) -> list[Token]:
     """The tokens, as Java's StreamTokenizer finds them with Kafka's settings."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     lines = 1
     counted = 0
     at = 0
@@ -88,16 +88,16 @@ def tokens_of(text: str) -> list[Token]:
             if match is not None:
                 at = match.end()
                 if kind is not None:
-                    found.append(Token(kind, match[0] if kind == "word" else None, lines))
+                    tokens.append(Token(kind, match[0] if kind == "word" else None, lines))
                 break
         else:
             if text[at] in "\"'":
                 value, at = _read_quoted(text, at)
-                found.append(Token("word", value, lines))
+                tokens.append(Token("word", value, lines))
             else:
-                found.append(Token(text[at], None, lines))
+                tokens.append(Token(text[at], None, lines))
                 at += 1
-    return found
+    return tokens
 
 
 def _read_quoted(text: str, at: int) -> tuple[str, int]:

@@ -60,7 +60,7 @@ class _Parser:
         }
 
     def sections(self) -> Sections:
-        found: Sections = {}
+        parsed: Sections = {}
         while self._at < len(self._tokens):
             name = self._word("the name of a section")
             self._expect("{")
@@ -69,10 +69,10 @@ class _Parser:
                 modules.append(self._module())
             self._expect("}")
             self._expect(";")
-            if name in found:
+            if name in parsed:
                 raise ConfigError(f"the JAAS file {self._path} has section {name} twice")
-            found[name] = modules
-        return found
+            parsed[name] = modules
+        return parsed
 
     def _module(self) -> Module:
         name = self._word("the name of a login module")

@@ -190,13 +190,13 @@ def _module_of_file(values: ListenerValues, mechanism: str, jaas_key: str) -> Mo
             f"{path} has no section {' or '.join(names)} either"
         )
     options: dict[str, str] = {}
-    found = [module for module in sections[name] if module.name == MODULES[mechanism]]
-    if not found:
+    modules = [module for module in sections[name] if module.name == MODULES[mechanism]]
+    if not modules:
         raise ConfigError(
             f"section {name} of the JAAS file {path} has no login module {MODULES[mechanism]}, which SASL mechanism "
             f"{mechanism} of listener {values.name} needs"
         )
-    for module in reversed(found):  # of an option that stands in several, the first counts
+    for module in reversed(modules):  # of an option that stands in several, the first counts
         options.update(module.options)
     return Module(MODULES[mechanism], options)
 

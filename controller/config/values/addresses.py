@@ -13,8 +13,8 @@ def parse_address(text: str) -> tuple[str, int] | None:
     host, _, port = text.rpartition(":")
     if not host:
         # Any host, so that the parser of listeners checks the port.
-        found = host_and_port(f"all:{port}") if text.startswith(":") else None
-        return None if found is None else ("", found[1])
+        parsed = host_and_port(f"all:{port}") if text.startswith(":") else None
+        return None if parsed is None else ("", parsed[1])
     return None if "/" in text else host_and_port(text)
 
 

@@ -144,10 +144,12 @@ class Definition:
 
     def of(self, release: str) -> Definition:
         """The keys that a release of Kafka has, such as `4.3`."""
-        found = self._of.get(release)
-        if found is None:
-            found = self._of[release] = Definition(*(key for key in self if _version(key.since) <= _version(release)))
-        return found
+        definition = self._of.get(release)
+        if definition is None:
+            definition = self._of[release] = Definition(
+                *(key for key in self if _version(key.since) <= _version(release))
+            )
+        return definition
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys
@@ -215,14 +217,14 @@ def parse_map(name: str, text: str) -> dict[str, str]:
 
     Raises ConfigError, with stock's text, for an entry without a colon.
     """
-    found = {}
+    entries = {}
     for entry in split_map(text) if text else ():
         key, colon, value = entry.rpartition(":")
         if not colon:
             reason = f"begin 0, end -1, length {len(entry)}"
             raise ConfigError(f"Error parsing configuration property '{name}': {reason}", ILLEGAL_ARGUMENT)
-        found[java_trim(key)] = java_trim(value)
-    return found
+        entries[java_trim(key)] = java_trim(value)
+    return entries
 
 
 def value_text(value: Value) -> str | None:

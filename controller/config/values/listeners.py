@@ -66,16 +66,16 @@ def security_protocols(
     text: of `listener.security.protocol.map`, is_set: whether by the user; controllers: `controller.listener.names`.
     Raises ConfigError.
     """
-    found = {
+    protocols = {
         normalise(name): parse_protocol(protocol, PROTOCOL_MAP)
         for name, protocol in parse_map(PROTOCOL_MAP, text).items()
     }
     if is_set or any(_is_secure(name) for name in controllers):
-        return found
+        return protocols
     if any(_is_secure(_name_of(listener)) for listener in listeners):
-        return found
-    found.update({name: "PLAINTEXT" for name in controllers if name != "PLAINTEXT"})
-    return found
+        return protocols
+    protocols.update({name: "PLAINTEXT" for name in controllers if name != "PLAINTEXT"})
+    return protocols
 
 
 def parse_protocol(text: str, key: str) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from controller.handlers.topics import random_topic_id
 from controller.interface.results import USER_RECORDS_MAX, Result, check_record_count, raised_text
-from controller.rules.cidr import InvalidCidr, network_of
 from controller.state.tables.acl import (
     CLUSTER_NAME,
     WILDCARD,
@@ -19,6 +18,7 @@ from controller.state.tables.acl import (
 )
 from records.errors import ApiError, Error
 from records.features.record_versions import CIDR_ACLS
+from records.java.cidr import InvalidCidr, network_of
 from records.messages.acls import CreateAclsResponse, DeleteAclsResponse, DescribeAclsResponse
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 
@@ -84,9 +84,9 @@ def create_acls(state: State, _context: RequestContext, request: CreateAclsReque
 
 def new_id(state: State, env: Env) -> bytes:
     while True:
-        found = random_topic_id(env)
-        if found not in state.acls:
-            return found
+        acl_id = random_topic_id(env)
+        if acl_id not in state.acls:
+            return acl_id
 
 
 def is_for_filters(creation: Any) -> bool:
@@ -229,12 +229,12 @@ def describe_acls(state: State, _context: RequestContext, request: DescribeAclsR
     if env.access is None:
         raise ApiError(Error.SECURITY_DISABLED, "No Authorizer is configured on the broker")
     wanted = filter_of(request)
-    found: dict[tuple[int, str, int], dict[Acl, None]] = {}
+    by_pattern: dict[tuple[int, str, int], dict[Acl, None]] = {}
     for acl in env.slices.spread(list(state.acls.values())):  # they may change in a pause
         if wanted.matches(acl):
-            found.setdefault((acl.resource_type, acl.resource_name, acl.pattern_type), {})[acl] = None
+            by_pattern.setdefault((acl.resource_type, acl.resource_name, acl.pattern_type), {})[acl] = None
     resources = []
-    for (resource_type, name, pattern_type), acls in found.items():
+    for (resource_type, name, pattern_type), acls in by_pattern.items():
         described = [
             Described.AclDescription(
                 principal=acl.principal, host=acl.host, operation=acl.operation, permission_type=acl.permission_type

@@ -81,8 +81,8 @@ class Secrets:
 def secrets_of(env: Env) -> Secrets:
     if env.token_secrets is None:
         env.token_secrets = Secrets(env.settings.delegation_token_secret_key)
-    found: Secrets = env.token_secrets
-    return found
+    secrets: Secrets = env.token_secrets
+    return secrets
 
 
 def may_use_tokens(context: RequestContext) -> bool:
@@ -295,6 +295,6 @@ def token_record(token: DelegationToken, expiration: int) -> DelegationTokenReco
 
 def sweep(state: State, env: Env) -> Result:
     """Remove expired tokens, at most 1,000 at a time."""
-    found = [token_id for token_id, token in state.tokens.items() if is_expired(token, env.wall_ms)]
-    records = [(RemoveDelegationTokenRecord(token_id=token_id), 0) for token_id in found[:SWEPT_MAX]]
-    return Result(None, records, again=len(found) >= SWEPT_MAX)
+    expired = [token_id for token_id, token in state.tokens.items() if is_expired(token, env.wall_ms)]
+    records = [(RemoveDelegationTokenRecord(token_id=token_id), 0) for token_id in expired[:SWEPT_MAX]]
+    return Result(None, records, again=len(expired) >= SWEPT_MAX)

@@ -80,13 +80,13 @@ def _select_entries(
     """The entries that can be done, by user. before: those of the request's first part; a user named there again is
     taken out of it. errors: gets what is wrong.
     """
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for entry in asked:
         env.slices.pause()
         name = entry.name
         if name in errors:
             continue
-        if before.pop(name, None) is not None or found.pop(name, None) is not None:
+        if before.pop(name, None) is not None or entries.pop(name, None) is not None:
             errors[name] = ApiError(Error.DUPLICATE_RESOURCE, _TWICE)
             continue
         try:
@@ -96,8 +96,8 @@ def _select_entries(
         except ApiError as error:
             errors[name] = error
             continue
-        found[name] = entry
-    return found
+        entries[name] = entry
+    return entries
 
 
 def _check_name_and_mechanism(entry: Any) -> None:

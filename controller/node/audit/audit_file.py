@@ -158,8 +158,8 @@ class AuditFile:
         """Open the file at the path. A line that a crash or a full disk cut short is ended. Raises OSError."""
         self._forget()
         self._fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, MODE)
-        found = os.fstat(self._fd)
-        self._size = found.st_size if stat.S_ISREG(found.st_mode) else 0
+        status = os.fstat(self._fd)
+        self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
         if self._size and os.pread(self._fd, 1, self._size - 1) != b"\n":
             self._size += os.write(self._fd, b"\n")
 

@@ -115,10 +115,10 @@ class AuditLog:
 
     def context_of(self, source: Source) -> RequestContext | None:
         """The context of a request that the quorum answers, with what it has written; None for other requests."""
-        found = self._asked.pop(source, None)
-        if found is None:
+        asked = self._asked.pop(source, None)
+        if asked is None:
             return None
-        context, epoch, before = found
+        context, epoch, before = asked
         offset = self._voters_offset()
         # One change is under way at a time, so a newer set is of this request, also if it is answered with an error:
         # the leader lost its epoch, or did not wait for the commit any longer.

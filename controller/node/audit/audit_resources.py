@@ -29,8 +29,8 @@ def resources_of(api_key: int, request: Any, response: Any) -> Iterator[Resource
 
     response: None where there is none.
     """
-    found = _RESOURCES.get(api_key)
-    return iter(()) if found is None else found(request, response)
+    function = _RESOURCES.get(api_key)
+    return iter(()) if function is None else function(request, response)
 
 
 def _results(response: Any, name: str) -> Any:

@@ -112,20 +112,20 @@ class Cursor:
         count = min(records_max, self._left)
         records, self._at = some_records(self._body, self._at, self._end, batch, count)
         self._left -= count
-        found: list[Change] = []
+        changes: list[Change] = []
         for record in records:
             if record.offset < self.position:
                 continue
             change = self._take(record, batch)
             if self.begins_at >= 0 or self.aborts_at >= 0:
-                return found
+                return changes
             self.position = record.offset + 1
             if change is not None:
-                found.append(change)
+                changes.append(change)
         if not self._left:
             self.position = batch.last_offset + 1
             self._next_batch()
-        return found
+        return changes
 
     def _next_batch(self) -> None:
         for batch in self._batches:
@@ -219,14 +219,14 @@ class Changes:
 
     async def _chunk(self, position: int) -> Chunk | None:
         cursor = self._cursors.pop(position, None) or self._open(position)
-        found: list[Change] = []
+        chunk: list[Change] = []
         size = 0
-        while not cursor.is_done and len(found) < CHUNK_RECORDS_MAX and size < CHUNK_BYTES_MAX:
+        while not cursor.is_done and len(chunk) < CHUNK_RECORDS_MAX and size < CHUNK_BYTES_MAX:
             if cursor.position >= self.end_offset:  # the bytes read go beyond it
                 break
             async with self._slices.slice():
-                changes = cursor.step(min(SLICE_RECORDS, CHUNK_RECORDS_MAX - len(found)))
-            found += changes
+                changes = cursor.step(min(SLICE_RECORDS, CHUNK_RECORDS_MAX - len(chunk)))
+            chunk += changes
             size += sum(len(change.packed) for change in changes)
             if cursor.aborts_at >= 0:
                 raise InAborted(position, cursor.aborts_at + 1)
@@ -240,7 +240,7 @@ class Changes:
                 self._cursors.popitem(last=False)
         if cursor.position == position:
             return None  # the log is being reset
-        return Chunk(position, cursor.position, tuple(found), cursor.is_within and cursor.begins_at < 0)
+        return Chunk(position, cursor.position, tuple(chunk), cursor.is_within and cursor.begins_at < 0)
 
     def _open(self, position: int) -> Cursor:
         """Raises InAborted if the position is known to be inside an aborted transaction."""

@@ -38,11 +38,11 @@ class Filter:
         if self.types is not None and type_ not in self.types:
             return False
         for field, values in self.where.items():
-            found = tree.get(field)
-            if isinstance(found, list):
-                if not any(_is_in(item, values) for item in found):
+            value = tree.get(field)
+            if isinstance(value, list):
+                if not any(_is_in(item, values) for item in value):
                     return False
-            elif not _is_in(found, values):
+            elif not _is_in(value, values):
                 return False
         return True
 

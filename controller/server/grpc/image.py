@@ -75,10 +75,10 @@ class Images:
         size = 0
         while True:
             async with self._slices.slice():
-                found = [_change(record, version) for record, version in islice(records, SLICE_RECORDS)]
-            piece += found
-            size += sum(len(change.packed) for change in found)
-            if not found:
+                changes = [_change(record, version) for record, version in islice(records, SLICE_RECORDS)]
+            piece += changes
+            size += sum(len(change.packed) for change in changes)
+            if not changes:
                 yield piece, False
                 return
             if len(piece) >= CHUNK_RECORDS_MAX or size >= CHUNK_BYTES_MAX:

@@ -38,10 +38,10 @@ async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:
         raise OSError(f"{GRPC.listener}: {error}") from None
     port = GrpcPort(limits, security, note)
     _give_back()
-    found = parse_address(address)
-    assert found is not None, address
+    parsed = parse_address(address)
+    assert parsed is not None, address
     try:
-        await port.listen(*found)
+        await port.listen(*parsed)
     except OSError:
         await port.close()
         raise

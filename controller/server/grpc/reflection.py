@@ -61,11 +61,11 @@ def _answer(asked: int, value: bytes) -> bytes:
         services = (delimited_field(1, delimited_field(1, f"{file.package}.{file.service}")) for file in FILES)
         return delimited_field(SERVICES_ANSWER, b"".join(services))
     if asked in {BY_NAME, BY_SYMBOL}:
-        found = _files().get(name if asked == BY_NAME else _symbols().get(name, ""))
-        if found is None:
+        descriptor = _files().get(name if asked == BY_NAME else _symbols().get(name, ""))
+        if descriptor is None:
             kind = "file" if asked == BY_NAME else "symbol"
             return _error(grpc.StatusCode.NOT_FOUND, f"there is no {kind} {name}; list_services names the services")
-        return delimited_field(FILE_ANSWER, delimited_field(1, found))
+        return delimited_field(FILE_ANSWER, delimited_field(1, descriptor))
     if asked == EXTENSIONS_OF and name in _symbols():
         return delimited_field(EXTENSIONS_ANSWER, delimited_field(1, name))
     if asked in {BY_EXTENSION, EXTENSIONS_OF}:

@@ -50,8 +50,8 @@ def status_of(node: Node) -> dict[str, Any]:
 def _observers(replica: Replica, now_ms: int) -> list[dict[str, Any]]:
     if not isinstance(replica.role, Leader):
         return []
-    found = replica.role.state.observers
-    return [{**key_view(key), **_progress(replica, found[key], now_ms)} for key in sorted(found)]
+    observers = replica.role.state.observers
+    return [{**key_view(key), **_progress(replica, observers[key], now_ms)} for key in sorted(observers)]
 
 
 def _progress(replica: Replica, progress: Progress, now_ms: int) -> dict[str, Any]:

@@ -55,8 +55,8 @@ class Window:
     def highest(self, now_s: float) -> float:
         """NaN where nothing came."""
         self._forget_old(now_s)
-        found = max(self._now[2], self._former[2])
-        return found if found > -math.inf else math.nan
+        largest = max(self._now[2], self._former[2])
+        return largest if largest > -math.inf else math.nan
 
     def rate(self, now_s: float) -> float:
         """The sum per second, over a time of at least one window."""

@@ -69,5 +69,5 @@ def _line(sample: Sample) -> str:
     )
 
 
-def _escape_match(found: re.Match[str]) -> str:
-    return _ESCAPES[found.group()]
+def _escape_match(match: re.Match[str]) -> str:
+    return _ESCAPES[match.group()]

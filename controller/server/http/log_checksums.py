@@ -36,17 +36,17 @@ def log_checksums(node: Node, offset: int) -> dict[str, Any]:
     """
     replica = node.replica
     end_offset = min(replica.high_watermark or 0, replica.log.end)
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "node_id": replica.key.id, "cluster_id": node.controller.env.cluster_id, "epoch": replica.epoch,
         "start_offset": replica.log.start, "end_offset": end_offset, "batches": [], "fault": None,
     }  # fmt: skip
     if not replica.log.start <= offset < end_offset:
-        return found
+        return answer
     try:
         data = node.storage.read(offset, end_offset, PIECE_BYTES)
-        found["batches"] = [
+        answer["batches"] = [
             [batch.base_offset, batch.last_offset, batch.leader_epoch, batch.crc] for batch in batches(data)
         ]
     except (CorruptLog, CorruptBatch, OSError, ValueError) as error:
-        found["fault"] = str(error) or type(error).__name__
-    return found
+        answer["fault"] = str(error) or type(error).__name__
+    return answer

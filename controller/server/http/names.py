@@ -42,10 +42,10 @@ def exported_name(jmx: str) -> str:
 def reporter_name(jmx: str) -> str:
     """As above, without the ending that the kind of the metric has."""
     domain, kind, name = _parts(jmx)
-    found = re.sub("[^a-zA-Z0-9_:]", "_", f"{domain}_{kind}_{name}")
-    while found.endswith(_RESERVED):
-        found = found.rpartition("_")[0]
-    return found.lower()
+    exported = re.sub("[^a-zA-Z0-9_:]", "_", f"{domain}_{kind}_{name}")
+    while exported.endswith(_RESERVED):
+        exported = exported.rpartition("_")[0]
+    return exported.lower()
 
 
 def attribute_label(jmx: str) -> str:

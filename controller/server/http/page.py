@@ -31,8 +31,8 @@ def policy_of(page: str) -> str:
 
 
 def _hash_of(page: str, tag: str) -> str:
-    found = re.search(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
-    return "'none'" if found is None else f"'sha256-{b64encode(sha256(found[1].encode()).digest()).decode()}'"
+    match = re.search(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+    return "'none'" if match is None else f"'sha256-{b64encode(sha256(match[1].encode()).digest()).decode()}'"
 
 
 def _file() -> str:

@@ -24,13 +24,13 @@ BROKERS_MAX = 10
 
 def page_problems(problems: Iterable[Shown], cluster: dict[str, Any]) -> list[dict[str, Any]]:
     """Each as `text`, `lasts_ms` (None if unknown) and `runbook`, the section. cluster: of `cluster_view`."""
-    found = [
+    rows = [
         {"text": shown.text, "lasts_ms": shown.lasts_ms, "runbook": SECTIONS.get(shown.event, SECTION)}
         for shown in problems
     ]
     if not cluster["loading"]:
-        found += [{"text": text, "lasts_ms": None, "runbook": section} for text, section in _of_cluster(cluster)]
-    return found
+        rows += [{"text": text, "lasts_ms": None, "runbook": section} for text, section in _of_cluster(cluster)]
+    return rows
 
 
 def _of_cluster(cluster: dict[str, Any]) -> Iterator[tuple[str, str]]:

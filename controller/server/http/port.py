@@ -113,9 +113,9 @@ class HttpPort:
         """Accept connections. Raises OSError, with the address in its text."""
         address = self._config.text(HTTP.listener)
         if address is not None:
-            found = parse_address(address)
-            assert found is not None, address
-            self.port = await self._listen(self._make, HTTP.listener, *found, address)
+            parsed = parse_address(address)
+            assert parsed is not None, address
+            self.port = await self._listen(self._make, HTTP.listener, *parsed, address)
         for each in self._pod_ports:
             await self._listen(partial(self._make_pod, each), each.name, each.host, each.port)
 
@@ -257,10 +257,10 @@ class HttpPort:
             return text(404, f"unknown path; known paths: {' '.join(self._paths)} /events {PREFIX}OFFSET")
         if self._node is None and asked.path not in NEED_NO_NODE:
             return as_json(503, {"status": "starting", "checks": []})
-        found = answer(asked)
+        response = answer(asked)
         if asked.path in PROBES and not self._security.has_sent_token(asked.authorization):
-            return as_json(found.status, {"status": json.loads(found.body)["status"], "checks": []})
-        return found
+            return as_json(response.status, {"status": json.loads(response.body)["status"], "checks": []})
+        return response
 
     def _refusal(self, connection: HttpConnection, asked: Asked) -> Answer | None:
         """The response to a client that may not ask; None to others. Probes need no token: supervisors have none."""

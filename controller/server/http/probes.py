@@ -58,15 +58,15 @@ class Shown(NamedTuple):
 def problems_of(node: Node, logged: Problems) -> list[Shown]:
     """What is wrong between this node and its peers, and with this node; lost data first. logged: those in the log."""
     now_s = node.loop.time()
-    found = [
+    problems = [
         Shown(f"cannot connect to {name_of(peer)} at {failure}", int((now_s - since_s) * 1000))
         for peer, (failure, since_s) in node.channels.failures().items()
     ]
     logged_s = logged.now_s()
     for problem in sorted(logged.current(), key=lambda problem: problem.event == DATA_LOST):
         shown = Shown(problem.text, int((logged_s - problem.since_s) * 1000), problem.event)
-        found.insert(0 if problem.event == DATA_LOST else len(found), shown)
-    return found
+        problems.insert(0 if problem.event == DATA_LOST else len(problems), shown)
+    return problems
 
 
 def ready(node: Node, now_ms: int, problems: Sequence[Shown] = ()) -> list[Check]:

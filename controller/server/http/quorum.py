@@ -136,7 +136,7 @@ def _voters(reading: Reading) -> list[dict[str, Any]]:
     replica = reading.replica
     role = replica.role
     progress = role.state.voters if isinstance(role, Leader) else {}
-    found = []
+    voters = []
     for voter in replica.voters:
         view = {
             **key_view(voter.key),
@@ -147,8 +147,8 @@ def _voters(reading: Reading) -> list[dict[str, Any]]:
             view |= _progress(reading, None)
         elif voter.key.id in progress:
             view |= _progress(reading, progress[voter.key.id])
-        found.append(view)
-    return found
+        voters.append(view)
+    return voters
 
 
 def _observers(reading: Reading) -> list[dict[str, Any]]:
@@ -180,7 +180,7 @@ def _broker(reading: Reading, broker: Broker, led: dict[int, int]) -> dict[str, 
         "id": broker.broker_id,
         "state": STATES[reading.registration_state(broker)],
         "rack": broker.rack,
-        "endpoints": [f"{name}://{found.host}:{found.port}" for name, found in broker.listeners.items()],
+        "endpoints": [f"{name}://{endpoint.host}:{endpoint.port}" for name, endpoint in broker.listeners.items()],
         "heard_ago_ms": reading.heard_ms(broker),
         "leads": led.get(broker.broker_id, 0),
     }

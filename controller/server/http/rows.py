@@ -88,8 +88,8 @@ def _decisions_a_minute(*windows: Window, now_s: float) -> float:
 
 
 def _heartbeats(reading: Reading) -> list[Labelled]:
-    found = [(broker.broker_id, reading.silent_ms(broker)) for broker in reading.brokers]
-    return [Labelled((("broker", str(broker_id)),), ms) for broker_id, ms in found if ms is not None]
+    silences = [(broker.broker_id, reading.silent_ms(broker)) for broker in reading.brokers]
+    return [Labelled((("broker", str(broker_id)),), ms) for broker_id, ms in silences if ms is not None]
 
 
 def _registrations(reading: Reading) -> list[Labelled]:
@@ -131,11 +131,11 @@ def _lags(reading: Reading) -> list[Labelled]:
     replica = reading.replica
     if not isinstance(replica.role, Leader):
         return []
-    found = []
+    lags = []
     for voter_id, progress in sorted(replica.role.state.voters.items()):
         end = replica.log.end if voter_id == replica.key.id else max(progress.end_offset, replica.log.start)
-        found.append(Labelled((("voter", str(voter_id)),), replica.log.end - end))
-    return found
+        lags.append(Labelled((("voter", str(voter_id)),), replica.log.end - end))
+    return lags
 
 
 def _snapshot_age_ms(reading: Reading) -> float:

@@ -84,12 +84,12 @@ def _replay_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
             state.replay(decode_record(value or b"")[0], offset)
             yield 1
         return
-    for found in scan(data, batch, is_lazy=True):
-        if isinstance(found, Columns):
-            for part in found.parts(ROWS_MAX):
+    for records in scan(data, batch, is_lazy=True):
+        if isinstance(records, Columns):
+            for part in records.parts(ROWS_MAX):
                 yield from replay_columns(state, part)
         else:
-            state.replay(decode_record(found.value)[0], found.offset)
+            state.replay(decode_record(records.value)[0], records.offset)
             yield 1
 
 
@@ -99,61 +99,61 @@ def load_batch(state: State, data: bytes, batch: Batch) -> None:
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
     offset = state.committed_end_offset - 1
-    for found in scan(data, batch):
-        if isinstance(found, Columns):
-            found.offsets = np.full(len(found), offset, np.int64)
-            for _ in replay_columns(state, found):
+    for records in scan(data, batch):
+        if isinstance(records, Columns):
+            records.offsets = np.full(len(records), offset, np.int64)
+            for _ in replay_columns(state, records):
                 pass
         else:
-            state.replay(decode_record(found.value)[0], offset)
+            state.replay(decode_record(records.value)[0], offset)
 
 
-def replay_columns(state: State, found: Columns) -> Iterator[int]:
+def replay_columns(state: State, columns: Columns) -> Iterator[int]:
     """Replay committed records of one shape, by columns or one by one; yields as `_replay_records`.
 
     Raises ReplayError.
     """
     # A transaction may have begun in this very batch.
-    if found.record is TopicRecord or state.transaction or not _by_columns(state, found):
-        for message, offset in zip(messages(found), found.offsets.tolist(), strict=True):
+    if columns.record is TopicRecord or state.transaction or not _by_columns(state, columns):
+        for message, offset in zip(messages(columns), columns.offsets.tolist(), strict=True):
             state.replay(message, offset)
             yield 1
     else:
-        yield 1 + len(found) // ROWS_OF_RECORD
+        yield 1 + len(columns) // ROWS_OF_RECORD
 
 
-def _by_columns(state: State, found: Columns) -> bool:
+def _by_columns(state: State, columns: Columns) -> bool:
     """Replay the records by columns if their type has a function for that; else one by one."""
-    assert found.partition_ids is not None
-    runs = TopicRuns(state.topics, found.topic_ids)
+    assert columns.partition_ids is not None
+    runs = TopicRuns(state.topics, columns.topic_ids)
     for number in runs.unknown():
         # The first of them is replayed by itself, to be refused as any record is.
-        state.replay(next(messages(found, number)), int(found.offsets[number]))
-    if found.record is PartitionRecord:
-        return place(state, runs, found)
+        state.replay(next(messages(columns, number)), int(columns.offsets[number]))
+    if columns.record is PartitionRecord:
+        return place(state, runs, columns)
     state.partitions.sort_loaded_rows()
-    rows = runs.rows(found.partition_ids)
+    rows = runs.rows(columns.partition_ids)
     if (rows < 0).any():
         return False
-    fields = {name: getattr(found, name) for name in FIELDS if getattr(found, name) is not None}
-    replay_group(state, Group(rows, fields), int(found.offsets[-1]) - len(found) + 1)
+    fields = {name: getattr(columns, name) for name in FIELDS if getattr(columns, name) is not None}
+    replay_group(state, Group(rows, fields), int(columns.offsets[-1]) - len(columns) + 1)
     return True
 
 
-def messages(found: Columns, start: int = 0) -> Iterator[Any]:
+def messages(columns: Columns, start: int = 0) -> Iterator[Any]:
     """The records one by one, as messages, from a place on."""
-    topic_ids = [bytes(topic_id) for topic_id in found.topic_ids[start:]]
-    if found.names is not None:
-        for name, topic_id in zip(found.names[start:], topic_ids, strict=True):
+    topic_ids = [bytes(topic_id) for topic_id in columns.topic_ids[start:]]
+    if columns.names is not None:
+        for name, topic_id in zip(columns.names[start:], topic_ids, strict=True):
             yield TopicRecord(name=name, topic_id=topic_id)
         return
-    assert found.partition_ids is not None
+    assert columns.partition_ids is not None
     lists = {
-        name: plain(name, getattr(found, name)[start:])
+        name: plain(name, getattr(columns, name)[start:])
         for name in _PARTITION_FIELDS
-        if getattr(found, name) is not None
+        if getattr(columns, name) is not None
     }
-    kind: Any = found.record
-    for number, partition_id in enumerate(found.partition_ids[start:].tolist()):
+    kind: Any = columns.record
+    for number, partition_id in enumerate(columns.partition_ids[start:].tolist()):
         values = {name: values[number] for name, values in lists.items()}
         yield kind(partition_id=partition_id, topic_id=topic_ids[number], **values)

@@ -42,8 +42,8 @@ class TopicRuns:
 
     def indexes(self) -> Int32s:
         """For each record its topic's index in the columns."""
-        found = np.array([topic.index for topic in self.topics if topic is not None], np.int32)
-        return np.repeat(found, self.counts)
+        known = np.array([topic.index for topic in self.topics if topic is not None], np.int32)
+        return np.repeat(known, self.counts)
 
     def rows(self, partition_ids: Int32s) -> Rows:
         """For each record the row of its partition; NO_ROW where there is none."""
@@ -52,27 +52,27 @@ class TopicRuns:
         ]
         first = np.repeat(np.array([rows.start for rows in ranges], np.intp), self.counts)
         count = np.repeat(np.array([len(rows) for rows in ranges], np.intp), self.counts)
-        found = np.where((partition_ids >= 0) & (partition_ids < count), first + partition_ids, NO_ROW)
+        places = np.where((partition_ids >= 0) & (partition_ids < count), first + partition_ids, NO_ROW)
         for topic, start, length in zip(self.topics, self.starts.tolist(), self.counts.tolist(), strict=True):
             if topic is not None and not isinstance(topic.rows, range):
                 ids = partition_ids[start : start + length].tolist()
-                found[start : start + length] = [topic.row(partition_id) for partition_id in ids]
-        return found
+                places[start : start + length] = [topic.row(partition_id) for partition_id in ids]
+        return places
 
 
-def place(state: State, runs: TopicRuns, found: Found) -> bool:
+def place(state: State, runs: TopicRuns, given: Found) -> bool:
     """Write new partitions, of topics that exist, to rows. Returns False, with nothing done, where they must go one by
     one.
     """
     partitions = state.partitions
     columns = partitions.columns
-    replicas, isr, directories, ids = found.replicas, found.isr, found.directories, found.partition_ids
+    replicas, isr, directories, ids = given.replicas, given.isr, given.directories, given.partition_ids
     assert replicas is not None
     assert isr is not None
     assert ids is not None
     width = max(replicas.shape[1], isr.shape[1])
-    is_reassigning = any(_width(lists) for lists in (found.removing_replicas, found.adding_replicas))
-    recovery_state = found.leader_recovery_state
+    is_reassigning = any(_width(lists) for lists in (given.removing_replicas, given.adding_replicas))
+    recovery_state = given.leader_recovery_state
     if (
         width > (columns.positions if is_reassigning else POSITIONS_MAX)
         or (replicas < 0).any()
@@ -83,15 +83,15 @@ def place(state: State, runs: TopicRuns, found: Found) -> bool:
     ):
         return False
     columns.widen(width)
-    rows = partitions.take_rows(len(found))
+    rows = partitions.take_rows(len(given))
     if not partitions.is_unsettled:
         rows = _arrange(runs, ids, rows)
-    _write(columns, rows, found)
+    _write(columns, rows, given)
     columns.topic[rows] = runs.indexes()
     columns.partition_id[rows] = ids
-    partitions.count += len(found)
+    partitions.count += len(given)
     partitions.version += 1
-    state.end_offset = int(found.offsets[-1]) + 1
+    state.end_offset = int(given.offsets[-1]) + 1
     return True
 
 
@@ -122,13 +122,13 @@ def _arrange(runs: TopicRuns, ids: Int32s, rows: Rows) -> Rows:
     return arranged
 
 
-def _write(columns: Columns, rows: Rows, found: Found) -> None:
+def _write(columns: Columns, rows: Rows, given: Found) -> None:
     """Write all fields except topic and partition id, to rows that hold nothing yet."""
-    replicas, isr, directories = found.replicas, found.isr, found.directories
+    replicas, isr, directories = given.replicas, given.isr, given.directories
     assert replicas is not None
     assert isr is not None
     for name in ("leader", "leader_epoch", "partition_epoch"):
-        getattr(columns, name)[rows] = getattr(found, name)
+        getattr(columns, name)[rows] = getattr(given, name)
     columns.uncommon[rows] = COMMON
     if directories is not None and directories.shape[1]:
         numbers = columns.directory_ids.numbers_of(directories)
@@ -137,7 +137,7 @@ def _write(columns: Columns, rows: Rows, found: Found) -> None:
     for matrix, positions in ((replicas, columns.replicas), (isr, columns.isr), (numbers, columns.directories)):
         for position, column in enumerate(positions):
             column[rows] = matrix[:, position] if position < matrix.shape[1] else NOBODY
-    uncommon = {name: getattr(found, name) for name in UNCOMMON}
+    uncommon = {name: getattr(given, name) for name in UNCOMMON}
     uncommon = {
         name: column for name, column in uncommon.items() if column is not None and (column.ndim == 1 or column.size)
     }

@@ -74,13 +74,13 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
 def _by_column(columns: Columns, group: Group) -> NDArray[np.bool_]:
     """Which of the changes can be written by columns."""
     fields = group.fields
-    found: NDArray[np.bool_] = ~columns.uncommon_values.of_kind(IS_WIDE)[columns.uncommon[group.rows]]
+    is_regular: NDArray[np.bool_] = ~columns.uncommon_values.of_kind(IS_WIDE)[columns.uncommon[group.rows]]
     isr = fields.get("isr")
     recovery_state = fields.get("leader_recovery_state")
     if not fields.keys() <= _BY_COLUMN or (isr is not None and isr.shape[1] > columns.positions):
-        found[:] = False
+        is_regular[:] = False
     if isr is not None:
-        found &= (isr >= 0).all(axis=1)
+        is_regular &= (isr >= 0).all(axis=1)
     if recovery_state is not None:
-        found &= (recovery_state == RECOVERED) | (recovery_state == RECOVERING)
-    return found
+        is_regular &= (recovery_state == RECOVERED) | (recovery_state == RECOVERING)
+    return is_regular

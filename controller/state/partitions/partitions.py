@@ -189,12 +189,12 @@ class Partitions(Undoable):
 
     def _listing(self, lists: list[Any], member: int, contains: Callable[[Partition], bool]) -> Rows:
         end = self.columns.end
-        found = lists[0][:end] == member
+        is_listed = lists[0][:end] == member
         for column in lists[1:]:
-            found |= column[:end] == member
+            is_listed |= column[:end] == member
         for row in self._of_kind(IS_WIDE).tolist():
-            found[row] = contains(self.columns.get(row))
-        return self._living(np.flatnonzero(found))
+            is_listed[row] = contains(self.columns.get(row))
+        return self._living(np.flatnonzero(is_listed))
 
     # Writing.
 
@@ -351,8 +351,8 @@ def rows_of(topic: Topic) -> Rows:
     rows = topic.rows
     if isinstance(rows, range):
         return np.arange(rows.start, rows.stop)
-    found: Rows = np.fromiter(topic.list_rows(), np.intp, len(rows))
-    there: Rows = found[found != NO_ROW]
+    listed: Rows = np.fromiter(topic.list_rows(), np.intp, len(rows))
+    there: Rows = listed[listed != NO_ROW]
     return there
 
 

@@ -78,8 +78,8 @@ class UncommonFieldsTable:
 
     def of_kind(self, kind: int) -> NDArray[np.bool_]:
         """By number, whether a value has any of these kinds of uncommon fields."""
-        found: NDArray[np.bool_] = (self.kinds() & kind) != 0
-        return found
+        is_of_kind: NDArray[np.bool_] = (self.kinds() & kind) != 0
+        return is_of_kind
 
     def where(self, holds: Callable[[UncommonFields], bool]) -> NDArray[np.bool_]:
         """By number, whether a condition holds for the value."""

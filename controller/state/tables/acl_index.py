@@ -94,36 +94,36 @@ class AclIndex:
 
     def patterns(self, resource_type: int, name: str) -> Iterator[OfPattern]:
         """The ACLs of each pattern that covers a resource: its literal name, prefixes of it, the wildcard."""
-        found = self._find(_LITERAL, resource_type, name)
-        if found is not None:
-            yield found
+        pattern = self._find(_LITERAL, resource_type, name)
+        if pattern is not None:
+            yield pattern
         lengths = self._prefix_lengths.get(resource_type)
         if lengths is not None:
             for length in lengths:
                 if length <= len(name):
-                    found = self._find(_PREFIXED, resource_type, name[:length])
-                    if found is not None:
-                        yield found
+                    pattern = self._find(_PREFIXED, resource_type, name[:length])
+                    if pattern is not None:
+                        yield pattern
         # As in stock, the wildcard does not cover a name that begins with it.
         if not name.startswith(WILDCARD):
-            found = self._find(_LITERAL, resource_type, WILDCARD)
-            if found is not None:
-                yield found
+            pattern = self._find(_LITERAL, resource_type, WILDCARD)
+            if pattern is not None:
+                yield pattern
 
     def allowing(self, resource_type: int, principal: str) -> Iterable[tuple[str, int]]:
         """The hosts and operations that ACLs of a principal allow, on some resource of a type, each pair once."""
-        found: Iterable[tuple[str, int]] | None
+        pairs: Iterable[tuple[str, int]] | None
         if self._before and (_PAIRS, resource_type, principal) in self._before:
-            found = self._before[_PAIRS, resource_type, principal]
+            pairs = self._before[_PAIRS, resource_type, principal]
         else:
-            found = self._allowing.get((resource_type, principal))
-        return found or ()
+            pairs = self._allowing.get((resource_type, principal))
+        return pairs or ()
 
     def _find(self, pattern_type: int, resource_type: int, name: str) -> OfPattern | None:
         """The ACLs of one pattern."""
         if self._before and (pattern_type, resource_type, name) in self._before:
-            found: OfPattern | None = self._before[pattern_type, resource_type, name]
-            return found
+            pattern: OfPattern | None = self._before[pattern_type, resource_type, name]
+            return pattern
         return (self._prefixed if pattern_type == _PREFIXED else self._literal).get((resource_type, name))
 
     def _keep(self, before: dict[tuple[int, int, str], Any], acl: Acl) -> None:

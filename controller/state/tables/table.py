@@ -66,8 +66,8 @@ class Table(dict[K, V], Generic[K, V]):
         """The value of a key without what is not committed, or in an open transaction; None where there is none."""
         if key not in self.log.uncommitted:
             return self.get(key)
-        found: V | None = self.log.undo.first_old(self.log, key)
-        return found
+        old: V | None = self.log.undo.first_old(self.log, key)
+        return old
 
     def __setitem__(self, key: K, value: V) -> NoReturn:
         raise TypeError("a table is written by put")

@@ -120,12 +120,12 @@ class Undo:
 
     def since(self, start: int) -> list[Entry]:
         """The entries of offsets from `start` on, the newest first; they lead a copy of the state back to `start`."""
-        found = []
+        entries = []
         for entry in reversed(self._entries):
             if entry.offset < start:
                 break
-            found.append(entry)
-        return found
+            entries.append(entry)
+        return entries
 
     def first_old(self, part: Undoable, key: Any) -> Any:
         """What an uncommitted key was before its first uncommitted change; None where it was not there."""
@@ -133,11 +133,11 @@ class Undo:
 
     def first_olds(self, part: Undoable) -> dict[Any, Any]:
         """What each uncommitted key of a part was before its first uncommitted change; None where it was not there."""
-        found: dict[Any, Any] = {}
+        olds: dict[Any, Any] = {}
         for entry in self._entries:
-            if entry.part is part and entry.key not in found:
-                found[entry.key] = entry.old
-        return found
+            if entry.part is part and entry.key not in olds:
+                olds[entry.key] = entry.old
+        return olds
 
     def clear(self) -> None:
         """Drop all entries without undoing anything: the whole state is replaced."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import random
 import socket
 import subprocess
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulations.chaos.quorum import PORTS, free_ports
+from tools.kafka.storage import run as run_storage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 FORMAT = "import sys; from tools.kafka.storage import main; sys.exit(main())"
@@ -53,12 +55,27 @@ def write_properties(root: Path, port: int, **changes: str | None) -> Path:
 
 
 def format_directory(properties: Path, *options: str, cluster_id: str = CLUSTER_ID) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", FORMAT, "format", "-t", cluster_id, "-c", str(properties), *options],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    """Format the directory of a node, by the tool within this process; one of its own takes 0.2 s."""
+    done = called(run_storage, ["format", "-t", cluster_id, "-c", str(properties), *options])
+    done.check_returncode()
+    return done
+
+
+def called(run: Callable[[list[str]], int], arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a tool in this process."""
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = outputs = [
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="") for _ in range(2)
+    ]
+    try:
+        code = run(arguments)
+    finally:
+        sys.stdout, sys.stderr = streams
+    texts = []
+    for stream in outputs:
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(arguments, code, *texts)
 
 
 def start_command(properties: Path) -> list[str]:

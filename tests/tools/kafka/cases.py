@@ -7,17 +7,16 @@ directory, `GOLDEN` for `tests/data/golden`.
 from __future__ import annotations
 
 import base64
-import io
 import json
 import re
 import stat
-import sys
 import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from records.batch import batches, records_of
+from tests.controller.server.processes import called
 from tools.registry import tool_of
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -139,20 +138,9 @@ class _Clock:
 def ours(tool: str, args: list[str]) -> Case:
     """The output of our tool, called in this process."""
     module = tool_of(f"kafka-{tool}").load()
-    streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = out, error = [
-        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="") for _ in range(2)
-    ]
-    try:
-        with patch("tools.client.admin.time", _Clock() if _NO_NODE in args else time):
-            code = module.run(args)
-    finally:
-        sys.stdout, sys.stderr = streams
-    texts = []
-    for stream in (out, error):
-        stream.flush()
-        texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
-    return said(texts[0], texts[1], code)
+    with patch("tools.client.admin.time", _Clock() if _NO_NODE in args else time):
+        done = called(module.run, args)
+    return said(done.stdout, done.stderr, done.returncode)
 
 
 def left_in(directory: Path, *, random: bool) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def current_directories(admin: Admin, replicas: Mapping[Partition, tuple[int, ..
         for broker in brokers
         if broker in live
     ]
-    found = describe_directories(admin, wanted)
-    return {replica: place.current for replica, place in found.items() if place.current is not None}
+    directories = describe_directories(admin, wanted)
+    return {replica: place.current for replica, place in directories.items() if place.current is not None}
 
 
 def _copied_order(partitions: Collection[Partition]) -> list[Partition]:

@@ -76,11 +76,11 @@ def _replicas_in(described: list[tuple[int, ...]] | KafkaError, index: int) -> t
 
 def _report_moves(admin: Admin, wanted: Wanted) -> bool:
     """Whether one of the replicas is being moved to another directory, or is in none. Raises Uncaught."""
-    found = describe_directories(admin, wanted.directories)
+    directories = describe_directories(admin, wanted.directories)
     order = sorted(wanted.directories, key=lambda replica: replica.place)
-    lines = [_move_text(replica, found[replica], wanted.directories[replica]) for replica in order]
+    lines = [_move_text(replica, directories[replica], wanted.directories[replica]) for replica in order]
     sys.stdout.write("\n".join(lines) + "\n")
-    return any(place.current is None or is_active(place) for place in found.values())
+    return any(place.current is None or is_active(place) for place in directories.values())
 
 
 def is_active(place: Directories) -> bool:

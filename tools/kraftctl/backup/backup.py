@@ -222,8 +222,8 @@ def _make(options: argparse.Namespace, target: str) -> Manifest | None:
             from tools.offline.examined import examine, partition_of
 
             with hold_unused(partition_of(options.directory)[0]):
-                found = examine(options.directory)
-                return None if options.dry_run else save_directory(found, target, now_ms)
+                examined = examine(options.directory)
+                return None if options.dry_run else save_directory(examined, target, now_ms)
         from tools.client.quorum import look
         from tools.client.quorum_options import addresses_of, security_of
         from tools.kraftctl.backup.live_copy import save_live
@@ -275,10 +275,10 @@ def _restore(options: argparse.Namespace) -> int:
     address = None if options.address is None else host_and_port(options.address)
     if options.address is not None and address is None:
         raise ConfigError(f"--address {options.address}: HOST:PORT is expected")
-    manifest, found = verify_backup(options.backup)
+    manifest, examined = verify_backup(options.backup)
     config = read_config(options.config)
-    as_of = found.end_offset if options.as_of is None else _offset(options.as_of, found)
-    plan = plan_restoring(options.backup, manifest, found, config, as_of, address)
+    as_of = examined.end_offset if options.as_of is None else _offset(options.as_of, examined)
+    plan = plan_restoring(options.backup, manifest, examined, config, as_of, address)
     if not options.json:
         say(f"restore cluster {plan.cluster_id} as of offset {plan.end_offset} for node {plan.node_id}")
         print(f"left out: {plan.lost} offsets of the backup; new epoch: {plan.new_epoch}")
@@ -313,7 +313,7 @@ def _restore(options: argparse.Namespace) -> int:
     return 0
 
 
-def _offset(text: str, found: Any) -> int:
+def _offset(text: str, examined: Any) -> int:
     """The offset that --as-of means. Raises ConfigError."""
     from controller.config.values.definition import ConfigError
     from tools.kraftctl.points.points import NoPoint, parse_point
@@ -324,8 +324,8 @@ def _offset(text: str, found: Any) -> int:
     except NoPoint as error:
         raise ConfigError(f"--as-of {error}") from None
     if point.time_ms is not None:
-        return offset_at(found, point.time_ms)
-    return int(found.end_offset if point.offset is None else point.offset)
+        return offset_at(examined, point.time_ms)
+    return int(examined.end_offset if point.offset is None else point.offset)
 
 
 def _export(options: argparse.Namespace) -> int:

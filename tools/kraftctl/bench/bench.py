@@ -190,14 +190,14 @@ def _deleting(scratch: Scratch, targets: list[Target]) -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
 
 
-def _show(found: Measured, options: argparse.Namespace) -> int:
+def _show(measured: Measured, options: argparse.Namespace) -> int:
     from tools.kraftctl.bench.bench_figures import as_json, figures, is_high
 
-    listed = figures(found)
+    listed = figures(measured)
     if options.json:
-        print(json.dumps(as_json(found, listed)))
+        print(json.dumps(as_json(measured, listed)))
     else:
-        view = found.view
+        view = measured.view
         say(f"cluster {view.cluster_id or '-'}: node {view.leader_id} leads epoch {view.epoch}")
         say(*_table(listed))
     return 2 if is_high(listed) else 0

@@ -70,18 +70,18 @@ def percentile(values: list[float], percent: int) -> float | None:
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
 
 
-def figures(found: Measured) -> list[Figure]:
+def figures(measured: Measured) -> list[Figure]:
     """All figures, in the order in which they explain each other."""
     return [
-        *(_trip(node, times, node == found.view.leader_id) for node, times in sorted(found.trips.items())),
-        *_clock(found),
-        _apart(found),
-        _commit(found),
-        *(_fetch(found, node) for node in sorted(found.commits.fetched)),
-        *_lags(found.view),
-        _request(found),
-        _rate(found),
-        *_scratch(found),
+        *(_trip(node, times, node == measured.view.leader_id) for node, times in sorted(measured.trips.items())),
+        *_clock(measured),
+        _apart(measured),
+        _commit(measured),
+        *(_fetch(measured, node) for node in sorted(measured.commits.fetched)),
+        *_lags(measured.view),
+        _request(measured),
+        _rate(measured),
+        *_scratch(measured),
     ]
 
 
@@ -106,26 +106,26 @@ def _trip(node: int, times: list[float] | str, leads: bool) -> Figure:
     return Figure(name, "ms", _spread(times), expected, cause)
 
 
-def _clock(found: Measured) -> list[Figure]:
-    if found.commits.clock is None:
+def _clock(measured: Measured) -> list[Figure]:
+    if measured.commits.clock is None:
         return []
-    ahead, error = found.commits.clock
+    ahead, error = measured.commits.clock
     expected = f"within {CLOCK_MS:g}"
     cause = "synchronise the clocks of all machines: chrony or ntp" if abs(ahead) - error > CLOCK_MS else ""
     return [Figure("clock of the leader, ahead of this one", "ms", {"p50": ahead, "error": error}, expected, cause)]
 
 
-def _setting(found: Measured, key: str) -> float:
-    text = found.settings.get(key, "")
+def _setting(measured: Measured, key: str) -> float:
+    text = measured.settings.get(key, "")
     return float(text) if text.isascii() and text.isdigit() else DEFAULTS[key]
 
 
-def _apart(found: Measured) -> Figure:
-    idle = _setting(found, IDLE_MS)
+def _apart(measured: Measured) -> Figure:
+    idle = _setting(measured, IDLE_MS)
     expected = f"at most {IDLE_MS}={idle:g}" if idle else f"none while idle: {IDLE_MS}=0"
-    times = found.commits.apart
+    times = measured.commits.apart
     cause = ""
-    if idle and found.commits.seconds * 1000 > 4 * idle:
+    if idle and measured.commits.seconds * 1000 > 4 * idle:
         if not times:
             cause = "the quorum commits nothing: too few voters fetch, or metadata.version is below 3.3-IV1"
         elif _median(times) > 2 * idle:
@@ -133,52 +133,52 @@ def _apart(found: Measured) -> Figure:
     return Figure("between two commits", "ms", _spread(times), expected, cause)
 
 
-def majority_trip(found: Measured) -> float:
+def majority_trip(measured: Measured) -> float:
     """An upper bound of the round trip from the leader to the followers of its majority, in ms.
 
     It is the sum of the round trips from this machine to the leader and to the slowest of these followers.
     """
     others = sorted(
         _median(times)
-        for node, times in found.trips.items()
-        if node in found.view.voters and node != found.view.leader_id and isinstance(times, list)
+        for node, times in measured.trips.items()
+        if node in measured.view.voters and node != measured.view.leader_id and isinstance(times, list)
     )
-    needed = len(found.view.voters) // 2
+    needed = len(measured.view.voters) // 2
     if not needed or len(others) < needed:
         return 0.0
-    return _median(found.trips.get(found.view.leader_id, [])) + others[needed - 1]
+    return _median(measured.trips.get(measured.view.leader_id, [])) + others[needed - 1]
 
 
-def _commit_limit(found: Measured) -> float:
+def _commit_limit(measured: Measured) -> float:
     # The measurement itself adds a request and the pause before it.
-    return SYNC_MS + majority_trip(found) + _median(found.trips.get(found.view.leader_id, [])) + 1.0
+    return SYNC_MS + majority_trip(measured) + _median(measured.trips.get(measured.view.leader_id, [])) + 1.0
 
 
-def _commit(found: Measured) -> Figure:
-    limit = _commit_limit(found)
-    times = found.commits.committed
-    cause = _slow_part(found, limit) if _median(times) > limit else ""
+def _commit(measured: Measured) -> Figure:
+    limit = _commit_limit(measured)
+    times = measured.commits.committed
+    cause = _slow_part(measured, limit) if _median(times) > limit else ""
     return Figure("append → commit", "ms", _spread(times), f"at most {limit:.1f}: one sync and one round trip", cause)
 
 
-def _slow_part(found: Measured, limit: float) -> str:
+def _slow_part(measured: Measured, limit: float) -> str:
     """Which part of a commit is likely to be slow."""
-    followers = {node: _median(times) for node, times in found.commits.fetched.items() if times}
+    followers = {node: _median(times) for node, times in measured.commits.fetched.items() if times}
     slow = sorted(node for node, taken in followers.items() if taken > limit)
-    if len(found.view.voters) == 1:
+    if len(measured.view.voters) == 1:
         return "the leader's disk or CPU: no other voter takes part"
     if slow and len(slow) < len(followers):
         names = ", ".join(map(str, slow))
         return f"node {names} fetches late, others do not: its disk (sync), its CPU, or the network to it"
-    if majority_trip(found) > TRIP_MS:
+    if majority_trip(measured) > TRIP_MS:
         return "the network: round trips are long"
     return "all voters are late and round trips are short: the leader's CPU or disk, or disks that all of them share"
 
 
-def _fetch(found: Measured, node: int) -> Figure:
-    times = found.commits.fetched[node]
-    own = found.trips.get(node, [])
-    limit = SYNC_MS + _median(own) + 2 * _median(found.trips.get(found.view.leader_id, [])) + 1.0
+def _fetch(measured: Measured, node: int) -> Figure:
+    times = measured.commits.fetched[node]
+    own = measured.trips.get(node, [])
+    limit = SYNC_MS + _median(own) + 2 * _median(measured.trips.get(measured.view.leader_id, [])) + 1.0
     cause = ""
     if _median(times) > limit:
         is_far = isinstance(own, list) and _median(own) > TRIP_MS
@@ -206,53 +206,55 @@ def _lags(view: View) -> list[Figure]:
     return found
 
 
-def _request(found: Measured) -> Figure:
+def _request(measured: Measured) -> Figure:
     # Ours confirms its leadership by a majority before it answers.
-    limit = WORK_MS + majority_trip(found) + _median(found.trips.get(found.view.leader_id, []))
-    times = found.single.times
+    limit = WORK_MS + majority_trip(measured) + _median(measured.trips.get(measured.view.leader_id, []))
+    times = measured.single.times
     cause = ""
     if _median(times) > limit:
         cause = "the active controller: its CPU, its event queue, collections of garbage; round trips alone are shorter"
     return Figure("CreateTopics, only validated", "ms", _spread(times), f"at most {limit:.1f}", cause)
 
 
-def _rate(found: Measured) -> Figure:
-    load = found.many
-    name = f"… of {found.connections} connections"
+def _rate(measured: Measured) -> Figure:
+    load = measured.many
+    name = f"… of {measured.connections} connections"
     values = {"rate": len(load.times) / load.seconds if load.seconds else None, **_spread(load.times)}
     cause = f"stopped early: {load.stopped}" if load.stopped else ""
-    single = _median(found.single.times)
+    single = _median(measured.single.times)
     best = (
-        f"at most {1000 * found.connections / single:.0f}; less with full CPUs, this one's included" if single else "-"
+        f"at most {1000 * measured.connections / single:.0f}; less with full CPUs, this one's included"
+        if single
+        else "-"
     )
     return Figure(name, "per s", values, best, cause)
 
 
-def _scratch(found: Measured) -> list[Figure]:
-    if found.scratch is None:
+def _scratch(measured: Measured) -> list[Figure]:
+    if measured.scratch is None:
         return []
-    trip = _median(found.trips.get(found.view.leader_id, []))
-    linger = _setting(found, LINGER_MS)
-    limit = linger + SYNC_MS + majority_trip(found) + trip + WORK_MS
+    trip = _median(measured.trips.get(measured.view.leader_id, []))
+    linger = _setting(measured, LINGER_MS)
+    limit = linger + SYNC_MS + majority_trip(measured) + trip + WORK_MS
     lines = []
-    for name, times in zip(("creation", "deletion"), found.scratch, strict=True):
+    for name, times in zip(("creation", "deletion"), measured.scratch, strict=True):
         cause = ""
         if _median(times) > limit:
-            cause = _scratch_cause(found, _median(times) - linger)
-        unset = "" if LINGER_MS in found.settings else ", its default; kraft-quorum has 0"
+            cause = _scratch_cause(measured, _median(times) - linger)
+        unset = "" if LINGER_MS in measured.settings else ", its default; kraft-quorum has 0"
         expected = f"at most {limit:.1f}" + (f", with {LINGER_MS}={linger:g}{unset}" if linger else "")
         lines.append(Figure(f"commit of a topic's {name}", "ms", _spread(times), expected, cause))
-    times = [*found.scratch[0], *found.scratch[1]]
+    times = [*measured.scratch[0], *measured.scratch[1]]
     values: dict[str, float | None] = {"rate": 1000 * len(times) / sum(times) if times else None}
     lines.append(Figure("… one after the other", "per s", values, f"at least {1000 / limit:.0f}"))
     return lines
 
 
-def _scratch_cause(found: Measured, without_linger: float) -> str:
-    idle = _median(found.commits.committed)
+def _scratch_cause(measured: Measured, without_linger: float) -> str:
+    idle = _median(measured.commits.committed)
     if idle > without_linger / 2:
         return "the commit itself: see append → commit"
-    if _median(found.single.times) > without_linger / 2:
+    if _median(measured.single.times) > without_linger / 2:
         return "the active controller: see CreateTopics, only validated"
     return "commits wait behind other writes: look at the event queue and the append rate of the active controller"
 
@@ -261,13 +263,13 @@ def is_high(all_figures: list[Figure]) -> bool:
     return any(figure.cause for figure in all_figures)
 
 
-def as_json(found: Measured, all_figures: list[Figure]) -> dict[str, Any]:
+def as_json(measured: Measured, all_figures: list[Figure]) -> dict[str, Any]:
     """One object for scripts."""
     return {
-        "cluster_id": found.view.cluster_id,
-        "leader_id": found.view.leader_id,
-        "epoch": found.view.epoch,
-        "answers": found.commits.answers,
-        "stopped": list(found.stopped),
+        "cluster_id": measured.view.cluster_id,
+        "leader_id": measured.view.leader_id,
+        "epoch": measured.view.epoch,
+        "answers": measured.commits.answers,
+        "stopped": list(measured.stopped),
         "figures": [figure._asdict() for figure in all_figures],
     }

@@ -60,27 +60,28 @@ def directory_part(subject: Subject) -> Iterator[Content]:
 
     directory = _directory(subject)
     yield "directory/files.json", [_file(directory, name) for name in _names(directory)]
-    found = examine(directory)
-    election = found.election
-    voters = () if found.voters is None else found.voters
+    examined = examine(directory)
+    election = examined.election
+    voters = () if examined.voters is None else examined.voters
     mark = None
-    if found.mark is not None:
-        mark = {**found.mark._asdict(), "directory_id": uuid_text(found.mark.directory_id or bytes(16))}
+    if examined.mark is not None:
+        mark = {**examined.mark._asdict(), "directory_id": uuid_text(examined.mark.directory_id or bytes(16))}
     yield "directory/log.json", {
         "meta_properties": mark,
         "quorum_state": None if election is None else repr(election),
-        "start_offset": found.start_offset, "end_offset": found.end_offset, "committed_at_least": found.committed,
-        "epoch": found.epoch, "epochs": [{"epoch": epoch, "start": start} for epoch, start in found.epochs],
-        "snapshots": [{"end_offset": end, "epoch": epoch} for end, epoch in found.snapshots],
-        "segments": [{**each._asdict(), "path": os.path.basename(each.path)} for each in found.segments],  # noqa: PTH119
-        "kraft_version": found.kraft_version,
+        "start_offset": examined.start_offset, "end_offset": examined.end_offset,
+        "committed_at_least": examined.committed,
+        "epoch": examined.epoch, "epochs": [{"epoch": epoch, "start": start} for epoch, start in examined.epochs],
+        "snapshots": [{"end_offset": end, "epoch": epoch} for end, epoch in examined.snapshots],
+        "segments": [{**each._asdict(), "path": os.path.basename(each.path)} for each in examined.segments],  # noqa: PTH119
+        "kraft_version": examined.kraft_version,
         "voters": [
             {"id": voter.key.id, "directory_id": uuid_text(voter.key.directory_id), "endpoints": [
                 f"{end.listener}://{end.host}:{end.port}" for end in voter.endpoints
             ]} for voter in voters
         ],
-        "torn": None if found.torn is None else str(found.torn),
-        "fault": None if found.fault is None else str(found.fault),
+        "torn": None if examined.torn is None else str(examined.torn),
+        "fault": None if examined.fault is None else str(examined.fault),
     }  # fmt: skip
 
 

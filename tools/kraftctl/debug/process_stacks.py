@@ -66,12 +66,12 @@ def dump_file(process: int) -> int:
 
 def _catches(process: int, number: int) -> bool:
     with open(f"/proc/{process}/status") as file:
-        found = re.search(r"^SigCgt:\s*([0-9a-f]+)$", file.read(), re.MULTILINE)
-    return found is not None and bool(int(found[1], 16) >> (number - 1) & 1)
+        match = re.search(r"^SigCgt:\s*([0-9a-f]+)$", file.read(), re.MULTILINE)
+    return match is not None and bool(int(match[1], 16) >> (number - 1) & 1)
 
 
 def _position(process: int, handle: int) -> int:
     """Up to where a process has written to a file."""
     with open(f"/proc/{process}/fdinfo/{handle}") as file:
-        found = re.search(r"^pos:\s*(\d+)$", file.read(), re.MULTILINE)
-    return 0 if found is None else int(found[1])
+        match = re.search(r"^pos:\s*(\d+)$", file.read(), re.MULTILINE)
+    return 0 if match is None else int(match[1])

@@ -221,9 +221,9 @@ def _files(directory: str) -> Iterator[str]:
 
 
 def _space(directory: str) -> Iterator[Finding]:
-    found = os.statvfs(directory)
-    free = found.f_bavail * found.f_frsize
-    if free < min(FREE_BYTES_MIN, found.f_blocks * found.f_frsize // 10):
+    status = os.statvfs(directory)
+    free = status.f_bavail * status.f_frsize
+    if free < min(FREE_BYTES_MIN, status.f_blocks * status.f_frsize // 10):
         yield Finding(WARNING, directory, f"{free >> 20} MiB are free", "make space: a node ends when its disk is full")
 
 
@@ -249,16 +249,16 @@ def _examine(directory: str, findings: list[Finding]) -> Examined | None:
     from tools.offline.examined import NotALog, examine
 
     try:
-        found = examine(directory, with_mark=False)
+        examined = examine(directory, with_mark=False)
     except NotALog:
         return None
     except (StorageError, OSError) as error:
         findings.append(Finding(ERROR, f"{directory}/{PARTITION_DIRECTORY}", str(error), "see below"))
         return None
-    if found.fault is not None:
-        text = str(found.fault).removeprefix(f"{found.fault.file}, ")
-        findings.append(Finding(ERROR, found.fault.file, text, "see below"))
-    return found
+    if examined.fault is not None:
+        text = str(examined.fault).removeprefix(f"{examined.fault.file}, ")
+        findings.append(Finding(ERROR, examined.fault.file, text, "see below"))
+    return examined
 
 
 def _log(directory: str, findings: list[Finding], now_ms: int, note: Callable[[int], None]) -> NotingImage | None:

@@ -320,10 +320,10 @@ def _set_aside_vote(node: Node, partition: str) -> list[str]:
     ]
 
 
-def _is_spare(node: Node, found: Examined) -> bool:
+def _is_spare(node: Node, examined: Examined) -> bool:
     """Whether the log reaches back to offset 0 or to a whole checkpoint, without the one that is damaged."""
-    if node.config.voters == {} and found.voters is None:
+    if node.config.voters == {} and examined.voters is None:
         return False  # the voter set is in this checkpoint alone
-    return bool(found.segments) and (
-        found.start_offset == 0 or any(end_offset >= found.start_offset for end_offset, _ in found.snapshots)
+    return bool(examined.segments) and (
+        examined.start_offset == 0 or any(end_offset >= examined.start_offset for end_offset, _ in examined.snapshots)
     )

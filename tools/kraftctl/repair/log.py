@@ -86,12 +86,12 @@ def _check(options: argparse.Namespace) -> int:
     from tools.offline.examined import partition_of
 
     with hold_unused(partition_of(options.directory)[0]):
-        found, replayed = _examine(options.directory, replays=options.verb == "replay")
-    fault = _first(found, replayed)
+        examined, replayed = _examine(options.directory, replays=options.verb == "replay")
+    fault = _first(examined, replayed)
     if options.json:
-        print(json.dumps(_as_json(found, replayed)))
+        print(json.dumps(_as_json(examined, replayed)))
     else:
-        say(*_lines(found, replayed))
+        say(*_lines(examined, replayed))
         if fault is None:
             print(colour_text("no fault", GREEN))
         else:
@@ -102,34 +102,34 @@ def _check(options: argparse.Namespace) -> int:
 def _examine(directory: str, *, replays: bool) -> tuple[Examined, Replayed | None]:
     from tools.offline.examined import examine
 
-    found = examine(directory)
+    examined = examine(directory)
     if not replays:
-        return found, None
+        return examined, None
     from tools.offline.replayed import Replay
 
-    with Progress("replaying", sum(segment.size for segment in found.segments)) as note:
-        return found, Replay(found, note).run()
+    with Progress("replaying", sum(segment.size for segment in examined.segments)) as note:
+        return examined, Replay(examined, note).run()
 
 
-def _first(found: Examined, replayed: Replayed | None) -> Fault | None:
+def _first(examined: Examined, replayed: Replayed | None) -> Fault | None:
     """The fault with the lowest offset: a record before the damage may be the one that cannot be replayed."""
     if replayed is not None and replayed.fault is not None:
         return replayed.fault
-    return found.fault
+    return examined.fault
 
 
-def _as_json(found: Examined, replayed: Replayed | None) -> dict[str, Any]:
-    fault = _first(found, replayed)
+def _as_json(examined: Examined, replayed: Replayed | None) -> dict[str, Any]:
+    fault = _first(examined, replayed)
     said: dict[str, Any] = {
-        "directory": found.directory,
-        "node_id": None if found.mark is None else found.mark.node_id,
-        "start_offset": found.start_offset,
-        "end_offset": found.end_offset,
-        "epoch": found.epoch,
-        "committed_at_least": found.committed,
-        "segments": len(found.segments),
-        "checkpoints": [{"end_offset": offset, "epoch": epoch} for offset, epoch in found.snapshots],
-        "torn": None if found.torn is None else found.torn._asdict(),
+        "directory": examined.directory,
+        "node_id": None if examined.mark is None else examined.mark.node_id,
+        "start_offset": examined.start_offset,
+        "end_offset": examined.end_offset,
+        "epoch": examined.epoch,
+        "committed_at_least": examined.committed,
+        "segments": len(examined.segments),
+        "checkpoints": [{"end_offset": offset, "epoch": epoch} for offset, epoch in examined.snapshots],
+        "torn": None if examined.torn is None else examined.torn._asdict(),
         "fault": None if fault is None else fault._asdict(),
     }
     if replayed is not None:
@@ -143,16 +143,16 @@ def _as_json(found: Examined, replayed: Replayed | None) -> dict[str, Any]:
     return said
 
 
-def _lines(found: Examined, replayed: Replayed | None) -> list[str]:
-    checkpoints = ", ".join(f"{offset}-{epoch}" for offset, epoch in found.snapshots) or "none"
-    offsets = f"offsets {found.start_offset} to {found.end_offset} (exclusive)"
+def _lines(examined: Examined, replayed: Replayed | None) -> list[str]:
+    checkpoints = ", ".join(f"{offset}-{epoch}" for offset, epoch in examined.snapshots) or "none"
+    offsets = f"offsets {examined.start_offset} to {examined.end_offset} (exclusive)"
     lines = [
-        f"log: {offsets}, epoch {found.epoch}, {len(found.segments)} segments",
+        f"log: {offsets}, epoch {examined.epoch}, {len(examined.segments)} segments",
         f"checkpoints: {checkpoints}",
-        f"committed: at least the offsets below {found.committed}",
+        f"committed: at least the offsets below {examined.committed}",
     ]
-    if found.torn is not None:
-        torn = found.torn
+    if examined.torn is not None:
+        torn = examined.torn
         lines.append(colour_text(f"unfinished append, which a start removes: {torn}", YELLOW))
     if replayed is not None:
         equal = f", {len(replayed.compared)} checkpoints equal the log below them" if replayed.compared else ""
@@ -174,8 +174,8 @@ def _truncate(options: argparse.Namespace) -> int:
     lock = None if options.dry_run else DirectoryLock(OsFiles(), log_directory)
     try:
         with hold_unused(log_directory) if options.dry_run else nullcontext():
-            found, replayed = _examine(options.directory, replays=options.to is None)
-        fault = _first(found, replayed)
+            examined, replayed = _examine(options.directory, replays=options.to is None)
+        fault = _first(examined, replayed)
         to = options.to
         if to is None:
             if fault is None:
@@ -183,20 +183,20 @@ def _truncate(options: argparse.Namespace) -> int:
             if fault.offset < 0:
                 raise CannotTruncate(f"the first fault is not in the log, so a truncation does not help: {fault}")
             to = fault.offset
-        plan = plan_truncation(found, to)
-        return _carry_out(options, found, plan)
+        plan = plan_truncation(examined, to)
+        return _carry_out(options, examined, plan)
     finally:
         if lock is not None:
             lock.release()
 
 
-def _carry_out(options: argparse.Namespace, found: Examined, plan: Truncation) -> int:
+def _carry_out(options: argparse.Namespace, examined: Examined, plan: Truncation) -> int:
     from tools.offline.examined import examine
     from tools.offline.saved_copy import copy_name, digests, save_copy
     from tools.offline.truncation import CannotTruncate, truncate
 
     is_refused = plan.lost_committed > 0 and not options.lose_committed
-    backup = options.backup or copy_name(found.log_directory, time.time())
+    backup = options.backup or copy_name(examined.log_directory, time.time())
     if not options.json or (is_refused and not options.dry_run):
         say(*_plan_lines(plan, backup), file=sys.stderr if options.json else sys.stdout)
     if is_refused and not options.dry_run:
@@ -205,11 +205,11 @@ def _carry_out(options: argparse.Namespace, found: Examined, plan: Truncation) -
             "Give --lose-committed if they must go"
         )
     if not options.dry_run:
-        total = sum(digest.size for digest in digests(found.log_directory).values())
+        total = sum(digest.size for digest in digests(examined.log_directory).values())
         with Progress("copying", total) as note:
-            save_copy(found.log_directory, backup, note)
+            save_copy(examined.log_directory, backup, note)
         truncate(plan)
-        again = examine(found.directory)
+        again = examine(examined.directory)
         assert again.end_offset == plan.end_offset, f"the log ends at {again.end_offset}, not {plan.end_offset}"
     if options.json:
         print(json.dumps({**plan._asdict(), "backup": backup, "dry_run": options.dry_run, "done": not options.dry_run}))

@@ -126,43 +126,43 @@ def _measure(options: argparse.Namespace) -> int:
         print(json.dumps({"warning": CANNOT_PREVENT, "best": best, "directories": [_row(one) for one in measured]}))
     else:
         print(colour_text(CANNOT_PREVENT, YELLOW))
-        for found in measured:
-            say(*_measured_lines(found, is_best=found.log_directory == best))
-    return 0 if all(found.fault is None for found in measured) else 2
+        for examined in measured:
+            say(*_measured_lines(examined, is_best=examined.log_directory == best))
+    return 0 if all(examined.fault is None for examined in measured) else 2
 
 
-def _row(found: Examined) -> dict[str, Any]:
+def _row(examined: Examined) -> dict[str, Any]:
     from records.uuids import uuid_text
     from tools.offline.recovery_plan import election_epoch
 
-    mark = found.mark
+    mark = examined.mark
     return {
-        "directory": found.log_directory,
+        "directory": examined.log_directory,
         "node_id": None if mark is None else mark.node_id,
         "cluster_id": None if mark is None else mark.cluster_id,
         "directory_id": None if mark is None or mark.directory_id is None else uuid_text(mark.directory_id),
-        "epoch": found.epoch,
-        "end_offset": found.end_offset,
-        "election_epoch": election_epoch(found),
-        "committed_at_least": found.committed,
-        "kraft_version": found.kraft_version,
-        "voters": None if found.voters is None else list(found.voters.ids),
-        "fault": None if found.fault is None else found.fault._asdict(),
+        "epoch": examined.epoch,
+        "end_offset": examined.end_offset,
+        "election_epoch": election_epoch(examined),
+        "committed_at_least": examined.committed,
+        "kraft_version": examined.kraft_version,
+        "voters": None if examined.voters is None else list(examined.voters.ids),
+        "fault": None if examined.fault is None else examined.fault._asdict(),
     }
 
 
-def _measured_lines(found: Examined, *, is_best: bool) -> list[str]:
-    row = _row(found)
+def _measured_lines(examined: Examined, *, is_best: bool) -> list[str]:
+    row = _row(examined)
     voters = "in the configuration" if row["voters"] is None else ", ".join(map(str, row["voters"]))
     mark = colour_text("  <- the best log", GREEN) if is_best else ""
-    end = f"last epoch {found.epoch}, end offset {found.end_offset}"
+    end = f"last epoch {examined.epoch}, end offset {examined.end_offset}"
     lines = [
-        f"{found.log_directory}: node {row['node_id']} of cluster {row['cluster_id']}{mark}",
-        f"  {end}, committed at least below {found.committed}, highest epoch known {row['election_epoch']}",
-        f"  kraft.version {found.kraft_version}, voters: {voters}",
+        f"{examined.log_directory}: node {row['node_id']} of cluster {row['cluster_id']}{mark}",
+        f"  {end}, committed at least below {examined.committed}, highest epoch known {row['election_epoch']}",
+        f"  kraft.version {examined.kraft_version}, voters: {voters}",
     ]
-    if found.fault is not None:
-        lines.append(colour_text(f"  damaged: {found.fault}", RED))
+    if examined.fault is not None:
+        lines.append(colour_text(f"  damaged: {examined.fault}", RED))
     return lines
 
 
@@ -225,11 +225,15 @@ def _apply(options: argparse.Namespace) -> int:
             held.enter_context(hold_unused(plan.directory))
         else:
             held.callback(DirectoryLock(OsFiles(), plan.directory).release)
-        found = examine(plan.directory)
+        examined = examine(plan.directory)
         now = digests(plan.directory)
         changed = sorted(name for name in {*now, *plan.files} if now.get(name) != plan.files.get(name))
-        if changed or found.fault is not None or (found.end_offset, found.epoch) != (plan.end_offset, plan.epoch):
-            what = ", ".join(changed) or str(found.fault)
+        if (
+            changed
+            or examined.fault is not None
+            or (examined.end_offset, examined.epoch) != (plan.end_offset, plan.epoch)
+        ):
+            what = ", ".join(changed) or str(examined.fault)
             raise CannotRecover(f"{plan.directory} has changed since the plan was made: {what}; make a new plan")
         backup = options.backup or copy_name(plan.directory, time.time())
         if not options.json:
@@ -238,7 +242,7 @@ def _apply(options: argparse.Namespace) -> int:
         if not options.dry_run:
             with Progress("copying", sum(digest.size for digest in now.values())) as note:
                 save_copy(plan.directory, backup, note)
-            force_voter(found, plan.voter, plan.new_epoch, int(time.time() * 1000), plan.new_kraft_version)
+            force_voter(examined, plan.voter, plan.new_epoch, int(time.time() * 1000), plan.new_kraft_version)
     then = steps(
         plan.node_id, plan.cluster_id, (*plan.old_voters, *plan.survivors), plan.voter.endpoints,
         is_dynamic=plan.new_kraft_version > 0,

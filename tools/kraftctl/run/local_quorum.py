@@ -118,9 +118,9 @@ class LocalQuorum:
     def _known_ports(self) -> dict[int, int]:
         """Node -> the port in `controller.quorum.voters` of the existing file of node 1; empty without a file."""
         with contextlib.suppress(OSError):
-            found = re.search(r"(?m)^controller\.quorum\.voters=(.*)$", self.properties_of(1).read_text())
-            if found is not None:
-                pairs = re.findall(r"(\d+)@[^,]*:(\d+)", found[1])
+            match = re.search(r"(?m)^controller\.quorum\.voters=(.*)$", self.properties_of(1).read_text())
+            if match is not None:
+                pairs = re.findall(r"(\d+)@[^,]*:(\d+)", match[1])
                 return {int(node): int(port) for node, port in pairs}
         return {}
 

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 import pytest
 
 from kraft_quorum.client import Client
-from tests.controller.server.processes import await_port, free_ports_in_a_row
+from tests.controller.server.processes import free_ports_in_a_row
 from tools.kraftctl.nodes.http_page import Caller, HttpPage
 from tools.kraftctl.run.local_processes import Processes
 from tools.kraftctl.run.local_quorum import LocalQuorum
@@ -221,9 +221,8 @@ def test_one_node_is_a_quorum(tmp_path: Path, port: int) -> None:
 
 
 def test_a_second_quorum_on_the_same_ports_is_refused(tmp_path: Path, port: int) -> None:
-    with up(tmp_path / "data", port) as process:
+    with up(tmp_path / "data", port, "--nodes", "1") as process:
         output_until_a_leader(process)
-        await_port(process, port)  # the other two may have elected a leader before node 1 listens
 
         with up(tmp_path / "other", port) as second:
             assert second.wait(60) == 1
@@ -271,7 +270,7 @@ def test_the_nodes_serve_the_watch_service_whose_ports_move_with_the_others(tmp_
 
 def test_a_second_up_with_other_ports_changes_nothing_of_the_running_quorum(tmp_path: Path, port: int) -> None:
     data = tmp_path / "data"
-    with up(data, port) as process:
+    with up(data, port, "--nodes", "1") as process:
         output_until_a_leader(process)
         before = {path.name: path.read_text() for path in sorted(data.glob("*.properties"))}
 
@@ -285,11 +284,11 @@ def test_a_second_up_with_other_ports_changes_nothing_of_the_running_quorum(tmp_
         )
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
-def test_a_closed_terminal_stops_the_nodes(tmp_path: Path, port: int, number: signal.Signals) -> None:
+@pytest.mark.parametrize(("number", "nodes"), [(signal.SIGHUP, 3), (signal.SIGQUIT, 1)])
+def test_a_closed_terminal_stops_the_nodes(tmp_path: Path, port: int, number: signal.Signals, nodes: int) -> None:
     # Under nohup it is ignored, which a child inherits.
     before = signal.signal(number, signal.SIG_DFL)
-    with up(tmp_path / "data", port) as process:
+    with up(tmp_path / "data", port, "--nodes", str(nodes)) as process:
         signal.signal(number, before)
         output_until_a_leader(process)
 
@@ -300,7 +299,7 @@ def test_a_closed_terminal_stops_the_nodes(tmp_path: Path, port: int, number: si
 
 
 def test_an_output_that_nobody_reads_any_more_stops_the_nodes(tmp_path: Path, port: int) -> None:
-    with up(tmp_path / "data", port) as process:
+    with up(tmp_path / "data", port, "--nodes", "1") as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
@@ -313,7 +312,8 @@ def test_an_output_that_nobody_reads_any_more_stops_the_nodes(tmp_path: Path, po
 
 
 def test_under_nohup_a_closed_terminal_stops_nothing(tmp_path: Path, port: int) -> None:
-    command = [sys.executable, "-m", "tools.kraftctl.main", "up", "--dir", str(tmp_path / "data"), "--port", str(port)]
+    options = ["--dir", str(tmp_path / "data"), "--port", str(port), "--nodes", "1"]
+    command = [sys.executable, "-m", "tools.kraftctl.main", "up", *options]
     with subprocess.Popen(["nohup", *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         output_until_a_leader(process)
 

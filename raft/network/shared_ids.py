@@ -68,8 +68,8 @@ class SharedIds:
             return
         request, connection = incoming.message, incoming.source.connection
         replica_id = request.replica_id if request.replica_id != CONSUMER else request.replica_state.replica_id
-        found = self._by_id.get(replica_id)
-        if found is not None and found.last == connection:
+        fetchers = self._by_id.get(replica_id)
+        if fetchers is not None and fetchers.last == connection:
             return
         if replica_id < 0 or (request.cluster_id is not None and request.cluster_id != replica.config.cluster_id):
             return
@@ -77,21 +77,21 @@ class SharedIds:
             self._note("fetch_from_own_id", {"key": str(key)})
         if self._ids.get(connection, replica_id) != replica_id:
             self.on_disconnected(connection)
-            found = self._by_id.get(replica_id)
-        if found is None:
-            found = self._by_id[replica_id] = _Fetchers(now_ms)
-        before, found.last = found.by_connection.get(found.last), connection
-        if connection not in found.by_connection:
+            fetchers = self._by_id.get(replica_id)
+        if fetchers is None:
+            fetchers = self._by_id[replica_id] = _Fetchers(now_ms)
+        before, fetchers.last = fetchers.by_connection.get(fetchers.last), connection
+        if connection not in fetchers.by_connection:
             self._ids[connection] = replica_id
             directory_id = _key(replica_id, request).directory_id
             text = "none" if directory_id == ZERO_UUID else uuid_text(directory_id)
-            found.by_connection[connection] = _Fetcher(incoming.peer.rpartition(":")[0], text)
+            fetchers.by_connection[connection] = _Fetcher(incoming.peer.rpartition(":")[0], text)
             return
-        if now_ms - found.since_ms > WINDOW_MS:
-            found.returns, found.since_ms = 0, now_ms
-        found.returns += 1
-        if before is not None and found.returns >= RETURNS_MIN:
-            first, second = sorted((before, found.by_connection[connection]))
+        if now_ms - fetchers.since_ms > WINDOW_MS:
+            fetchers.returns, fetchers.since_ms = 0, now_ms
+        fetchers.returns += 1
+        if before is not None and fetchers.returns >= RETURNS_MIN:
+            first, second = sorted((before, fetchers.by_connection[connection]))
             self._note("node_id_shared", {"peer": replica_id, "first": str(first), "second": str(second)})
 
     def on_disconnected(self, connection: int) -> None:
@@ -99,13 +99,15 @@ class SharedIds:
         replica_id = self._ids.pop(connection, None)
         if replica_id is None:
             return
-        found = self._by_id[replica_id]
-        del found.by_connection[connection]
-        if not found.by_connection:
+        fetchers = self._by_id[replica_id]
+        del fetchers.by_connection[connection]
+        if not fetchers.by_connection:
             del self._by_id[replica_id]
 
 
 def _key(replica_id: int, request: FetchRequest) -> ReplicaKey:
     """The sender; its directory id stands in each partition since version 17."""
-    found = [partition.replica_directory_id for topic in request.topics[:1] for partition in topic.partitions[:1]]
-    return ReplicaKey(replica_id, *found)
+    directory_ids = [
+        partition.replica_directory_id for topic in request.topics[:1] for partition in topic.partitions[:1]
+    ]
+    return ReplicaKey(replica_id, *directory_ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.rules.cidr import InvalidCidr, Network, covers, network_of
+from records.java.cidr import InvalidCidr, Network, covers, network_of
 
 ONES = (1 << 128) - 1
 

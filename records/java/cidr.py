@@ -80,10 +80,10 @@ _kept_network = lru_cache(maxsize=_KEPT)(_network_or_none)
 
 
 def _ipv4_cidr(pattern: str) -> tuple[int, int]:
-    found = _IPV4_CIDR.fullmatch(pattern)
-    if found is None:
+    match = _IPV4_CIDR.fullmatch(pattern)
+    if match is None:
         raise InvalidCidr(f"Could not parse [{pattern}]")
-    *octets, prefix = map(int, found.groups())
+    *octets, prefix = map(int, match.groups())
     for value, greatest in (*((octet, 255) for octet in octets), (prefix, IPV4_BITS)):
         if value > greatest:
             raise InvalidCidr(f"Value [{value}] not in range [0,{greatest}]")
@@ -92,10 +92,10 @@ def _ipv4_cidr(pattern: str) -> tuple[int, int]:
 
 def ipv4_number(text: str) -> int:
     """The number of an IPv4 address; 0, which no range has, for what is none."""
-    found = _IPV4.fullmatch(text)
-    if found is None:
+    match = _IPV4.fullmatch(text)
+    if match is None:
         return 0
-    octets = [int(octet) for octet in found.groups()]
+    octets = [int(octet) for octet in match.groups()]
     return int.from_bytes(bytes(octets), "big") if max(octets) <= 255 else 0
 
 
@@ -165,8 +165,8 @@ def _groups(text: str, *, is_last: bool) -> list[int] | None:
     groups: list[int] = []
     for at, part in enumerate(parts):
         if "." in part and is_last and at == len(parts) - 1:
-            found = _EMBEDDED_IPV4.fullmatch(part) if len(part) <= _EMBEDDED_MAX else None
-            octets = [] if found is None else [int(octet) for octet in found.groups()]
+            match = _EMBEDDED_IPV4.fullmatch(part) if len(part) <= _EMBEDDED_MAX else None
+            octets = [] if match is None else [int(octet) for octet in match.groups()]
             if not octets or max(octets) > 255:
                 return None
             groups += [octets[0] << 8 | octets[1], octets[2] << 8 | octets[3]]

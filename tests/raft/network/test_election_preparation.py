@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from controller.node.election_preparation import INTERVAL_S, MESSAGES, ElectionPreparation
 from raft.interface.config import Endpoint
+from raft.network.election_preparation import INTERVAL_S, MESSAGES, ElectionPreparation
 from records.schema import schema_of
 from tests.raft.building import Bench, dynamic_voters, endpoint, follower, static_voters
 

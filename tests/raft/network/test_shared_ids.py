@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from controller.node.shared_ids import RETURNS_MIN, SharedIds
 from raft.interface.config import ReplicaKey
 from raft.interface.inputs import Source
 from raft.network.requests import Incoming
+from raft.network.shared_ids import RETURNS_MIN, SharedIds
 from records.messages.fetch import FetchRequest
 from records.uuids import METADATA_TOPIC_ID, parse_uuid
 
