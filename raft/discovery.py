@@ -8,6 +8,7 @@ from raft.interface.config import Endpoint
 from raft.interface.effects import Denied
 from raft.interface.limits import EPOCH_MAX
 from raft.interface.voters import endpoint_of
+from raft.state.roles import Follower, Prospective
 from raft.transitions import to_follower, to_unattached
 from records.errors import Error, error_name
 
@@ -60,7 +61,8 @@ def learn(replica: Replica, leader_id: int | None, epoch: int, endpoints: tuple[
         replica.note("peer_inconsistent", said_leader_id=leader_id, said_epoch=epoch, leader_id=role.leader_id)
         return False
     assert epoch >= role.epoch, f"epoch {epoch} is below {role.epoch}"
-    if leader_id is not None and not is_reachable(replica, endpoints):
+    is_named = is_reachable(replica, endpoints)
+    if leader_id is not None and not is_named:
         endpoints = replica.voters.endpoints(leader_id)
     can_reach = is_reachable(replica, endpoints)
     if epoch > role.epoch:
@@ -76,7 +78,29 @@ def learn(replica: Replica, leader_id: int | None, epoch: int, endpoints: tuple[
         and (role.leader_id is None or len(endpoints) > len(role.endpoints))
     ):
         to_follower(replica, epoch, leader_id, endpoints, now_ms)
+    elif is_named:
+        _take_address(replica, leader_id, endpoints)
     return True
+
+
+def _take_address(replica: Replica, leader_id: int | None, endpoints: tuple[Endpoint, ...]) -> None:
+    """A peer names the leader that this replica knows. Take its address where that leader has not answered here.
+
+    A voter that restarts has the leader's address from its log, which may be a former one. The deadlines stay: peers
+    that name different addresses must not keep it from standing for election.
+    """
+    role, listener = replica.role, replica.config.listener
+    if (
+        not replica.config.finds_moved_voters
+        or leader_id is None
+        or leader_id != role.leader_id
+        or endpoint_of(endpoints, listener) == endpoint_of(role.endpoints, listener)
+    ):
+        return
+    if isinstance(role, Follower) and not role.state.has_fetched:
+        replica.become(Follower(role.epoch, leader_id, endpoints, role.voted, role.state), keep_requests=True)
+    elif isinstance(role, Prospective) and role.endpoints:
+        role.tally.leader_endpoints = endpoints  # where to follow it, if the pre-vote is lost
 
 
 def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) -> bool | None:
@@ -96,6 +120,8 @@ def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) 
     ):
         learn(replica, leader_id, epoch, endpoints, now_ms)
         return replica.role is not role or is_impatient  # nothing new: do not ask it again at once (KAFKA-17751)
+    if is_reachable(replica, endpoints):
+        _take_address(replica, leader_id, endpoints)
     if leader_id is not None and role.leader_id is None:
         learn(replica, leader_id, epoch, endpoints, now_ms)
         if replica.role is role:
@@ -105,7 +131,8 @@ def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) 
     if error == Error.BROKER_NOT_AVAILABLE:
         return False
     if error == Error.INVALID_VOTER_KEY:
-        replica.note("peer_has_other_key", peer=peer)
+        if peer >= 0:  # a voter was only searched for at the others
+            replica.note("peer_has_other_key", peer=peer)
         return is_impatient  # it would answer the same again (a Java node asks again at once)
     return note_unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
 

@@ -92,7 +92,7 @@ def _prospective(replica: Replica, role: Prospective, now_ms: int) -> int:
     if tally.is_lost or now_ms >= role.election_deadline_ms:
         _lose_election(replica, role, now_ms)
     elif now_ms >= held_until_ms:
-        send_requests(replica, role, now_ms)
+        return min(role.election_deadline_ms, send_requests(replica, role, now_ms))
     deadline_ms = role.election_deadline_ms
     return min(deadline_ms, held_until_ms) if held_until_ms > now_ms else deadline_ms
 
@@ -100,7 +100,8 @@ def _prospective(replica: Replica, role: Prospective, now_ms: int) -> int:
 def _lose_election(replica: Replica, role: Prospective, now_ms: int) -> None:
     """The pre-vote is lost: follow the leader again if one is known, else wait for another election."""
     if role.leader_id is not None and role.endpoints:
-        to_follower(replica, role.epoch, role.leader_id, role.endpoints, now_ms)
+        endpoints = role.tally.leader_endpoints or role.endpoints
+        to_follower(replica, role.epoch, role.leader_id, endpoints, now_ms)
     else:
         to_unattached(replica, role.epoch, role.leader_id, now_ms)
 
@@ -112,7 +113,7 @@ def _candidate(replica: Replica, role: Candidate, now_ms: int) -> int:
         to_prospective(replica, now_ms)
     else:
         # A candidate that has lost waits for the rest of its timeout, so that others may win (KAFKA-18345).
-        send_requests(replica, role, now_ms)
+        return min(role.election_deadline_ms, send_requests(replica, role, now_ms))
     return role.election_deadline_ms
 
 

@@ -144,6 +144,7 @@ def _on_failed(replica: Replica, event: Failed, now_ms: int) -> None:
     request = replica.peers.take(event.peer, event.number, now_ms)
     if request is None:
         return
+    replica.addresses.forget(event.peer)
     _, _, on_failure = RESPONSES[type(request)]
     role = replica.role
     if not on_failure(replica, event.peer, request, event.error, now_ms) and replica.role is role:

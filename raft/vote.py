@@ -16,9 +16,11 @@ from raft.discovery import note_refusal, note_unexpected, report_of, take_answer
 from raft.handover import on_peer_heard
 from raft.interface.config import ReplicaKey
 from raft.interface.effects import Reply
+from raft.interface.limits import NEVER
 from raft.state.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
 from raft.state.tally import Tally
 from raft.transitions import to_candidate, to_unattached
+from raft.voter_search import VOTE_VERSION, search
 from records.errors import Error
 from records.messages.elections import VoteRequest, VoteResponse
 from records.metadata_log import METADATA_TOPIC
@@ -150,20 +152,30 @@ def _on_concurrent_pre_vote(replica: Replica, role: Prospective, asked: Partitio
         tally.ask_again(asked.replica_id)
 
 
-def send_requests(replica: Replica, role: Prospective | Candidate, now_ms: int) -> None:
-    """Send Vote to each voter that has not answered, as long as a majority is possible."""
+def send_requests(replica: Replica, role: Prospective | Candidate, now_ms: int) -> int:
+    """Send Vote to each voter that has not answered, as long as a majority is possible.
+
+    Returns when voters are searched for at other addresses; NEVER where they already are, or never will be.
+    """
     tally = role.tally
     if tally.is_lost:
-        return
+        return NEVER
     for voter_id in tally.silent_voters:
         voter = replica.voters.get(voter_id)
         endpoint = replica.endpoint_of(voter_id)
         if voter is not None and endpoint is not None and replica.peers.is_ready(voter_id, now_ms):
-            replica.send(voter_id, endpoint, _build(replica, role, voter.key), now_ms)
+            # At an address of its own, a peer of Vote v0 is the voter; at one that was found, it may be anyone.
+            least_version = VOTE_VERSION if replica.addresses.of(voter) is not None else 0
+            replica.send(voter_id, endpoint, _build(replica, role, voter.key), now_ms, least_version)
+    return search(replica, tally, lambda key: _build(replica, role, key), now_ms)
 
 
 def on_response(replica: Replica, peer: int, request: VoteRequest, response: VoteResponse, now_ms: int) -> bool:
-    """A voter answered. Returns whether the answer was a success."""
+    """A voter answered, or another node in its place. Returns whether the answer was a success.
+
+    The answer counts for the voter that the request named. At another address than that of the voter set it named the
+    directory id too, and another node has answered INVALID_VOTER_KEY.
+    """
     if response.error_code != Error.NONE:
         return on_failure(replica, peer, request, response.error_code, now_ms)
     partition = only_partition(response.topics)
@@ -176,18 +188,29 @@ def on_response(replica: Replica, peer: int, request: VoteRequest, response: Vot
     if partition.error_code != Error.NONE:
         return note_unexpected(replica, peer, partition.error_code)
     role = replica.role
-    pre_vote = request.topics[0].partitions[0].pre_vote
+    voter_id, asked = request.voter_id, request.topics[0].partitions[0]
+    if peer != voter_id:
+        _note_moved(replica, peer, ReplicaKey(voter_id, asked.voter_directory_id))
+    pre_vote = asked.pre_vote
     if isinstance(role, Prospective if pre_vote else Candidate) and (
-        pre_vote or role.tally.answer_of(peer) is None  # a vote that was granted is final
+        pre_vote or role.tally.answer_of(voter_id) is None  # a vote that was granted is final
     ):
-        role.tally.record(peer, partition.vote_granted)
+        role.tally.record(voter_id, partition.vote_granted)
     return True
 
 
-def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, now_ms: int) -> bool:
+def _note_moved(replica: Replica, peer: int, key: ReplicaKey) -> None:
+    """A voter answered at another address than the voter set says: later requests to it go there."""
+    voter = replica.voters.get(key.id)
+    if voter is not None and voter.key == key:
+        endpoint = replica.addresses.record(voter, peer)
+        replica.note("voter_moved", voter_id=key.id, address=f"{endpoint.host}:{endpoint.port}")
+
+
+def on_failure(replica: Replica, peer: int, request: VoteRequest, error: int, now_ms: int) -> bool:
     """No answer for the partition. If the voter does not support pre-votes, go on to the election without them."""
     role = replica.role
-    if error == Error.UNSUPPORTED_VERSION and isinstance(role, Prospective):
+    if error == Error.UNSUPPORTED_VERSION and isinstance(role, Prospective) and peer == request.voter_id:
         if not replica.log.is_flushed:
             return False  # it cannot stand yet: ask again after the backoff
         replica.note("pre_vote_unsupported", voter_id=peer)

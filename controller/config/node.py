@@ -21,7 +21,14 @@ from controller.config.values.listeners import (
     security_protocols,
 )
 from controller.config.values.node_values import NodeValues
-from controller.config.values.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
+from controller.config.values.quorum_addresses import (
+    BOOTSTRAP_SERVERS,
+    OVERRIDES,
+    VOTERS,
+    parse_bootstrap_servers,
+    parse_overrides,
+    parse_voters,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +84,7 @@ class NodeConfig(NodeValues):
         self.listeners = parse_listeners(self.list("listeners"), self.security_protocols)
         self.voters = parse_voters(self.list(VOTERS), routable=False)
         self.bootstrap_servers = parse_bootstrap_servers(self.list(BOOTSTRAP_SERVERS))
+        self.voter_overrides = parse_overrides(self.list(OVERRIDES))
         self.log_dirs = self.list("log.dirs") or self.list("log.dir")
         check_values(self)
         self.advertised_listeners = self._advertised_endpoints()

@@ -79,9 +79,10 @@ def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, 
     """The configuration of the replica, from that of the node. It asks all bootstrap servers but itself."""
     own = {(endpoint.host, endpoint.port) for endpoint in endpoints}
     prefix = "controller.quorum."
+    listener = config.controller_listener_names[0].upper()
     return RaftConfig(
         cluster_id=cluster_id,
-        listener=config.controller_listener_names[0].upper(),
+        listener=listener,
         election_timeout_ms=config.number(prefix + "election.timeout.ms"),
         fetch_timeout_ms=config.number(prefix + "fetch.timeout.ms"),
         election_backoff_max_ms=config.number(prefix + "election.backoff.max.ms"),
@@ -96,8 +97,10 @@ def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, 
         retention_ms=config.number("metadata.max.retention.ms"),
         pre_vote_on_lost_connection=config.flag("kraft.pre.vote.on.lost.connection"),
         asks_new_endpoints=config.asks_new_endpoints,
+        finds_moved_voters=True,
         endpoints=endpoints,
         bootstrap_servers=tuple(Endpoint("", *each) for each in config.bootstrap_servers if each not in own),
+        voter_overrides=tuple((voter, Endpoint(listener, *address)) for voter, address in config.voter_overrides),
         auto_join=config.flag(prefix + "auto.join.enable"),
     )
 

@@ -50,7 +50,7 @@ class Voter:
 class RaftConfig:
     """Settings of the core; times in milliseconds, sizes in bytes. Names follow `controller.quorum.*`.
 
-    Kafka does not have these eight. first_election_timeout_ms: the election timeout of a voter that starts and knows no
+    Kafka does not have these nine. first_election_timeout_ms: the election timeout of a voter that starts and knows no
     leader; it is short because a pre-vote cannot disturb a leader. pre_vote_yield_ms: for how long a Prospective waits
     when another one asks for pre-votes at the same time; 0: not at all. high_watermark_delay_ms: for how long the
     leader may leave a voter's parked Fetch unanswered when only the high watermark advanced; 0: not at all, like Kafka.
@@ -61,10 +61,12 @@ class RaftConfig:
     leader that shuts down stays to vote after its last successor could stand, at most, when all voters have
     acknowledged its resignation (`raft/handover.py`); 0: not at all.
     election_quiet_ms: for how long a voter that has given its vote, or whose leader resigned, does not ask other nodes
-    for the leader; 0: not at all, like Kafka.
+    for the leader; 0: not at all, like Kafka. finds_moved_voters: whether a candidate asks silent voters at other
+    addresses too (`raft/voter_search.py`), and a follower takes another address of a leader that has not answered yet.
 
     asks_new_endpoints: whether a leader asks a voter at its new endpoint before it takes an update of its entry, as in
-    Kafka 4.5 (KAFKA-20661). endpoints: the addresses of this node that it sends to peers.
+    Kafka 4.5 (KAFKA-20661). endpoints: the addresses of this node that it sends to peers. voter_overrides:
+    (voter id, address) of voters that may be elsewhere than the voter set says.
     """
 
     cluster_id: str
@@ -91,12 +93,19 @@ class RaftConfig:
     observers_grant_pre_votes: bool = True
     handover_ms: int = 500
     election_quiet_ms: int = 50
+    finds_moved_voters: bool = False
     asks_new_endpoints: bool = False
     kraft_versions: tuple[int, int] = (0, 1)
     has_controller_role: bool = True
     auto_join: bool = False
     endpoints: tuple[Endpoint, ...] = ()
     bootstrap_servers: tuple[Endpoint, ...] = field(default=())
+    voter_overrides: tuple[tuple[int, Endpoint], ...] = ()
+
+    @property
+    def search_after_ms(self) -> int:
+        """When an election that is not decided asks for voters at other addresses: a healthy one is over by then."""
+        return max(self.election_timeout_ms // 4, 1)
 
     @property
     def update_period_ms(self) -> int:

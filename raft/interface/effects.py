@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class Send:
     """Send a request to a peer. endpoint: its current address.
 
-    peer: a node id, or -2, -3 … for the bootstrap servers. The version is the highest that both sides support.
+    peer: a node id; -2, -3 … for the bootstrap servers; `OVERRIDE_PEER` and below for overrides. The version is the
+    highest that both sides support; below least_version, the request fails with UNSUPPORTED_VERSION.
     A `Send` to a peer replaces an earlier one that is unanswered: the driver drops the earlier answer, and never sends
     both on one connection (`ConfirmLeadership` depends on this).
     """
@@ -32,6 +33,7 @@ class Send:
     number: int
     endpoint: Endpoint
     request: Any
+    least_version: int = 0
 
 
 @dataclass(slots=True)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 BACKOFF_MS = 50  # reconnect.backoff.ms
 BACKOFF_MS_MAX = 500  # reconnect.backoff.max.ms, as stock controllers set it for each other
 CONNECT_MS_MAX = 10_000  # socket.connection.setup.timeout.ms
-# For the answer to ApiVersions, as for any of the quorum's (controller.quorum.request.timeout.ms).
-VERSIONS_MS_MAX = 2_000
+VERSIONS_MS_MAX = 2_000  # for the answer to ApiVersions: controller.quorum.request.timeout.ms
 SASL_MS_MAX = 2_000  # for authentication again
 # The newest that nodes of the present release serve: they answer a newer one with an error, which costs a round trip.
 API_VERSIONS_VERSION = 4
@@ -39,13 +38,14 @@ _HEADER = Layout(">hhih")  # api key, api version, correlation id, length of the
 
 
 class Outgoing:
-    """A request that was not answered yet. number: the caller's; is_sent: it may have reached the peer."""
+    """A request without an answer. number: the caller's; is_sent: it may have reached the peer, in no older version."""
 
-    __slots__ = ("api_key", "correlation_id", "is_sent", "number", "request", "version")
+    __slots__ = ("api_key", "correlation_id", "is_sent", "least_version", "number", "request", "version")
 
-    def __init__(self, number: int, request: Any) -> None:
+    def __init__(self, number: int, request: Any, least_version: int = 0) -> None:
         self.number = number
         self.request = request
+        self.least_version = least_version
         self.api_key = schema_of(type(request)).api_key
         self.version = -1
         self.correlation_id = -1
@@ -104,7 +104,7 @@ class Channel:
         is_open = self._link is not None and self.versions is not None
         return is_open and self._asking is None and self._login is None
 
-    def send(self, number: int, endpoint: Endpoint, request: Any) -> None:
+    def send(self, number: int, endpoint: Endpoint, request: Any, least_version: int = 0) -> None:
         """Send a request to the peer's current address. It replaces an earlier one that is unanswered."""
         assert not self._is_closed, "a request on a channel that is closed"
         if endpoint != self._endpoint:
@@ -112,7 +112,7 @@ class Channel:
         elif self._asked is not None and self._asked.is_sent:
             # The earlier answer may still arrive, and must not be mistaken for the new one: use a new connection.
             self._disconnect()
-        self._asked = Outgoing(number, request)
+        self._asked = Outgoing(number, request, least_version)
         if self.is_ready:
             if self._reauth_at is not None and self._loop.time() >= self._reauth_at:
                 self._set_timer(SASL_MS_MAX, self._miss_versions)
@@ -400,7 +400,7 @@ class Channel:
         assert asked is not None
         assert self.versions is not None
         try:
-            self._write(asked, common_version(type(asked.request), self.versions))
+            self._write(asked, common_version(type(asked.request), self.versions, asked.least_version))
         except EncodeError as error:
             self._note("peer_too_old", {"peer": self.address, "reason": str(error)})
             self._fail(Error.UNSUPPORTED_VERSION)

@@ -49,7 +49,7 @@ class Channels:
 
     def send(self, effect: Send) -> None:
         """Send a request; one of the inputs reports its result, unless a later `send` to the peer replaces it."""
-        self._of(effect.peer).send(effect.number, effect.endpoint, effect.request)
+        self._of(effect.peer).send(effect.number, effect.endpoint, effect.request, effect.least_version)
 
     def open(self, peer: int, endpoint: Endpoint) -> None:
         """Connect to a peer if no connection exists, so that the next request to it need not wait for one."""

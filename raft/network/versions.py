@@ -16,8 +16,10 @@ def ranges_of(response: ApiVersionsResponse) -> dict[int, tuple[int, int]]:
     return {entry.api_key: (entry.min_version, entry.max_version) for entry in response.api_keys}
 
 
-def common_version(cls: type, theirs: dict[int, tuple[int, int]]) -> int:
-    """The highest version of a request class that both sides have; raises EncodeError where there is none."""
+def common_version(cls: type, theirs: dict[int, tuple[int, int]], least: int = 0) -> int:
+    """The highest version of a request class that both sides have; raises EncodeError where there is none, or it is
+    below `least`.
+    """
     schema = schema_of(cls)
     ours: Any = schema.served
     assert ours is not None, f"{schema.name} is not served any more"
@@ -26,8 +28,9 @@ def common_version(cls: type, theirs: dict[int, tuple[int, int]]) -> int:
     if range_ is None:
         raise EncodeError(f"the peer does not serve {schema.name}")
     version = min(ours[1], range_[1])
-    if version < max(ours[0], range_[0]):
+    first = max(ours[0], least)
+    if version < max(first, range_[0]):
         raise EncodeError(
-            f"the peer serves {schema.name} v{range_[0]} to v{range_[1]}, ours are v{ours[0]} to v{ours[1]}"
+            f"the peer serves {schema.name} v{range_[0]} to v{range_[1]}, ours are v{first} to v{ours[1]}"
         )
     return int(version)

@@ -28,6 +28,7 @@ from raft.interface.effects import (  # fmt: skip
 from raft.interface.limits import NEVER
 from raft.interface.voters import History, VoterSet, endpoint_of
 from raft.state.log_view import LogView
+from raft.state.other_addresses import OtherAddresses
 from raft.state.peers import Peers
 from raft.state.roles import Handover, Leader, Resigned, Role, check_change
 
@@ -57,6 +58,7 @@ class Replica:
         "_saved_as",
         "_saves",
         "_saving",
+        "addresses",
         "clean_deadline_ms",
         "cleaning",
         "config",
@@ -102,6 +104,7 @@ class Replica:
         self.is_voter = self.voters.holds(key)
         self.is_only_voter = self.is_voter and len(self.voters.ids) == 1
         self.peers = Peers(max(config.request_timeout_ms, 1), config.retry_backoff_ms, self._bootstrap())
+        self.addresses = OtherAddresses(config)
         self.high_watermark: int | None = None
         self.notified_offset = -1
         self.deadline_ms = 0
@@ -155,8 +158,11 @@ class Replica:
         return self.kraft_versions.at(end_offset - 1) or 0, self.voter_sets.at(end_offset - 1)
 
     def endpoint_of(self, voter_id: int) -> Endpoint | None:
-        """The endpoint of a voter on the listener of the quorum; None where unknown."""
-        return endpoint_of(self.voters.endpoints(voter_id), self.config.listener)
+        """Where requests to a voter go, on the listener of the quorum; None where unknown."""
+        voter = self.voters.get(voter_id)
+        if voter is None:
+            return None
+        return self.addresses.of(voter) or endpoint_of(voter.endpoints, self.config.listener)
 
     def own_voter(self) -> Voter:
         """The replica's own entry, as it should be in the voter set."""
@@ -182,8 +188,8 @@ class Replica:
     def note(self, name: str, **fields: Any) -> None:
         self.emit(Noted(name, fields))
 
-    def send(self, peer: int, endpoint: Endpoint, request: Any, now_ms: int) -> None:
-        self.emit(Send(peer, self.peers.record_sent(peer, request, now_ms), endpoint, request))
+    def send(self, peer: int, endpoint: Endpoint, request: Any, now_ms: int, least_version: int = 0) -> None:
+        self.emit(Send(peer, self.peers.record_sent(peer, request, now_ms), endpoint, request, least_version))
 
     def on_saved(self, number: int) -> None:
         """A `SaveElection` is on disk: release the effects that waited for it."""

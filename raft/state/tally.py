@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from raft.interface.config import Endpoint
     from raft.interface.voters import VoterSet
 
 
@@ -12,9 +13,12 @@ class Tally:
     """The votes granted and refused, by the voters at the start of the election.
 
     held_until_ms: until then no voter is asked and a majority has no effect; None where this replica did not yield.
+    search_ms: when voters are searched for at other addresses, None before the first request; searched: the places, as
+    peers, at which they were, with the id of the voter. leader_endpoints: of the present leader, where a peer named
+    others than the ones known; else empty.
     """
 
-    __slots__ = ("_outdated", "_votes", "held_until_ms", "ids", "majority")
+    __slots__ = ("_outdated", "_votes", "held_until_ms", "ids", "leader_endpoints", "majority", "search_ms", "searched")
 
     def __init__(self, voters: VoterSet, own_id: int) -> None:
         """A new election; this replica has granted its own vote."""
@@ -23,6 +27,9 @@ class Tally:
         self._votes = {own_id: True}
         self._outdated: set[int] = set()
         self.held_until_ms: int | None = None
+        self.leader_endpoints: tuple[Endpoint, ...] = ()
+        self.search_ms: int | None = None
+        self.searched: set[tuple[int, int]] = set()
 
     def record(self, voter_id: int, granted: bool) -> None:
         """Count an answer; a later answer of the same voter replaces the earlier one."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simulations.faults.table import Scale, pick
 from simulations.members import targeted_plans
-from simulations.members.voter_changes import CHANGES
+from simulations.members.voter_changes import CHANGES, RENAME_ALL
 from simulations.plans.plan import Fault, RecoveryPlan
 from simulations.raft import swarm
 from simulations.world.streams import between, stream
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # Faults that take a voter's data without its identity, or that a node may not survive: the raft level has them.
 LEFT_OUT = frozenset(("wipe", "restore", "rot", "garble", "lose_snapshot", "release", "odd_answers"))
 
+# Of 32 seeds, those in which all nodes get new names; no stored kill needs the former plans of these seeds.
+NEW_NAMES = (23, 31)
+
 # Points around a change of the voters, beside those of the raft level.
 _POINTS = (
     "before:ReserveOffsets", "after:ReserveOffsets", "input:OffsetsReserved", "after:VotersChanged",
@@ -29,7 +32,23 @@ _POINTS = (
 
 def draw(seed: int) -> Plan:
     """The plan of a seed: a targeted plan, or one of the swarm."""
-    return targeted_plans.draw(seed) or _of_swarm(seed)
+    return targeted_plans.draw(seed) or (_of_new_names(seed) if seed % 32 in NEW_NAMES else _of_swarm(seed))
+
+
+def _of_new_names(seed: int) -> Plan:
+    """A plan in which all nodes get new names at once, once or a few times, among all other changes and faults."""
+    plan = _of_swarm(seed)
+    rng = stream(seed, "members", "new names")
+    plan.kraft_version = 1
+    plan.config["finds_moved_voters"] = True
+    # A single node that moves meanwhile is in nobody's configuration.
+    few = rng.random() < 0.4
+    plan.faults = [fault for fault in plan.faults if fault.kind != "rename_voter" and not (few and rng.random() < 0.7)]
+    scale = Scale(plan.ids, plan.voter_ids, swarm.timeouts_ms(plan), plan.chaos_ms)
+    for _ in range(pick(rng, (1, 1, 2, 3))):
+        at_ms = between(rng, plan.chaos_ms // 10, plan.chaos_ms * 9 // 10)
+        plan.faults.append(Fault(RENAME_ALL.name, RENAME_ALL.draw(rng, scale), at_ms=at_ms))
+    return plan
 
 
 def _of_swarm(seed: int) -> Plan:

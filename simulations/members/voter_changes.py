@@ -106,6 +106,23 @@ def rename_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool:
     return True
 
 
+def rename_all(run: MembersWorld, args: Args, _struck: Process | None) -> bool:
+    """All nodes are stopped, and started at other addresses, which the operator has written into the bootstrap servers
+    of each. down_ms: until the first is started; apart_ms: from one start to the next.
+    """
+    if not run.plan.kraft_version:
+        return False  # static voters are in the configuration of each node
+
+    def move() -> None:
+        run.rename_all()
+        run.count("rename_all:done")
+        for place, node in enumerate(run.nodes.values()):
+            node.start_after((args["down_ms"] + place * args["apart_ms"]) * MS)
+
+    run.later(0, move)
+    return True
+
+
 def raise_version(run: MembersWorld, _args: Args, _struck: Process | None) -> bool:
     """kraft.version is raised from 0 to 1, if all voters have told the leader that they support it."""
     run.later(0, _raise, run)
@@ -148,9 +165,16 @@ def _rename(rng: Random, scale: Scale) -> Args:
     return {"whom": _whom(rng, scale), "down_ms": down(rng, scale)}
 
 
+def _rename_all(rng: Random, scale: Scale) -> Args:
+    return {"down_ms": down(rng, scale), "apart_ms": pick(rng, (0, 1, 50, 400))}
+
+
 def _nothing(_rng: Random, _scale: Scale) -> Args:
     return {}
 
+
+# Drawn for the plans of `new_names` alone: in others it would end the search for anything else.
+RENAME_ALL = FaultKind("rename_all", rename_all, _rename_all, 0)  # type: ignore[arg-type]
 
 CHANGES: dict[str, FaultKind] = {
     kind.name: kind

@@ -13,15 +13,17 @@ from simulations.world.machine import endpoint
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from raft.interface.config import Endpoint
     from simulations.members.administrator import Wish
     from simulations.plans.plan import Plan
     from simulations.world.process import Node
 
 
 class MembersWorld(Run):
-    """The world of a run at the members level."""
+    """The world of a run at the members level. _renamed: the addresses of all nodes, once all have new ones at once."""
 
     def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
+        self._renamed: dict[int, Endpoint] = {}
         super().__init__(plan, written)
         self.administrator = Administrator(
             self.world, self.ledger, self.watch.changes, CLUSTER, self.stream("administrator")
@@ -38,7 +40,20 @@ class MembersWorld(Run):
         return node
 
     def _name_servers(self, node: Node) -> None:
-        node.config.bootstrap_servers = tuple(endpoint(each) for each in self.plan.ids if each != node.id)
+        node.config.bootstrap_servers = tuple(
+            self._renamed.get(each) or endpoint(each) for each in self.plan.ids if each != node.id
+        )
+
+    def rename_all(self) -> None:
+        """All nodes are stopped, and have new addresses, which the bootstrap servers of each name. The former refuse
+        connections for ever: no voter set of any log leads to a voter any more.
+        """
+        for node in self.nodes.values():
+            node.kill()
+            self.network.move(node)
+        self._renamed = {node.id: node.endpoints()[0] for node in self.nodes.values()}
+        for node in self.nodes.values():
+            self._name_servers(node)
 
     def want(self, wish: Wish, tries: int, wait_ms: int, then: Callable[[bool], None] | None = None) -> None:
         """Have the administrator make a change, until the faults end."""
@@ -51,6 +66,7 @@ class MembersWorld(Run):
         self.administrator.want(wish, tries, wait_ms, tell, lambda: phase == self._phase)
 
     def end_chaos(self) -> None:
-        """End all faults; former addresses are those of their nodes again."""
+        """End all faults; former addresses are those of their nodes again, unless all nodes have new ones."""
         super().end_chaos()
-        self.network.former.clear()
+        if not self._renamed:
+            self.network.former.clear()

@@ -211,8 +211,8 @@ MUTANTS = (
         "X08", "a node with another voter key is asked again at once", "progress", "own", ("L11",),
         (Edit(
             "raft.discovery", "take_answer",
-            'replica.note("peer_has_other_key", peer=peer)\nreturn is_impatient',
-            'replica.note("peer_has_other_key", peer=peer)\nreturn True',
+            'if peer >= 0:\n    replica.note("peer_has_other_key", peer=peer)\nreturn is_impatient',
+            'if peer >= 0:\n    replica.note("peer_has_other_key", peer=peer)\nreturn True',
         ),),
     ),
     Mutant(

@@ -303,4 +303,23 @@ MUTANTS = (
             "handover is None or not replica.is_voter or replica.is_only_voter",
         ),
     ),
+    _row(
+        "M31",
+        "a node at another address grants its own vote in place of the voter's that was named",
+        "own",
+        ("S20", "S21", "S01", "S02"),
+        Edit(
+            VOTE,
+            "on_request",
+            "not is_for_this_voter(replica, request.voter_id, asked.voter_directory_id)",
+            "False",
+        ),
+    ),
+    _row(
+        "M32",
+        "voters whose names have all changed are not searched for",
+        "KIP-1347",
+        ("L01",),
+        Edit("raft.voter_search", "search", "not replica.addresses.places or tally.is_won", "True"),
+    ),
 )

@@ -42,7 +42,8 @@ class Elections:
         self._pre_votes: dict[int, set[int]] = {}  # node id: the voters that granted this Prospective's pre-votes
         self._met_old: set[int] = set()  # nodes to which a peer said that it supports older versions only
         self._times: dict[int, int] = {}  # node id: how often it became Prospective
-        self._asked_at: dict[tuple[int, int, int], int] = {}  # (node, life, request): the time in which it was sent
+        # (node, life, request): the time in which it was sent, and the request.
+        self._asked_at: dict[tuple[int, int, int], tuple[int, do.Send]] = {}
         self.performs = {do.SaveElection: self._saves, do.Send: self._sends}
         self.asked = {"Vote": self._on_vote}
         self.took = {"Vote": self._took_vote, "Begin": self._took_begin}
@@ -111,7 +112,7 @@ class Elections:
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         if type(effect.request) is VoteRequest and effect.request.topics[0].partitions[0].pre_vote:
-            self._asked_at[process.node.id, process.life, effect.number] = self._times[process.node.id]
+            self._asked_at[process.node.id, process.life, effect.number] = (self._times[process.node.id], effect)
 
     def _leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
         """A message is sent: its epoch, vote and leader must be on its sender's disk."""
@@ -226,6 +227,12 @@ class Elections:
     def on_answered(self, process: Process, frame: Frame, answered: Answered) -> None:
         """An answer is about to be handled."""
         node_id = process.node.id
-        time = self._asked_at.pop((node_id, process.life, frame.number), None)
-        if time == self._times[node_id] and frame.name == "VoteAnswer" and len(frame.gist) > 3 and frame.gist[3]:
-            self._pre_votes[node_id].add(answered.peer)
+        time, asked = self._asked_at.pop((node_id, process.life, frame.number), (-1, None))
+        if time != self._times[node_id] or frame.name != "VoteAnswer" or len(frame.gist) <= 3 or not frame.gist[3]:
+            return
+        assert asked is not None, "an answer to what was asked"
+        voter_id = asked.request.voter_id
+        epoch = asked.request.topics[0].partitions[0].replica_epoch
+        # At another address than its own, it must be that voter which answered.
+        if answered.peer == voter_id or (node_id, epoch, voter_id) in self.pre_votes_given:
+            self._pre_votes[node_id].add(voter_id)

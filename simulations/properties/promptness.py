@@ -62,7 +62,10 @@ class Promptness:
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
         """Requests of another role no longer count; but granting a vote changes nothing."""
-        if type(was) is not type(role) or was.epoch != role.epoch or not isinstance(role, (Prospective, Unattached)):
+        is_other = type(was) is not type(role) or was.epoch != role.epoch
+        # It lost its pre-vote and asked again within one step.
+        is_next = isinstance(role, Prospective) and isinstance(was, Prospective) and was.voted == role.voted
+        if is_other or is_next or not isinstance(role, (Prospective, Unattached)):
             self._sent[process.node.id] = {}
         if not isinstance(role, Leader):
             self._world.after(AT_ONCE_US, self._look, process, role)

@@ -33,7 +33,7 @@ class ForwardedChannels(SocketChannels):
         assert api_key is not None, "it is a request"
         if APIS[api_key].forwardable:
             request = wrap(effect.request, api_key, effect.number)
-            effect = Send(effect.peer, effect.number, effect.endpoint, request)
+            effect = Send(effect.peer, effect.number, effect.endpoint, request, effect.least_version)
         super().send(effect)
 
     def _came(self, event: Input) -> None:

@@ -41,7 +41,7 @@ def _vote(track: Track, event: Answered, sent: Sent, now_ms: int) -> tuple[str, 
     said = response.topics[0].partitions[0]
     node, goes_on = _learn(track, said.error_code, said, response.node_endpoints, now_ms)
     if goes_on:
-        node = handle_vote_response(node, event.peer, granted=said.vote_granted, pre=asked.pre_vote)
+        node = handle_vote_response(node, sent.request.voter_id, granted=said.vote_granted, pre=asked.pre_vote)
     return name, node
 
 

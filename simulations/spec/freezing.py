@@ -17,6 +17,7 @@ from raft.interface.voters import History, VoterSet
 from raft.state.follower_state import Download, FollowerState
 from raft.state.leader_state import LeaderState, Progress
 from raft.state.log_view import LogView
+from raft.state.other_addresses import OtherAddresses
 from raft.state.parked import Parked
 from raft.state.peers import Peers, _Entry
 from raft.state.proposals import Proposals
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 # Classes that are changed in place: a copy needs its own.
 COPIED = (
     Replica, LogView, Peers, _Entry, LeaderState, Progress, Proposals, Rounds, FollowerState, Download, Tally, Parked,
-    History, VoterChange, Unattached, Prospective, Candidate, Leader, Follower, Resigned,
+    History, VoterChange, OtherAddresses, Unattached, Prospective, Candidate, Leader, Follower, Resigned,
 )  # fmt: skip
 
 # Immutable classes: copies share them.
@@ -46,7 +47,7 @@ IGNORED = {
     "config", "rng", "recovered", "static_voters", "own_id", "_number", "number", "correlation", "correlation_id",
     "notified_offset", "wall_offset_ms",
     "parts", "issued", "done", "_pending", "_saves", "_saved", "_effects", "_saving",
-    "_request_timeout_ms", "_retry_backoff_ms", "bootstrap", "key",
+    "_request_timeout_ms", "_retry_backoff_ms", "bootstrap", "places", "key",
 }  # fmt: skip
 
 

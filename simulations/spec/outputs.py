@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.interface import effects as do
+from records.messages.elections import VoteRequest
 from simulations.spec import disks, replication
 from simulations.spec.elections import NOT_LEADER, need
 from simulations.spec.membership import ADD, ASK, REMOVE, UPDATE
@@ -138,15 +139,29 @@ def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now
     kind = KINDS[type(effect.request)]
     gist = kind.gist(effect.request)
     fits = REQUESTS[kind.name]
-    is_newest = fits(track, states[0], effect.peer, gist)
-    if not is_newest and not any(fits(track, each, effect.peer, gist) for each in states[1:]):
-        raise NotAllowed(f"Send{kind.name}", f"no node that it was asks node {effect.peer} for {gist}")
+    peer = _named_voter(track, states, effect)
+    is_newest = fits(track, states[0], peer, gist)
+    if not is_newest and not any(fits(track, each, peer, gist) for each in states[1:]):
+        raise NotAllowed(f"Send{kind.name}", f"no node that it was asks node {peer} for {gist}")
     epoch = own_epoch(kind.name, gist) if gist else None
     if epoch is not None:
         _knows(node, kind.name, epoch)
     is_exact = is_newest and not track.was_saving
     track.sent[effect.peer] = Sent(effect.number, now_ms, track.token, is_exact, effect.request)
     return node
+
+
+def _named_voter(track: Track, states: Sequence[Node], effect: do.Send) -> int:
+    """The node that a request is for. A Vote to an address that is not in the voter set names the voter by its key, in
+    a version that has it: whoever is there grants no vote in its place.
+    """
+    request = effect.request
+    if effect.peer >= 0 or type(request) is not VoteRequest:
+        return effect.peer
+    key = (request.voter_id, request.topics[0].partitions[0].voter_directory_id)
+    is_named = any(key[1]) and effect.least_version >= 1 and any(key in each.electorate.keys for each in states)
+    need(is_named and track.process.node.config.finds_moved_voters, "SendVote", "it names a voter by its directory id")
+    return int(request.voter_id)
 
 
 def _knows(node: Node, name: str, epoch: int) -> None:

@@ -45,8 +45,8 @@ class Channel:
     """
 
     __slots__ = (
-        "_failures", "_ready_at", "_timer", "connection", "host", "is_ready", "is_sent", "number", "peer", "process",
-        "request",
+        "_failures", "_ready_at", "_timer", "connection", "host", "is_ready", "is_sent", "least_version", "number",
+        "peer", "process", "request",
     )  # fmt: skip
 
     def __init__(self, process: Host, peer: int) -> None:
@@ -58,6 +58,7 @@ class Channel:
         self.number = 0
         self.request: Any = None
         self.is_sent = False
+        self.least_version = 0
         self._failures = 0
         self._ready_at = 0
         self._timer = 0  # of those that were set, the one that still counts; even numbers: none does
@@ -72,6 +73,7 @@ class Channel:
             self._disconnect()
         self.number = effect.number
         self.request = effect.request
+        self.least_version = effect.least_version
         self.is_sent = False
         if self.is_ready:
             self._write()
@@ -167,7 +169,8 @@ class Channel:
 
     def _write(self) -> None:
         assert self.connection is not None, "a channel that is ready has a connection"
-        if self.process.network.send(self.connection, self.number, self.request):
+        is_named = self.connection.versions[type(self.request)] >= self.least_version
+        if is_named and self.process.network.send(self.connection, self.number, self.request):
             self.is_sent = True
         else:
             self._fail(Error.UNSUPPORTED_VERSION)

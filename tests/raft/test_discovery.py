@@ -16,10 +16,12 @@ from raft.discovery import (
 )
 from raft.interface.config import Endpoint
 from raft.interface.effects import Denied
+from raft.interface.inputs import Ticked
 from raft.interface.limits import EPOCH_MAX
-from raft.state.roles import Follower, Unattached
+from raft.state.roles import Follower, Prospective, Unattached
 from records.errors import Error
-from tests.raft.building import Bench, active, endpoint, follower, unattached
+from records.messages.fetch import FetchRequest
+from tests.raft.building import Bench, active, endpoint, fetch_response, follower, unattached
 
 HERE = (endpoint(3),)
 
@@ -91,6 +93,48 @@ def test_the_voter_set_has_the_endpoints_of_a_leader_that_the_peer_gave_none_for
     learn(bench.replica, 3, 4, (), bench.now)
 
     assert (place(bench), bench.role.endpoints) == ((Follower, 4, 3), HERE)
+
+
+MOVED = (Endpoint("CONTROLLER", "new-2", 9102),)
+
+
+def test_a_follower_that_has_not_fetched_takes_another_address_of_its_leader() -> None:
+    """Its own came from the log, which ends before the record of the leader's present one."""
+    bench = follower(leader=2, epoch=4, finds_moved_voters=True)
+    deadline_ms = bench.role.state.fetch_deadline_ms
+
+    bench.now += 500
+    learn(bench.replica, 2, 4, MOVED, bench.now)
+
+    assert (place(bench), bench.role.endpoints) == ((Follower, 4, 2), MOVED)
+    assert bench.role.state.fetch_deadline_ms == deadline_ms
+
+
+def test_a_lost_pre_vote_leads_to_the_address_of_the_leader_that_the_voters_named() -> None:
+    bench = follower(leader=2, epoch=4, finds_moved_voters=True)
+    bench.wait(bench.role.state.fetch_deadline_ms - bench.now)
+    role = bench.role
+
+    for report in (LeaderReport(Error.NONE, 2, 4, MOVED), LeaderReport(Error.NONE, 2, 4, ())):
+        take_answer(bench.replica, 3, report, bench.now)
+    is_kept = bench.role is role
+    for voter_id in (2, 3):
+        role.tally.record(voter_id, False)
+    bench.tell(Ticked())
+
+    assert (isinstance(role, Prospective), is_kept) == (True, True)
+    assert (place(bench), bench.role.endpoints) == ((Follower, 4, 2), MOVED)
+
+
+@pytest.mark.parametrize("endpoints", [(), MOVED], ids=["none is named", "it has fetched"])
+def test_the_address_of_a_leader_that_answers_stays(endpoints: tuple[Endpoint, ...]) -> None:
+    bench = follower(leader=2, epoch=4, finds_moved_voters=True)
+    role = bench.role
+    bench.answer(bench.last_send(FetchRequest), fetch_response(4, 2, high_watermark=0))
+
+    learn(bench.replica, 2, 4, endpoints, bench.now)
+
+    assert bench.role is role
 
 
 def test_a_leader_without_an_endpoint_raises_the_epoch_only() -> None:

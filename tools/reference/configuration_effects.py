@@ -8,6 +8,10 @@ OWN_TEXTS = {
     " new one, the node requests pre-votes at once. If false, it waits for `controller.quorum.fetch.timeout.ms`.",
     "kraft.first.election.timeout.ms": "A voter that starts and knows no leader waits for one to two times this long"
     " (ms) before it requests pre-votes. 0: at once.",
+    "kraft.quorum.voter.overrides": "Where voters may be, as a list of `id@host:port`, while kraft.version is 1. In an"
+    " election, a voter that does not answer at its address in the voter set is asked here, and at"
+    " `controller.quorum.bootstrap.servers`, by its directory id"
+    " ([operations.md](operations.md#the-names-of-all-controllers-change)).",
     "kraft.release": "The release of Kafka whose levels of features, APIs and rules the node has. `4.3`: those of"
     " 4.3.1, so metadata.version stays at 4.3-IV0 or below, and UnregisterController is unknown"
     " ([operations.md](operations.md#kafka-44)). Set it on all controllers.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from controller.config.values.addresses import Address
 from controller.config.values.definition import Check, Definition, Importance, Key, Type, Value, invalid
+from controller.config.values.quorum_addresses import VoterOverrides
 from controller.config.values.valid import ListOf, OneOf, at_least, between
 from records.features.levels import CURRENT, RELEASES
 
@@ -34,6 +35,8 @@ KEYS = Definition(
     Key("kraft.pre.vote.on.lost.connection", Type.BOOLEAN, True, None, Importance.MEDIUM),
     # A voter that starts without a known leader waits once to twice this long before it requests pre-votes.
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
+    # Where voters may be, if they do not answer at their addresses in the voter set.
+    Key("kraft.quorum.voter.overrides", Type.LIST, (), VoterOverrides(), Importance.LOW),
     # The release of Kafka whose levels of features and APIs the node has.
     Key("kraft.release", Type.STRING, CURRENT.name, OneOf(*RELEASES), Importance.LOW),
     # A release of Kafka that is not here whole yet, whose rules the node has too, as far as they are here.

@@ -23,14 +23,15 @@ class NodeValues:
     warnings: lines, among them one for each unknown key.
     listeners: all, as bound. advertised_listeners: of the controller, in the order of `controller.listener.names`,
     for other nodes; host None stands for the name of this machine, port 0 for the bound port.
-    voters: node id -> host and port, of `controller.quorum.voters`; empty with dynamic voters.
+    voters: node id -> host and port, of `controller.quorum.voters`; empty with dynamic voters. voter_overrides: id of
+    a voter, and host and port at which it may be instead.
     log_dirs: as given; metadata_log_dir: the one that holds `__cluster_metadata-0`.
     """
 
     __slots__ = (
         "advertised_listeners", "bootstrap_servers", "controller_listener_names", "listeners", "log_dirs", "looked_up",
         "metadata_log_dir", "node_id", "originals", "process_roles", "security_protocols", "system_properties",
-        "values", "voters", "warnings",
+        "values", "voter_overrides", "voters", "warnings",
     )  # fmt: skip
 
     advertised_listeners: tuple[Endpoint, ...]
@@ -46,6 +47,7 @@ class NodeValues:
     security_protocols: dict[str, str]
     system_properties: dict[str, str]
     values: dict[str, Value]
+    voter_overrides: tuple[tuple[int, tuple[str, int]], ...]
     voters: dict[int, tuple[str, int]]
     warnings: list[str]
 

@@ -1,4 +1,4 @@
-"""The addresses of the quorum: `controller.quorum.voters` and `controller.quorum.bootstrap.servers`."""
+"""The addresses of the quorum: its voters, its bootstrap servers, and where voters may be instead."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from records.java.java_values import parse_integer
 
 VOTERS = "controller.quorum.voters"
 BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"
+OVERRIDES = "kraft.quorum.voter.overrides"
 
 _VOTER_FORM = f"for the configuration {VOTERS}. Each entry should be in the form `{{id}}@{{host}}:{{port}}`."
 _SERVER_FORM = f'for the configuration {BOOTSTRAP_SERVERS}. Each entry should be in the form "{{host}}:{{port}}"'
@@ -45,6 +46,33 @@ def parse_bootstrap_servers(entries: tuple[str, ...]) -> tuple[tuple[str, int], 
             raise ConfigError(f"Failed to parse host name from {entry} {_SERVER_FORM}")
         servers.append(address)
     return tuple(servers)
+
+
+def parse_overrides(entries: tuple[str, ...]) -> tuple[tuple[int, tuple[str, int]], ...]:
+    """Voter id, and host and port, of each `id@host:port`. Raises ConfigError."""
+    overrides = []
+    for entry in entries:
+        voter_id, _, address = entry.partition("@")
+        number, host_port = parse_integer(voter_id), host_and_port(address)
+        if number is None or not 0 <= number < 1 << 31 or host_port is None or not 0 < host_port[1] < 65536:
+            raise invalid(OVERRIDES, entry, "Each entry should be in the form `{id}@{host}:{port}`.")
+        overrides.append((number, host_port))
+    if len({number for number, _ in overrides}) != len(overrides):
+        raise invalid(OVERRIDES, ",".join(entries), "Each voter should have one entry at most.")
+    return tuple(overrides)
+
+
+class VoterOverrides(Check):
+    """A list of `id@host:port`, or an empty one."""
+
+    __slots__ = ()
+
+    def __call__(self, name: str, value: Value) -> None:
+        assert isinstance(value, tuple), (name, value)
+        parse_overrides(value)
+
+    def __str__(self) -> str:
+        return "list of id@host:port"
 
 
 class QuorumVoters(Check):

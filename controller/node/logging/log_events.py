@@ -78,6 +78,8 @@ ROWS = (
           " election is possible."),
     Event("pre_vote_unsupported", "raft", "INFO", "A voter does not support pre-votes; this node starts a standard"
           " election at once."),
+    Event("voter_moved", "raft", "INFO", "A voter that did not answer at its address in the voter set answered at"
+          " another one, by its directory id: requests go there until its entry in the voter set changes."),
     # Peers.
     Event("peer_inconsistent", "raft", "WARN", "A peer names another leader for the same epoch than the one known: two"
           " quorums are mixed, or a log directory was restored from a copy."),

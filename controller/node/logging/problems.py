@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from raft.interface.limits import OVERRIDE_PEER
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
@@ -62,8 +64,9 @@ TEXTS = {
         "give it another node.id and a newly formatted directory"
     ),
     "vote_for_other_key": (
-        "node {candidate_id} requests votes from a voter {voter_id} at the address of this node, which is another "
-        "one. Correct controller.quorum.voters there"
+        "node {candidate_id} requests the vote of voter {voter_id} at the address of this node, which is another one. "
+        "It does so while voter {voter_id} does not answer at its own address: start that voter. If it runs, correct "
+        "controller.quorum.voters on node {candidate_id}"
     ),
     "clock_jumped": (
         "the wall clock of this host moved by {by_ms} ms between two seconds. The quorum does not depend on it, but "
@@ -151,6 +154,8 @@ def _without_port(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def name_of(peer: int) -> str:
     """A peer in words: those of `controller.quorum.bootstrap.servers` have negative ids until they name theirs."""
+    if peer <= OVERRIDE_PEER:
+        return f"the override of node {OVERRIDE_PEER - peer}"
     return f"node {peer}" if peer >= 0 else f"bootstrap server {-peer - 1} of controller.quorum.bootstrap.servers"
 
 

@@ -293,6 +293,36 @@ def test_a_request_that_the_peer_does_not_support_fails(loop: Loop, theirs: dict
 
 
 @each_loop
+def test_a_vote_that_must_name_its_voter_is_not_sent_to_a_peer_that_cannot_read_the_name(loop: Loop) -> None:
+    """A node of Vote v0 at the address of another one would grant a vote that is not that voter's."""
+    partition = VoteRequest.TopicData.PartitionData(
+        partition_index=0, replica_epoch=1, replica_id=9, last_offset_epoch=0, last_offset=0
+    )
+    vote = VoteRequest(
+        cluster_id=None,
+        voter_id=2,
+        topics=(VoteRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,)),),
+    )
+    sent: list[bytes] = []
+
+    async def old(peer: Bare) -> None:
+        await greet(peer, {18: (0, 4), 52: (0, 0)})
+        sent.append(await peer.reader.read())
+
+    async def test() -> None:
+        server, port = await serve_script(old)
+        async with sending() as node:
+            node.channels.send(Send(2, 7, endpoint_of(port), vote, least_version=1))
+            await until(lambda: node.inputs)
+            assert node.inputs == [Failed(2, 7, Error.UNSUPPORTED_VERSION)]
+        await until(lambda: sent)
+        assert sent == [b""]
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
 def test_a_failure_is_not_reported_from_within_send(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:

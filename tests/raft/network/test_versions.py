@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raft.network.versions import common_version
+from records.messages.elections import VoteRequest
 from records.messages.fetch import FetchRequest
 from records.wire import EncodeError
 
@@ -29,3 +30,10 @@ def test_the_version_is_in_both_ranges(theirs: dict[int, tuple[int, int]], expec
 def test_without_a_common_version_nothing_is_sent(theirs: dict[int, tuple[int, int]], reason: str) -> None:
     with pytest.raises(EncodeError, match=reason):
         common_version(FetchRequest, theirs)
+
+
+def test_a_version_below_the_least_one_is_not_used() -> None:
+    with pytest.raises(EncodeError, match="the peer serves VoteRequest v0 to v0, ours are v1 to v2"):
+        common_version(VoteRequest, {52: (0, 0)}, least=1)
+
+    assert common_version(VoteRequest, {52: (0, 1)}, least=1) == 1

@@ -8,6 +8,7 @@ import pytest
 
 from simulations.members.level import draw, play, read, show
 from simulations.members.run import MembersRun
+from simulations.members.swarm import NEW_NAMES
 from simulations.members.targeted_plans import EVERY, TARGETED_PLANS
 
 
@@ -49,3 +50,18 @@ def test_voters_are_added_removed_replaced_moved_and_raised() -> None:
     assert answers["RemoveRaftVoterRequest", "NOT_LEADER_OR_FOLLOWER"] > 0
     for name in ("replace_voter:done", "rename_voter:done", "raise_version:done"):
         assert fired[name] > 0
+
+
+@pytest.mark.parametrize("seed", NEW_NAMES)
+def test_a_quorum_whose_nodes_all_get_new_names_goes_on(seed: int) -> None:
+    outcome, _ = play(draw(seed))
+
+    assert outcome.property_id == "", outcome.text
+    assert outcome.fired["rename_all:done"] > 0
+
+
+def test_without_the_search_for_its_voters_such_a_quorum_elects_nobody() -> None:
+    plan = draw(NEW_NAMES[0])
+    plan.config["finds_moved_voters"] = False
+
+    assert play(plan)[0].property_id == "L01"

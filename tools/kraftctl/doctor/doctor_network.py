@@ -40,7 +40,8 @@ NAME_ERRORS = {62, 64}
 
 
 class Peer(NamedTuple):
-    """What a controller answered. controllers: the ids of the registered ones. error: why there is no answer.
+    """What a controller answered. controllers: the ids of the registered ones; places: their addresses, with the id of
+    each. error: why there is no answer.
 
     is_of_ours: whether it accepts the cluster id of this node; None where it was not asked, or does not say.
     """
@@ -50,6 +51,7 @@ class Peer(NamedTuple):
     controllers: tuple[int, ...] = ()
     error: str = ""
     is_of_ours: bool | None = None
+    places: tuple[tuple[Address, int], ...] = ()
 
 
 def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float) -> tuple[list[Finding], Around]:
@@ -82,7 +84,9 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
         )
         return findings, around
     registered = {node for peer in peers for node in peer.controllers}
-    return [*findings, *live_voters(view, registered, config, own)], around._replace(view=view)
+    places = dict(place for peer in peers for place in peer.places)
+    findings += [*live_voters(view, registered, config, own), *static_voters(view, places, config)]
+    return findings, around._replace(view=view)
 
 
 def own_problems(config: NodeConfig, own: Own, timeout_s: float) -> Iterator[Finding]:
@@ -156,7 +160,8 @@ def _ask(address: Address, security: ClientSecurity | None, timeout_s: float, cl
                 return Peer(address, is_of_ours=_accepts(connection, cluster_id) if cluster_id else None)
     except FAILURES as error:
         return Peer(address, error=str(error) or type(error).__name__)
-    return Peer(address, answer.cluster_id, tuple(node.broker_id for node in answer.brokers))
+    places = tuple(((node.host, node.port), node.broker_id) for node in answer.brokers)
+    return Peer(address, answer.cluster_id, tuple(node.broker_id for node in answer.brokers), places=places)
 
 
 def _accepts(connection: Connection, cluster_id: str) -> bool | None:
@@ -233,6 +238,27 @@ def live_voters(view: View, registered: set[int], config: NodeConfig, own: Own) 
     if fetched >= 0 and abs(fetched - view.taken_ms) > CLOCK_MS:
         text = f"it differs by {abs(fetched - view.taken_ms) / 1000:.1f} s from that of the leader"
         yield Finding(WARNING, "clock", text, "synchronise the clocks of all nodes: chrony or ntp")
+
+
+def static_voters(view: View, places: dict[Address, int], config: NodeConfig) -> Iterator[Finding]:
+    """Where this node's list of static voters differs from the leader's, or leads to another controller than it says: a
+    list that was changed on some nodes only. places: the addresses of the registered controllers, with their ids.
+
+    The leader shows its own list in DescribeQuorum. Dynamic voters have directory ids, and no list counts.
+    """
+    if any(member.directory_id for member in view.voters.values()):
+        return
+    remedy = "make it the same in the configuration of every node, and restart each that is changed"
+    for node, address in sorted(config.voters.items()):
+        where, theirs = f"{address[0]}:{address[1]}", view.listeners.get(node, {})
+        there = places.get(address, node)
+        if there != node:
+            text = f"it has node {node} at {where}, which is the address of controller {there}"
+            yield Finding(ERROR, "controller.quorum.voters", text, remedy)
+        elif theirs and address not in theirs.values():
+            named = ", ".join(f"{host}:{port}" for host, port in theirs.values())
+            text = f"it has node {node} at {where}, and the list of the leader, node {view.leader_id}, at {named}"
+            yield Finding(WARNING, "controller.quorum.voters", text, remedy)
 
 
 def listeners(config: NodeConfig, own: Own, timeout_s: float) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from tools.config_file import read_config
 from tools.kraftctl.cluster.wait import run as wait
 from tools.kraftctl.doctor.doctor import run
 from tools.kraftctl.doctor.doctor_directories import Own, lock_holder
-from tools.kraftctl.doctor.doctor_network import Peer, edges, live_voters, peer_findings, until
+from tools.kraftctl.doctor.doctor_network import Peer, edges, live_voters, peer_findings, static_voters, until
 from tools.kraftctl.findings import ERROR, OK, WARNING
 
 TLS = Path(__file__).parents[3] / "data" / "tls"
@@ -305,6 +305,44 @@ def test_a_ghost_a_missing_voter_and_a_clock_are_found_in_what_the_leader_says(t
         (WARNING, "controller 7"),
         (WARNING, "clock"),
     ]
+
+
+def half_edited(tmp_path: Path, directory_id: str) -> list[tuple[str, str]]:
+    """What is found where this node's list has another address of node 2, and of node 3 that of node 2, than the leader
+    has. directory_id: of the voters, empty for static ones.
+    """
+    voters = "1@127.0.0.1:9093,2@c2.new:9093,3@c2:9093"
+    config = read_config(str(write_properties(tmp_path, 9093, controller_quorum_voters=voters)))
+    members = {node: Member(node, directory_id, 10, 1_000_000, 1_000_000) for node in (1, 2, 3)}
+    addresses = {1: ("127.0.0.1", 9093), 2: ("c2", 9093), 3: ("c3", 9093)}
+    listeners = {node: {"CONTROLLER": address} for node, address in addresses.items()}
+    view = View(CLUSTER_ID, 2, 5, 10, members, {}, ("a", 1), listeners=listeners)
+    places = {address: node for node, address in addresses.items()}
+    return [(each.level, each.text) for each in static_voters(view, places, config)]
+
+
+def test_a_list_of_static_voters_that_was_changed_on_this_node_only_is_named_entry_by_entry(tmp_path: Path) -> None:
+    assert half_edited(tmp_path, "") == [
+        (WARNING, "it has node 2 at c2.new:9093, and the list of the leader, node 2, at c2:9093"),
+        (ERROR, "it has node 3 at c2:9093, which is the address of controller 2"),
+    ]
+
+
+def test_a_list_that_was_changed_without_a_restart_is_found_on_a_running_quorum(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    with running(tmp_path, port):
+        assert wait(["-c", str(tmp_path / "controller.properties")]) == 0
+        path = write_properties(tmp_path, port, controller_quorum_voters=f"1@localhost:{port}")
+        _, found = doctor(capsys, path)
+
+    text = f"it has node 1 at localhost:{port}, and the list of the leader, node 1, at 127.0.0.1:{port}"
+    assert text in [each["text"] for each in found]
+
+
+def test_no_list_counts_where_the_voters_are_in_the_log(tmp_path: Path) -> None:
+    assert half_edited(tmp_path, "AAAAAAAAAAAAAAAAAAAAAQ") == []
 
 
 @pytest.mark.parametrize(("left_s", "level"), [(-1, ERROR), (3600, WARNING), (30 * 24 * 3600, OK)])
