@@ -87,7 +87,8 @@ class ApiOracle:
         node_id = process.node.id
         if not process.controller.is_active:
             self._mirrors.pop(node_id, None)
-            self._standby_answers(process, done)
+            if type(event) is inputs.Requested:
+                self._standby_answers(process, event, done)
             return
         if type(event) is inputs.LeaderChanged:
             self._begins(process, event)
@@ -110,10 +111,10 @@ class ApiOracle:
             request = event.request if type(event) is inputs.Requested else None
             mirror.wrote(appended, by_broker, _who_ended_well(mirror, event), request)
 
-    def _standby_answers(self, process: ControllerProcess, done: Sequence[Any]) -> None:
+    def _standby_answers(self, process: ControllerProcess, event: inputs.Requested, done: Sequence[Any]) -> None:
         """A standby that has all that is committed describes just that."""
-        for each in done:
-            if type(each) is not effects.Reply or type(each.context.request) not in OF_STANDBYS:
+        for each in done if type(event.request) in OF_STANDBYS else ():
+            if type(each) is not effects.Reply or each.source != event.context.source:
                 continue
             is_level = process.controller.state.end_offset == self._committed.end_offset
             if is_level and not each.context.is_long and not is_elsewhere(each.response):
