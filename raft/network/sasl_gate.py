@@ -177,7 +177,7 @@ class SaslGate:
             return
         lifetime_ms = 0 if identity is None else self._complete(connection, identity)
         answer = SaslAuthenticateResponse(
-            error_code=0, error_message=None, auth_bytes=token, session_lifetime_ms=lifetime_ms
+            error_code=0, error_message="", auth_bytes=token, session_lifetime_ms=lifetime_ms
         )
         connection.answer(slot, frame_of(answer, request))
 

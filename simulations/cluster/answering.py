@@ -1,8 +1,9 @@
 """When the responses of controllers may be sent, and when they must be: requests are observed from their arrival on.
 
 C03: a response shows only committed records outside of open transactions, and no part of a batch. C05: it shows all
-records that were committed when the request came. L05: waiting requests are answered when leadership ends, and reads
-when a standby has a stable state. L08: a broker that requests controlled shutdown may stop.
+records that were committed when the request came, and a standby none older than it has shown. L05: waiting requests are
+answered when leadership ends; reads when a standby has a stable state, or a majority has had time to confirm a leader.
+L08: a broker that requests controlled shutdown may stop.
 """
 
 from __future__ import annotations
@@ -25,29 +26,33 @@ if TYPE_CHECKING:
     from simulations.nodes.driver import ControllerProcess
     from simulations.world.ledger import Ledger
 
-    Looks = Callable[[Any, Any], list[int]]
-
 # Standbys answer these too, and an active controller after a majority has confirmed its leadership.
 READS = {DescribeConfigsRequest, DescribeClusterRequest, ListPartitionReassignmentsRequest}
 NOTHING_LISTED = ()
+# A read waits for the question of leadership that is under way, and for its own.
+ROUNDS_MAX = 3
 
 Life = tuple[int, int]
 """A process: id of its node, and its number on that node."""
 
 
 class Answering:
-    """Called by `ClusterWatch`; raises Violation. looks: by class of request, the last uncommitted changes that a
-    response without records shows, as offsets.
+    """Called by `ClusterWatch`; raises Violation. rests_on: of an active controller and a request, the end of the log
+    that a response without records shows, as the simulation's own mirror of that log has it.
     """
 
-    def __init__(self, ledger: Ledger, history: ClusterHistory, log_rules: LogRules, looks: dict[type, Looks]) -> None:
+    rests_on: Callable[[int, Any], int]
+
+    def __init__(self, ledger: Ledger, history: ClusterHistory, log_rules: LogRules) -> None:
         self._ledger = ledger
         self._history = history
         self._log_rules = log_rules
-        self._looks = looks
         self._committed: dict[tuple[Life, Source], int] = {}  # how much was, when something was asked
         self._shown: dict[tuple[Life, Source], int] = {}
         self._waits: dict[Life, dict[Source, type]] = {}  # what was asked
+        # By read: how often all that was written until the time before was committed, and where the log ended then.
+        self._rounds: dict[tuple[Life, Source], tuple[int, int]] = {}
+        self._told: dict[int, int] = {}  # by node: where the state ended that it showed last as a standby
         self._active: set[Life] = set()
         self._has_read_all: set[Life] = set()  # those that have read all that was committed at their start
         self._loading: set[Life] = set()
@@ -74,7 +79,7 @@ class Answering:
             if (life, source) in self._committed and source.connection in process.connections:
                 waits[source] = type(event.request)
             if is_active and not any(type(each) is effects.Append for each in done):
-                self._shown[life, source] = self._seen_end(process, event.request)
+                self._shown[life, source] = self.rests_on(process.node.id, event.request)
         elif type(event) is inputs.Disconnected:
             for source in [each for each in waits if each.connection == event.connection]:
                 del waits[source]
@@ -88,6 +93,8 @@ class Answering:
         if is_active:
             self._active.add(life)
             self._has_read_all.add(life)
+            if type(event) is inputs.HighWatermark:
+                self._are_answered_in_time(process, waits, event.offset)
             return
         answered = {each.source for each in done if type(each) is effects.Reply}
         # Between two parts of a batch it answers none.
@@ -111,6 +118,22 @@ class Answering:
             text = f"node {process.node.id} answers {type(request).__name__} from a part of a batch"
             raise Violation("C03", f"{text}; its state ends at {process.controller.state.end_offset}")
 
+    def _are_answered_in_time(self, process: ControllerProcess, waits: dict[Source, type], committed: int) -> None:
+        """An active controller answers a read within the rounds of two questions of leadership: what is written after a
+        question is not committed before a majority has answered it.
+        """
+        life, end = (process.node.id, process.life), process.replica.log.end
+        for source, request in waits.items():
+            if request not in READS or source.connection not in process.connections:
+                continue
+            rounds, mark = self._rounds.get((life, source), (0, end))
+            if committed > mark:
+                rounds, mark = rounds + 1, end
+            self._rounds[life, source] = rounds, mark
+            if rounds > ROUNDS_MAX:
+                text = f"node {life[0]} has a waiting {request.__name__} since before {rounds} rounds of commits"
+                raise Violation("L05", f"{text}; it leads, and answers it not")
+
     def _has_changed(self, life: Life, event: inputs.Input) -> None:
         """Note whether a standby has a state that it may show."""
         if type(event) is inputs.CaughtUp:
@@ -119,11 +142,6 @@ class Answering:
             self._loading.add(life)
         elif type(event) is inputs.SnapshotClosed:
             self._loading.discard(life)
-
-    def _seen_end(self, process: ControllerProcess, request: Any) -> int:
-        """The end of the uncommitted records that a response shows; 0 if there are none."""
-        looks = self._looks.get(type(request))
-        return 0 if looks is None else max(looks(process.controller.state, request), default=-1) + 1
 
     def shows_nothing(self, process: ControllerProcess, source: Source) -> None:
         """The next response shows no state."""
@@ -135,11 +153,12 @@ class Answering:
         """
         life = process.node.id, process.life
         self._waits.get(life, {}).pop(source, None)
+        self._rounds.pop((life, source), None)
         seen = self._shown.pop((life, source), 0)
         committed = self._committed.pop((life, source), 0)
         is_active = process.controller.is_active
         if not is_active:
-            seen = self._seen_end(process, request) if type(request) in READS else 0
+            seen = self._shows_in_order(process, response) if type(request) in READS else 0
         settled = self._settled_end(process) if seen else 0
         if seen > settled:
             text = f"node {life[0]} answers {type(response).__name__} from its state at {seen - 1}"
@@ -151,6 +170,19 @@ class Answering:
             ):  # fmt: skip
                 text = f"node {life[0]} answers {type(response).__name__} as the active controller"
                 raise Violation("C05", f"{text}, but lacks records; {committed} was committed at the request")
+
+    def _shows_in_order(self, process: ControllerProcess, response: Any) -> int:
+        """A standby answers a read from the whole of its state. Returns where that ends. Raises Violation if it is
+        older than what this standby has shown, even before it started again.
+        """
+        end, node_id = process.controller.state.end_offset, process.node.id
+        if getattr(response, "error_code", Error.NONE) in (Error.NOT_CONTROLLER, Error.UNKNOWN_SERVER_ERROR):
+            return 0
+        if end < self._told.get(node_id, 0):
+            text = f"node {node_id} answers {type(response).__name__} from its state at {end}"
+            raise Violation("C05", f"{text}; it has answered from {self._told[node_id]}")
+        self._told[node_id] = end
+        return end
 
     def _settled_end(self, process: ControllerProcess) -> int:
         """The offset up to which a controller's state is committed and outside of open transactions."""

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 from controller.interface import effects, inputs
 from controller.state.records_of import records_of
 from controller.state.view import stable_view
-from records.messages.brokers import BrokerRegistrationRequest
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
+from records.messages.configs import DescribeConfigsRequest
 from records.messages.envelope import EnvelopeResponse
 from records.messages.partitions import AssignReplicasToDirsRequest
+from records.messages.reassignments import ListPartitionReassignmentsRequest
 from records.messages.topics import CreateTopicsRequest
 from simulations.cluster.answering import READS
 from simulations.cluster.metadata.image import NOBODY, Image
 from simulations.cluster.metadata.member_rules import METADATA_VERSION
-from simulations.cluster.rules.case import is_elsewhere, is_without_data
+from simulations.cluster.rules.case import Case, is_elsewhere, is_without_data
 from simulations.cluster.rules.mirror import Mirror
 from simulations.cluster.rules.placement import Placing
 from simulations.cluster.rules.table import RULES
@@ -37,11 +39,13 @@ if TYPE_CHECKING:
 
 # From this version of its registration on a broker gives the epoch of its last clean shutdown.
 PREVIOUS_EPOCH_SINCE = 3
+# What a standby answers alike, whoever leads.
+OF_STANDBYS = (DescribeConfigsRequest, ListPartitionReassignmentsRequest)
 
 
 class ApiOracle:
-    """committed: the state of the log. properties: the controllers' configuration. cases: how many were checked.
-    refused: the first violation.
+    """committed: the state of the log. properties: the controllers' configuration. cases: how many were checked, and
+    standby_cases of standbys. refused: the first violation.
     """
 
     def __init__(
@@ -62,7 +66,7 @@ class ApiOracle:
         self._wall: dict[tuple[int, int], int] = {}  # how far the wall clock is ahead, as the node was informed
         self._readers: dict[tuple[int, int, Source], int] = {}  # the last question before the read came
         self._placing = Placing()
-        self.cases = 0
+        self.cases = self.standby_cases = 0
         self.refused = ""
 
     def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
@@ -83,6 +87,8 @@ class ApiOracle:
         node_id = process.node.id
         if not process.controller.is_active:
             self._mirrors.pop(node_id, None)
+            if type(event) is inputs.Requested:
+                self._standby_answers(process, event, done)
             return
         if type(event) is inputs.LeaderChanged:
             self._begins(process, event)
@@ -97,10 +103,25 @@ class ApiOracle:
             mirror.takes_as_a_whole(event.request, appended)
             if type(event.request) in RULES and mirror.is_exact:
                 self._take(process, mirror, event, appended, done)
+            if type(event.request) is BrokerHeartbeatRequest:
+                mirror.on_heartbeat(event.request, appended, is_done=_is_decided(mirror, event, appended, done))
         if appended:
             ahead_ms = self._wall[process.node.id, process.life]
             mirror.check_times(appended, process.controller.env.now_ms + ahead_ms)
-            mirror.wrote(appended, by_broker, _who_ended_well(mirror, event))
+            request = event.request if type(event) is inputs.Requested else None
+            mirror.wrote(appended, by_broker, _who_ended_well(mirror, event), request)
+
+    def _standby_answers(self, process: ControllerProcess, event: inputs.Requested, done: Sequence[Any]) -> None:
+        """A standby that has all that is committed describes just that."""
+        for each in done if type(event.request) in OF_STANDBYS else ():
+            if type(each) is not effects.Reply or each.source != event.context.source:
+                continue
+            is_level = process.controller.state.end_offset == self._committed.end_offset
+            if is_level and not each.context.is_long and not is_elsewhere(each.response):
+                request, version = each.context.request, each.context.version
+                case = Case(process.node.id, self._committed, request, version, [], self._properties, *self._about)
+                self.standby_cases += 1
+                RULES[type(request)](case)(each.response)
 
     def _questions(self, life: tuple[int, int], event: inputs.Input, done: Sequence[Any]) -> None:
         """The confirmation of leadership that a read must wait for: one that was requested after the read came."""
@@ -134,11 +155,14 @@ class ApiOracle:
         self.cases += 1
         case = mirror.case(event.request, event.context.version, appended)
         case.levels = levels_of(process.node.release)
-        sessions = process.controller.env.sessions
-        case.shutting_down = frozenset() if sessions is None else frozenset(sessions.shutting_down())
         self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
         if type(event.request) is CreateTopicsRequest:
             self._placing.on_created(case)
+
+    def rests_on(self, node_id: int, request: Any) -> int:
+        """The end of the log of an active controller on which an answer without records rests; 0 if that is unknown."""
+        mirror = self._mirrors.get(node_id)
+        return 0 if mirror is None else mirror.changes.end_offset(mirror.image, request)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         """A controller sends a response: check it."""
@@ -159,6 +183,13 @@ class ApiOracle:
                 read(response)
             except Violation as violation:
                 self.refused = self.refused or violation.text
+
+
+def _is_decided(mirror: Mirror, event: inputs.Requested, appended: Sequence[bytes], done: Sequence[Any]) -> bool:
+    """Whether a heartbeat was decided in this step: one that writes may have to wait for a long step."""
+    broker = mirror.image.brokers.get(event.request.broker_id)
+    is_refused = any(type(each) is effects.Reply and each.response.error_code for each in done)
+    return not is_refused and (bool(appended) or (broker is not None and broker.leaving))
 
 
 def _who_ended_well(mirror: Mirror, event: inputs.Input) -> int:

@@ -2,8 +2,8 @@
 
 C23: a snapshot is taken when as many bytes were committed, or as much time has passed, as configured (KIP-630,
 KIP-876), or when a node with much to replay stops, and not before; a node registers as a controller at once, and
-retries after a pause (KIP-919); a broker that is silent for longer than its session timeout is fenced; metrics equal
-the counts made here. As with C21, the first violation is reported at the end of the run.
+retries after a pause (KIP-919); a broker that is silent for longer than its session timeout is fenced, and no other;
+metrics equal the counts made here. As with C21, the first violation is reported at the end of the run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from controller.interface import effects, inputs
 from records.batch import batches
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
-from simulations.cluster.metadata.image import NOBODY
+from records.metadata.brokers import BrokerRegistrationChangeRecord
+from simulations.cluster.metadata.image import NOBODY, batches_of, decode_batch
 from simulations.cluster.metadata.member_rules import CONTROLLERS_SINCE
 
 if TYPE_CHECKING:
@@ -127,10 +128,12 @@ class Sessions:
         self._last_heartbeat_ms: dict[tuple[int, int], int] = {}
         self._overdue: dict[tuple[int, int], int] = {}
 
-    def on_stepped(self, process: ControllerProcess, event: inputs.Input) -> None:
+    def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
         now_ms = process.controller.env.now_ms
         if type(event) is inputs.Requested and type(event.request) is BrokerHeartbeatRequest:
-            self._last_heartbeat_ms[event.request.broker_id, event.request.broker_epoch] = now_ms
+            key = event.request.broker_id, event.request.broker_epoch
+            self._last_heartbeat_ms[key] = max(event.context.arrived_ms, self._last_heartbeat_ms.get(key, 0))
+        self._are_due(event, done, now_ms)
         if type(event) is not inputs.Ticked:
             return
         for broker in process.controller.state.brokers.values():
@@ -144,6 +147,24 @@ class Sessions:
                 raise Wrong(
                     f"received no heartbeat of broker {broker.broker_id} for {silent_ms} ms, and does not fence it"
                 )
+
+    def _are_due(self, event: inputs.Input, done: Sequence[Any], now_ms: int) -> None:
+        """A broker is fenced when it was silent for longer than its session, or by its own heartbeat."""
+        of_sender = -1
+        if type(event) is inputs.Requested and type(event.request) is BrokerHeartbeatRequest:
+            of_sender = event.request.broker_id
+        for effect in done if type(event) in (inputs.Ticked, inputs.Requested) else ():
+            for record in _records_of(effect) if type(effect) is effects.Append else ():
+                if type(record) is not BrokerRegistrationChangeRecord or record.fenced <= 0:
+                    continue
+                key = record.broker_id, record.broker_epoch
+                silent_ms = now_ms - self._last_heartbeat_ms.get(key, self._since_ms)
+                if record.broker_id != of_sender and silent_ms + SLACK_MS < self._session_ms:
+                    raise Wrong(f"fences broker {record.broker_id} {silent_ms} ms after its last heartbeat")
+
+
+def _records_of(effect: effects.Append) -> list[Any]:
+    return [record for _, _, batch in batches_of(effect.data) for _, record in decode_batch(batch)]
 
 
 class Registration:
@@ -219,11 +240,11 @@ class PeriodicWork:
         try:
             snapshots.on_stepped(process, event, done)
             registration.on_stepped(process, event, done)
-            self._look_at_sessions(process, event)
+            self._look_at_sessions(process, event, done)
         except Wrong as wrong:
             self.refused = f"node {node_id} {wrong}"
 
-    def _look_at_sessions(self, process: ControllerProcess, event: inputs.Input) -> None:
+    def _look_at_sessions(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
         controller = process.controller
         if not controller.is_active:
             self._sessions.pop(process.node.id, None)
@@ -232,7 +253,7 @@ class PeriodicWork:
         known = self._sessions.get(process.node.id)
         if known is None or known[:2] != (life, epoch):
             known = self._sessions[process.node.id] = life, epoch, Sessions(self._session_ms, controller.env.now_ms)
-        known[2].on_stepped(process, event)
+        known[2].on_stepped(process, event, done)
 
     def compare_metrics(self, process: ControllerProcess) -> None:
         """Compare the metrics of a node's state with the log, at a moment at which all of the state is committed."""

@@ -14,6 +14,7 @@ from simulations.cluster.clients.requests import ADMIN_REQUESTS, FUZZ_REQUESTS
 from simulations.cluster.metadata.image import decode_batch
 from simulations.cluster.recovery_phase import ClusterRecovery
 from simulations.cluster.world import ClusterWorld
+from simulations.coverage.cluster_moments import ClusterMoments
 from simulations.faults.table import KINDS
 from simulations.histories.controller_api import ControllerApi
 from simulations.outcomes.closeup import report_operations, report_records
@@ -50,6 +51,11 @@ class ClusterRun(ClusterWorld, Run):
         self._since = 0
         super().__init__(plan, written)
         self.recovery_phase = ClusterRecovery(self, self._stop_clients)  # type: ignore[assignment]
+
+    def keep_count(self) -> None:
+        super().keep_count()
+        assert self.watch.seen is not None, "the counts of replicas"
+        self.watch.seen.of_controllers = ClusterMoments(self.watch.log_rules.image)
 
     def execute(self) -> Outcome:
         outcome = super().execute()

@@ -13,18 +13,13 @@ from controller.interface import inputs
 from controller.node.envelope import header_of
 from records.codec import decode_prefix
 from records.errors import ApiError, Error
-from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
-from records.messages.cluster import DescribeClusterRequest
-from records.messages.configs import DescribeConfigsRequest
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from records.messages.envelope import EnvelopeRequest
-from records.messages.features import UpdateFeaturesRequest
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.reassignments import (
     AlterPartitionReassignmentsRequest,
     ElectLeadersRequest,
-    ListPartitionReassignmentsRequest,
 )
-from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
 from records.registry import request_class
 from records.wire import DecodeError
@@ -42,7 +37,6 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.state.state import State
     from raft.interface.inputs import Requested, Source
     from simulations.nodes.client import Client
     from simulations.nodes.driver import ControllerProcess
@@ -74,7 +68,7 @@ class ClusterWatch(Watch):
         self.acknowledged_requests = 0
         self._steps: dict[int, int] = {}
         self._owed: dict[tuple[int, int, Source], int] = {}
-        self.answering = Answering(ledger, self.history, self.log_rules, LOOKS)
+        self.answering = Answering(ledger, self.history, self.log_rules)
         self._asked: dict[tuple[int, int, Source], tuple[Any, int]] = {}  # the request, and when it arrived
         self._asked_us = 0  # of the request that is answered now
         self._from_standby: dict[int, int] = {}  # by client's machine: the number of what it asked
@@ -112,6 +106,8 @@ class ClusterWatch(Watch):
     def on_stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
         super().on_stepped(process, name, event, effects)
         self._views.look(process)  # type: ignore[arg-type]
+        if self.seen is not None and self.seen.of_controllers is not None:
+            self.seen.of_controllers.on_raft_stepped(process, effects)
 
     def is_from_standby(self, client: Client) -> bool:
         """Whether the last answer to a client came from a standby."""
@@ -120,6 +116,8 @@ class ClusterWatch(Watch):
     def on_controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         """A controller took a step."""
         self._views.look(process)
+        if self.seen is not None and self.seen.of_controllers is not None:
+            self.seen.of_controllers.on_stepped(process, event, effects)
         if type(event) is inputs.Requested:
             appended = [each for each in effects if type(each) is controller_effects.Append]
             if appended:
@@ -312,42 +310,6 @@ NOTED_REQUESTS: dict[type, Callable[[LogRules, Any], None]] = {
     ElectLeadersRequest: _elects,
 }
 
-
-def _looks_at_configs(state: State, request: Any) -> list[int]:
-    names = [each.resource_name for each in request.resources]
-    return [*(state.configs.change_offset((TOPIC, name)) for name in names), *map(state.topic_ids.change_offset, names)]
-
-
-def _looks_at_topics(state: State, request: Any) -> list[int]:
-    """Topics that the request names once, and not by an id too, which is refused without a look at the state."""
-    names = [each.name for each in request.topics if each.name and not any(getattr(each, "topic_id", b""))]
-    return [state.topic_ids.change_offset(name) for name in names if names.count(name) == 1]
-
-
-def _looks_at_new_topics(state: State, request: Any) -> list[int]:
-    """The same, and names that differ only in dots, with which a new topic would collide (KAFKA-1481)."""
-    names = [each.name for each in request.topics]
-    like = {each.replace(".", "_") for each in names if names.count(each) == 1 and each not in state.topic_ids}
-    others = [name for name in state.topic_ids if name.replace(".", "_") in like]
-    return [*_looks_at_topics(state, request), *map(state.topic_ids.change_offset, others)]
-
-
-def _looks_at_partitions(state: State, _request: Any) -> list[int]:
-    return [state.topic_ids.last_change(), state.partitions.last_change()]
-
-
-# What an answer that writes nothing shows: offsets at which it was changed, where that was not committed yet.
-LOOKS: dict[type, Callable[[State, Any], list[int]]] = {
-    DescribeConfigsRequest: _looks_at_configs,
-    CreateTopicsRequest: _looks_at_new_topics,
-    DeleteTopicsRequest: _looks_at_topics,
-    CreatePartitionsRequest: _looks_at_topics,
-    ListPartitionReassignmentsRequest: _looks_at_partitions,
-    ElectLeadersRequest: _looks_at_partitions,
-    UpdateFeaturesRequest: lambda state, _request: [state.features.last_change()],
-    UnregisterBrokerRequest: lambda state, request: [state.brokers.change_offset(request.broker_id)],
-    DescribeClusterRequest: lambda state, _request: [state.controllers.last_change()],
-}
 
 COMPARED: dict[type, int] = {
     inputs.LeaderChanged: 1,

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.coverage import moments, moves, table
+from simulations.coverage import cluster_moments, moments, moves, table
 from simulations.coverage.cells import Cells
 from simulations.coverage.moments import Moments
 from simulations.coverage.moves import Moves
 from simulations.spec import pairs
 
 if TYPE_CHECKING:
+    from simulations.coverage.cluster_moments import ClusterMoments
     from simulations.spec.validator import Validator
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
 
-CELL, MOVE, ACTIONS, MOMENT = "cell", "roles", "actions", "moment"
+CELL, MOVE, ACTIONS, MOMENT, OF_CONTROLLERS = "cell", "roles", "actions", "moment", "moment of controllers"
 """Of what something is that is counted: what a role made of a message, three roles in a row, two actions in a row, a
-moment.
+moment of a replica or of a controller.
 """
 
 
@@ -26,6 +27,7 @@ class Seen:
 
     def __init__(self, ledger: Ledger) -> None:
         self.moments = Moments(ledger)
+        self.of_controllers: ClusterMoments | None = None
         self._cells = Cells()
         self._moves = Moves()
 
@@ -40,6 +42,9 @@ class Seen:
         found = {name_of(CELL, cell): count for cell, count in self._cells.counts.items()}
         found |= {name_of(MOVE, path): count for path, count in self._moves.counts.items()}
         found |= {name_of(ACTIONS, pair): count for pair, count in validator.pairs.items()}
+        if self.of_controllers is not None:
+            counts = self.of_controllers.counts.items()
+            found |= {name_of(OF_CONTROLLERS, (name,)): count for name, count in counts if count}
         return found | {name_of(MOMENT, (name,)): count for name, count in self.moments.counts.items()}
 
 
@@ -55,4 +60,5 @@ def everything() -> dict[str, list[str]]:
         MOVE: [name_of(MOVE, path) for path in moves.feasible()],
         ACTIONS: [name_of(ACTIONS, pair) for pair in pairs.feasible()],
         MOMENT: [name_of(MOMENT, (name,)) for name in moments.moments()],
+        OF_CONTROLLERS: [name_of(OF_CONTROLLERS, (name,)) for name in cluster_moments.NAMES],
     }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.faults.table import pick
 from simulations.plans.plan import Fault
-from simulations.secured import scram_clients
+from simulations.secured import scram_clients, token_clients
 from simulations.secured.intruders import MANNERS, WEIGHTS
 from simulations.secured.meddling import CHANGES
 from simulations.secured.people import NEW_ISSUER
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Args = dict[str, Any]
 ALL_NODES = 0
 # Manners that must reach the active controller.
-EVERYWHERE = {"grant", "limited", "all_but_one", "two_kinds"}
+EVERYWHERE = {"grant", "limited", "all_but_one", "two_kinds", "tokens"}
 # Manners of clients that read their answers.
 ANSWERING = ("by_scram", "unproven", "unproven", "unproven")
 
@@ -34,8 +34,9 @@ def intrude(run: Any, args: Args) -> bool:
     rogue = RogueClient(run.network, FIRST_ID + len(run.rogue_hosts), run.stream("intruder", args["number"]))
     run.rogue_hosts.append(rogue)
     nodes = list(run.plan.ids) if args["whom"] == ALL_NODES else [args["whom"]]
-    kind = AnsweringVisit if args["manner"] in scram_clients.MANNERS else Visit
-    manner = (MANNERS | scram_clients.MANNERS)[args["manner"]]
+    answering = scram_clients.MANNERS | token_clients.MANNERS
+    kind = AnsweringVisit if args["manner"] in answering else Visit
+    manner = (MANNERS | answering)[args["manner"]]
     for time in range(args["times"]):
         for node in nodes:
             run.later(time * args["gap_ms"], kind, rogue, endpoint(node).host, manner, 0)

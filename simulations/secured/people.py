@@ -38,6 +38,11 @@ PASSWORDS = {name: f"password of {name}" for name in (*NAMES, WEAK, BRIEF)}
 PLAIN = "PLAIN"
 
 
+def is_super(principal: Principal) -> bool:
+    """Whether this is a super user: one of another type with the name of one is none."""
+    return principal.type == "User" and principal.name in SUPER_USERS
+
+
 def name_of(process_id: int) -> str:
     """The user of a process of the cluster."""
     return f"node-{process_id}" if process_id <= NODES else MEMBER

@@ -17,8 +17,8 @@ from records.errors import Error
 from records.headers import ResponseHeader, response_header_version
 from records.messages.envelope import EnvelopeRequest
 from records.registry import response_class
-from simulations.secured.people import SUPER_USERS
-from simulations.secured.rules import WatchedAuthorizer
+from simulations.secured.people import is_super
+from simulations.secured.rules import WatchedAuthorizer, serves_member
 from simulations.sockets.envelopes import read
 from simulations.sockets.process import SocketProcess, SocketServer
 
@@ -76,15 +76,16 @@ class SecuredProcess(SocketProcess):
     def is_stranger(self, incoming: Incoming) -> bool:
         wire_rules: SecuredWireRules = self.network.wire_rules
         principal, host, api_key = wire_rules.principal(self, incoming), host_text(incoming.peer), incoming.api_key
-        if type(incoming.message) is EnvelopeRequest and principal.name in SUPER_USERS:
-            letter = read(incoming.message)
+        request = incoming.message
+        if type(request) is EnvelopeRequest and is_super(principal):
+            letter = read(request)
             if letter.principal is not None:
                 principal = Principal(letter.principal.type, letter.principal.name)
-                host, api_key = letter.address, letter.api_key
-        if principal.name in SUPER_USERS or APIS[api_key].kind is Kind.LOCAL:
+                host, api_key, request = letter.address, letter.api_key, letter.request
+        if is_super(principal) or APIS[api_key].kind is Kind.LOCAL:
             return False
         self.rogue_requests[incoming.source] = incoming.message
-        self.authorization.on_taken(self, incoming.source, principal, host, api_key)
+        self.authorization.on_taken(self, incoming.source, principal, host, api_key, request)
         return True
 
     def reach(self, prefix: str, cls: type) -> None:
@@ -126,6 +127,9 @@ class SecuredServer(SocketServer):
         if connection is not None and connection.gate is not None:
             response = connection.gate.add_apis(response)
         if source not in process.rogue_requests:
+            member: Any = process.connections.get(source.connection)
+            if member is not None:
+                serves_member(process, unseal(member.requests[source.correlation].message, response))
             super().reply(source, response)
             return
         found: Any = process.connections.get(source.connection)

@@ -200,17 +200,23 @@ def envelope(rng: Random) -> Any:
 
 
 def forward(rng: Random, number: int) -> Any:
-    """A request of a rogue client that a broker forwards."""
+    """A request of a rogue client that a broker forwards. Some have another type of principal, and one of these has the
+    name of a super user.
+    """
     inner = pick(rng, (*FORWARDED, _allow_all, _update_features))(rng)
+    name, address = pick(rng, ROGUE_USERS), pick(rng, (134, 135))
+    kind = "User" if number % 3 < 2 else "Group"
+    return seal(inner, number, kind, ADMIN if number % 6 == 5 else name, address)
+
+
+def seal(inner: Any, number: int, kind: str, name: str, address: int = 134) -> EnvelopeRequest:
+    """An envelope with a request of a principal. address: the last byte of its host's."""
     api = APIS[schema_of(type(inner)).api_key or 0]
+    sender = bytes(2) + encode(DefaultPrincipalData(type=kind, name=name, token_authenticated=False), 0)
     return EnvelopeRequest(
-        request_data=request_bytes(inner, api.versions[1], number), request_principal=_data_of(pick(rng, ROGUE_USERS)),
-        client_host_address=bytes((10, 0, 3, pick(rng, (134, 135)))),
+        request_data=request_bytes(inner, api.versions[1], number), request_principal=sender,
+        client_host_address=bytes((10, 0, 3, address)),
     )  # fmt: skip
-
-
-def _data_of(name: str) -> bytes:
-    return bytes(2) + encode(DefaultPrincipalData(type="User", name=name, token_authenticated=False), 0)
 
 
 def acl(kind: int, name: str, pattern: int, principal: str, host: str, operation: int, permission: int) -> Any:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # The numbers of operations, resource types, pattern types and permissions on the wire.
 ALL, READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, CLUSTER_ACTION = 2, 3, 4, 5, 6, 7, 8, 9
-DESCRIBE_CONFIGS, ALTER_CONFIGS = 10, 11
-TOPIC, GROUP, CLUSTER = 2, 3, 4
+DESCRIBE_CONFIGS, ALTER_CONFIGS, CREATE_TOKENS = 10, 11, 13
+TOPIC, GROUP, CLUSTER, USER = 2, 3, 4, 7
 # Resource types of configs; that of a topic is that of its ACLs.
 GROUP_CONFIG = 32
 LITERAL, PREFIXED = 3, 4

@@ -8,21 +8,23 @@ committed ACLs, each API asks it, and a denied request has no effect.
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.interface import effects as done
 from controller.interface.inputs import Principal
 from raft.network import handshakes, server, tls
-from records.errors import ApiError, Error
+from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterResponse
 from records.messages.envelope import EnvelopeResponse
+from records.messages.topics import CreateTopicsResponse
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from records.registry import APIS
 from simulations.cluster.metadata.answers import errors_of
 from simulations.cluster.metadata.image import decode_batch
 from simulations.secured.authentication import Authentication, Stage, is_sasl
-from simulations.secured.people import SUPER_USERS
+from simulations.secured.needs import DENIALS, NEEDED, UNDECIDED, codes_of, hides_configs, wrong_of_token
+from simulations.secured.people import SUPER_USERS, is_super
 from simulations.secured.rights import (
     ALTER_CONFIGS,
     BY_RESOURCE,
@@ -43,13 +45,14 @@ from simulations.sockets.wire_rules import WireRules
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from controller.interface.access import Action, Authorizer, Decision
     from controller.interface.inputs import RequestContext
     from controller.state.tables.acl_index import AclIndex
     from raft.network.requests import Incoming
     from raft.network.tls import TlsConnection
+    from simulations.cluster.metadata.image import Image
     from simulations.sockets.frames import Asked
     from simulations.sockets.tcp import TcpConnection
 
@@ -170,7 +173,7 @@ class WatchedAuthorizer:
             str(action.principal), action.host, int(action.operation), int(action.resource_type), action.resource_name
         )
         text = f"the authorizer of node {process.node.id} is asked whether {question}"
-        is_member = action.principal.type == "User" and action.principal.name in SUPER_USERS
+        is_member = is_super(action.principal)
         try:
             found = self._real.decide(action, acls)
         except ApiError as error:
@@ -191,21 +194,30 @@ class WatchedAuthorizer:
         return found
 
 
-class AuthorizationChecks:
-    """Checks what nodes do for rogue clients against the committed ACLs. rules: of the log; names: of topics, by id."""
+class Taken(NamedTuple):
+    """A rogue client's request, as it reached a node. question: about the cluster, which its API asks; None if it asks
+    none. offset: the stable end offset then.
+    """
 
-    def __init__(self, rules: Rules, names: Mapping[bytes, str], *, by_default: bool) -> None:
+    principal: Principal
+    host: str
+    request: Any
+    question: Question | None
+    offset: int
+
+
+class AuthorizationChecks:
+    """Checks what nodes do for rogue clients against the committed ACLs. rules: of the log; image: of the log."""
+
+    def __init__(self, rules: Rules, image: Image, *, by_default: bool) -> None:
         self.rules = rules
-        self.names = names
+        self.image = image
         self._by_default = by_default
-        # Node, life and source -> a question that was denied when the request came, and the stable end offset then.
-        self._refused: dict[tuple[int, int, Any], tuple[Question, int]] = {}
+        # By node, life and source.
+        self._taken: dict[tuple[int, int, Any], Taken] = {}
 
     def may(self, process: Any, question: Question) -> bool:
         """The decision by the ACLs that the node knows to be committed."""
-        name = question.principal.removeprefix("User:")
-        if name in SUPER_USERS:
-            return True
         found = self.rules.at(process.controller.state.stable_end_offset)
         return is_allowed(question, found, SUPER_USERS, by_default=self._by_default)
 
@@ -214,20 +226,17 @@ class AuthorizationChecks:
         operation = NEEDS.get(api_key)
         return None if operation is None else Question(str(principal), host, operation, CLUSTER, CLUSTER_NAME)
 
-    def on_taken(self, process: Any, key: Any, principal: Principal, host: str, api_key: int) -> None:
+    def on_taken(self, process: Any, key: Any, principal: Principal, host: str, api_key: int, request: Any) -> None:
         """A rogue client's request has reached a node."""
-        question = self.needs(principal, host, api_key)
-        if question is not None and not self.may(process, question):
-            offset = process.controller.state.stable_end_offset
-            self._refused[process.node.id, process.life, key] = question, offset
+        question, offset = self.needs(principal, host, api_key), process.controller.state.stable_end_offset
+        self._taken[process.node.id, process.life, key] = Taken(principal, host, request, question, offset)
 
     def reaches_raft(self, process: Any, source: Any) -> None:
         """A request is passed to the replica."""
-        found = self._refused.get((process.node.id, process.life, source))
-        if found is not None:
-            raise Violation(
-                "W10", f"node {process.node.id} sends a request of the quorum, but is not authorized to {found[0]}"
-            )
+        taken = self._taken.get((process.node.id, process.life, source))
+        if taken is not None and taken.question is not None and not self.may(process, taken.question):
+            text = f"node {process.node.id} sends a request of the quorum, but is not authorized to {taken.question}"
+            raise Violation("W10", text)
 
     def on_stepped(
         self, process: Any, context: RequestContext, request: Any, effects: Sequence[Any], asked: int
@@ -255,7 +264,7 @@ class AuthorizationChecks:
                     operation, name = CREATE, record.name
                     made.add(name)
                 elif type(record) is RemoveTopicRecord:
-                    operation, name = DELETE, self.names.get(record.topic_id, "")
+                    operation, name = DELETE, self.image.topics.get(record.topic_id, "")
                 elif type(record) is ConfigRecord and record.resource_type in _CONFIGURED:
                     operation, name, kind = ALTER_CONFIGS, record.resource_name, _CONFIGURED[record.resource_type]
                 if not name or (operation == ALTER_CONFIGS and kind == TOPIC and name in made):
@@ -266,23 +275,61 @@ class AuthorizationChecks:
                     raise Violation("W10", f"{text}, a principal not authorized to {questions[0]}")
 
     def replies(self, process: Any, source: Any, response: Any) -> None:
-        """A node answers a stranger."""
-        found = self._refused.pop((process.node.id, process.life, source), None)
-        if found is None:
+        """A node answers a stranger. Raises Violation unless what is refused, and nothing else, is what the sender may
+        not do.
+        """
+        taken = self._taken.pop((process.node.id, process.life, source), None)
+        state = process.controller.state
+        if taken is None or state.loading or self.rules.has_changed_between(taken.offset, state.stable_end_offset):
             return
-        question, since = found
-        if self.may(process, question) or self.rules.has_changed_between(
-            since, process.controller.state.stable_end_offset
-        ):
-            return
+        text = f"node {process.node.id} answers {type(response).__name__} to {taken.principal} of {taken.host}"
         codes = set(errors_of(response)) - {Error.NONE}
-        if isinstance(response, DescribeClusterResponse) and codes == {Error.UNSUPPORTED_VERSION}:
-            return  # the level of the cluster is checked before the rights, as in stock
-        if Error.NOT_CONTROLLER in codes and isinstance(response, EnvelopeResponse):
+        if isinstance(response, EnvelopeResponse):
             return  # the answer of a standby to any envelope
-        if not codes or not codes <= REFUSALS:
-            text = f"node {process.node.id} answers {type(response).__name__} with {sorted(codes)}"
-            raise Violation("W10", f"{text} to a principal not authorized to {question}: {response}")
+        self._fits_items(process, taken, response, text)
+        wrong = wrong_of_token(taken.principal, taken.request, response, self.image.users)
+        if wrong:
+            raise Violation("W10", f"{text}: {wrong}")
+        if taken.question is None:
+            return
+        if self.may(process, taken.question):
+            if Error.CLUSTER_AUTHORIZATION_FAILED in codes:
+                raise Violation("W10", f"{text}, who is authorized to {taken.question}: {response}")
+        elif isinstance(response, DescribeClusterResponse) and codes == {Error.UNSUPPORTED_VERSION}:
+            return  # the level of the cluster is checked before the rights, as in stock
+        elif not codes or not codes <= REFUSALS:
+            raise Violation(
+                "W10", f"{text}, who is not authorized to {taken.question}, with {sorted(codes)}: {response}"
+            )
+
+    def _fits_items(self, process: Any, taken: Taken, response: Any, text: str) -> None:
+        needed = NEEDED.get(type(taken.request))
+        if needed is None:
+            return
+        sender, codes = (str(taken.principal), taken.host), codes_of(taken.request, response)
+        for item, need in needed(sender, taken.request).items():
+            code = codes.get(item)
+            if code is None or code in UNDECIDED:
+                continue
+            may = any(all(self.may(process, each) for each in way) for way in need.ways)
+            is_absent = code == Error.UNKNOWN_TOPIC_OR_PARTITION
+            sees = is_absent and need.sees is not None and self.may(process, need.sees)
+            if (may and code in DENIALS) or not (may or sees or code == need.denial):
+                raise Violation("W10", f"{text} {error_name(code)} for {item}; it needs {need.ways}")
+        if isinstance(response, CreateTopicsResponse):
+            for topic in response.topics:
+                is_hidden = topic.topic_config_error_code == Error.TOPIC_AUTHORIZATION_FAILED
+                may = self.may(process, hides_configs(sender, topic.name))
+                if topic.error_code == Error.NONE and may == is_hidden:
+                    raise Violation("W10", f"{text} with the configs of {topic.name} hidden: {is_hidden}")
+
+
+def serves_member(process: Any, response: Any) -> None:
+    """A node answers a super user. Raises Violation if it refuses that a right."""
+    denials = DENIALS & set(errors_of(response))
+    if denials:
+        names = ", ".join(map(error_name, sorted(denials)))
+        raise Violation("W10", f"node {process.node.id} answers {type(response).__name__} to a super user with {names}")
 
 
 def look(process: Any, since: dict[TlsConnection, float]) -> None:

@@ -8,7 +8,8 @@ from controller.interface import inputs
 from records.messages.envelope import EnvelopeRequest
 from simulations.secured import faults, rules
 from simulations.secured.meddling import AlteredTap
-from simulations.secured.people import SUPER_USERS, Identities
+from simulations.secured.needs import TOKEN_KEY
+from simulations.secured.people import SUPER_USERS, Identities, is_super
 from simulations.secured.process import SecuredProcess
 from simulations.secured.rights import Rules
 from simulations.secured.rules import AuthorizationChecks, SecuredWireRules
@@ -87,7 +88,7 @@ class SecuredWatch(SocketWatch):
         if type(frame.message) is EnvelopeRequest:
             if not is_from(read(frame.message), context):
                 raise Violation("W07", text)
-            if sender is None or sender.name not in SUPER_USERS:
+            if sender is None or not is_super(sender):
                 raise Violation("W10", f"{text}, in an envelope of {sender}, which may not send one")
         elif context.forwarded or sender != context.principal:
             raise Violation("W08", f"{text}, but {sender} is authenticated")
@@ -122,7 +123,7 @@ class SecuredRun(SocketRun):
     def _make_watch(self) -> CheckedWatch:
         watch = SecuredWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
         watch.authorization = AuthorizationChecks(
-            Rules(watch.history.batches), watch.log_rules.image.topics, by_default=self.plan.allows_without_acls
+            Rules(watch.history.batches), watch.log_rules.image, by_default=self.plan.allows_without_acls
         )
         return self._with_checks(watch)
 
@@ -150,6 +151,7 @@ class SecuredRun(SocketRun):
         found = super()._properties(node_id) | {
             "listener.security.protocol.map": f"CONTROLLER:{plan.protocol}",
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "delegation.token.secret.key": TOKEN_KEY,
             "super.users": ";".join(f"User:{name}" for name in sorted(SUPER_USERS)),
         }
         if plan.allows_without_acls:

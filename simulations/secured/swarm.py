@@ -46,4 +46,6 @@ def draw(seed: int) -> SecuredPlan:
             plan.faults += [draw_intrusion(brief, plan, ("shortened",)) for _ in range(between(brief, 0, 2))]
         kinds = stream(seed, "two kinds plan")
         plan.faults += [draw_intrusion(kinds, plan, ("two_kinds",)) for _ in range(between(kinds, 0, 2))]
+        tokens = stream(seed, "tokens plan")
+        plan.faults += [draw_intrusion(tokens, plan, ("tokens",)) for _ in range(between(tokens, 0, 1))]
     return plan

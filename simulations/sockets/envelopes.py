@@ -30,7 +30,7 @@ CLOSED = -1
 
 
 class Envelope(NamedTuple):
-    """The content of an envelope, or why it cannot be read. client_id: of its header."""
+    """The content of an envelope, or why it cannot be read. client_id: of its header. request: in it."""
 
     error: int
     principal: DefaultPrincipalData | None = None
@@ -39,6 +39,7 @@ class Envelope(NamedTuple):
     api_key: int = -1
     version: int = -1
     correlation_id: int = -1
+    request: Any = None
 
 
 def read(envelope: EnvelopeRequest) -> Envelope:
@@ -65,12 +66,13 @@ def read(envelope: EnvelopeRequest) -> Envelope:
         low, high = APIS[api_key].versions
         if not low <= version <= high:
             return Envelope(Error.UNSUPPORTED_VERSION)
-        decode_prefix(cls, version, data, position)
+        request = decode_prefix(cls, version, data, position)[0]
     except (DecodeError, KeyError):
         return Envelope(Error.UNSUPPORTED_VERSION)
     return Envelope(
-        Error.NONE, found, print_address(address), header.client_id or "", api_key, version, header.correlation_id
-    )
+        Error.NONE, found, print_address(address), header.client_id or "", api_key, version, header.correlation_id,
+        request,
+    )  # fmt: skip
 
 
 def print_address(address: bytes) -> str:

@@ -17,6 +17,7 @@ from records.metadata.topics import (
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 from simulations.cluster.metadata.answers import errors_of
 from simulations.cluster.metadata.member_rules import DIRECTORIES_SINCE, ELR, METADATA_VERSION
+from simulations.cluster.rules.departures import Departures
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Case:
     """node_id: of the active controller. image: its state, uncommitted records included. version: of the request.
     records: those written in the step that handled it, in order. properties: of its configuration file. voters: their
     ids. kraft_version: of the quorum, which is in no metadata record. levels: those that the node itself supports.
-    shutting_down: the brokers in controlled shutdown by their sessions, which get no new replicas.
+    departures: of `departures.Departures`; the brokers in them get no new replicas. begin: where the log ended when the
+    controller became active.
     """
 
     node_id: int
@@ -53,7 +55,8 @@ class Case:
     voters: tuple[int, ...]
     kraft_version: int = 0
     levels: Levels = field(default_factory=dict)
-    shutting_down: frozenset[int] = frozenset()
+    departures: Departures = field(default_factory=Departures)
+    begin: int = 0
 
     def fail(self, text: str) -> Violation:
         kind = type(self.request).__name__

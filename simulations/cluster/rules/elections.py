@@ -8,8 +8,10 @@ ISR; and it completes a reassignment as soon as possible.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from records.messages.partitions import AlterPartitionRequest
+from records.messages.reassignments import ElectLeadersRequest
 from records.uuids import MIGRATING_DIRECTORY
 from simulations.cluster.metadata.image import NOBODY, UNCHANGED, Image, Partition
 from simulations.cluster.metadata.member_rules import (
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 # Below 3.6-IV0 a new leader epoch fences a replica that leaves the ISR.
 NO_BUMP_SINCE = 12
+PREFERRED = 0
 LISTS = (
     ("isr", "isr"), ("replicas", "replicas"), ("adding_replicas", "adding"), ("removing_replicas", "removing"),
     ("eligible_leader_replicas", "elr"), ("last_known_elr", "last_known"), ("directories", "directories"),
@@ -42,7 +45,8 @@ LISTS = (
 class Change:
     """before: the image before the record; after: the image after the whole operation, for the active brokers. lost:
     brokers that register in it. by_broker: the broker whose report of its directories it is. properties: of the node's
-    file, for min_isr. replicas_max: the number of replicas of partition 0 before the operation.
+    file, for min_isr. replicas_max: the number of replicas of partition 0 before the operation. request: None where it
+    is periodic work.
     """
 
     before: Image
@@ -53,6 +57,7 @@ class Change:
     min_isr: int
     replicas_max: int
     properties: Mapping[str, str] = field(default_factory=dict)
+    request: Any = None
 
     @property
     def key(self) -> tuple[bytes, int]:
@@ -65,7 +70,7 @@ class Change:
         for wrong in (
             self._repeats(found), self._elects(found, changed), self._bumps(found, changed),
             self._eligible(found, changed), self._check_last_known(found, changed), self._goes_on(found, changed),
-            self._directories(found, changed),
+            self._ends(found, changed), self._shrinks(found, changed), self._directories(found, changed),
         ):  # fmt: skip
             if wrong:
                 name = self.before.topics[self.key[0]]
@@ -107,7 +112,7 @@ class Change:
             return "" if leader in can else f"{leader} goes on leading, and cannot"
         if leader not in can:
             return "" if found.recovering or record.leader_recovery_state > 0 else f"{leader} leads, and cannot"
-        if leader == changed.replicas[0]:
+        if leader == changed.replicas[0] and (self._prefers or found.leader not in can):
             return ""
         if found.leader in can:
             return f"{leader} leads in place of {found.leader}, which could remain leader"
@@ -174,13 +179,33 @@ class Change:
             return ""
         if changed.leader == NOBODY:
             return ""  # the last one in sync is gone, and stays there because somebody has to
-        isr = set(changed.isr) - set(changed.removing)
-        replicas = set(changed.replicas) - set(changed.removing)
-        is_over = (
-            bool(isr or not changed.removing) and bool(replicas or not changed.removing) and set(changed.adding) <= isr
-            and (len(changed.adding) >= len(changed.removing) or replicas <= isr)
-        )  # fmt: skip
+        is_over = can_end(changed.replicas, changed.isr, changed.adding, changed.removing)
         return "the move goes on, and could be over" if is_over else ""
+
+    def _ends(self, found: Partition, changed: Partition) -> str:
+        """A reassignment that ends with its target could complete (KIP-455)."""
+        is_end = (found.adding or found.removing) and not changed.adding and not changed.removing
+        target = set(found.replicas) - set(found.removing)
+        if not is_end or set(changed.replicas) != target or self._is_sole(found, changed):
+            return ""
+        isr = (*changed.isr, *(each for each in found.isr if each not in target))
+        is_over = can_end(found.replicas, isr, found.adding, found.removing)
+        return "" if is_over else "the move ends, and could not be over"
+
+    def _shrinks(self, found: Partition, changed: Partition) -> str:
+        """Replicas leave the ISR because they cannot serve, because they go, or because the leader asks for it."""
+        if self.by_broker >= 0 or type(self.request) is AlterPartitionRequest or self._is_sole(found, changed):
+            return ""
+        gone = [each for each in found.isr if each not in changed.isr and each in changed.replicas]
+        needless = [each for each in gone if can_lead(self.after, found, each)]
+        return f"{needless} leave the ISR, and could stay" if needless else ""
+
+    @property
+    def _prefers(self) -> bool:
+        """Whether the preferred replica may take over from another that could go on (KIP-460)."""
+        if self.request is None:
+            return True
+        return type(self.request) is ElectLeadersRequest and self.request.election_type == PREFERRED
 
     def _directories(self, found: Partition, changed: Partition) -> str:
         if self.before.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
@@ -197,6 +222,15 @@ class Change:
             if broker_id != self.by_broker and directory not in wanted:
                 return f"the replica of {broker_id} is in {directory.hex()}, not in {[each.hex() for each in wanted]}"
         return ""
+
+
+def can_end(
+    replicas: Collection[int], isr: Collection[int], adding: Collection[int], removing: Collection[int]
+) -> bool:
+    """Whether a reassignment may complete: all new ones are in sync; where fewer come than go, all that stay are."""
+    left_isr, left = set(isr) - set(removing), set(replicas) - set(removing)
+    is_left = bool(left_isr and left) or not removing
+    return is_left and set(adding) <= left_isr and (len(adding) >= len(removing) or left <= left_isr)
 
 
 def can_lead(image: Image, found: Partition, broker_id: int) -> bool:

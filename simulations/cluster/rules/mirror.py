@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from records.messages.configs import AlterConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.configs import ConfigRecord
@@ -19,7 +21,9 @@ from simulations.cluster.metadata.image import NOBODY, batches_of, decode_batch
 from simulations.cluster.metadata.member_rules import METADATA_VERSION
 from simulations.cluster.rules import written
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
+from simulations.cluster.rules.departures import Departures
 from simulations.cluster.rules.elections import Change, leaderless_partitions, leads_nobody
+from simulations.cluster.rules.looks import Changes
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -37,12 +41,16 @@ WHOLE: dict[type, tuple[type, ...]] = {
     IncrementalAlterConfigsRequest: (ConfigRecord,),
     AlterConfigsRequest: (ConfigRecord,),
 }
+# Requests that may name a partition twice.
+NAMES_PARTITIONS = (
+    AlterPartitionRequest, AssignReplicasToDirsRequest, AlterPartitionReassignmentsRequest, ElectLeadersRequest,
+)  # fmt: skip
 BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
 
 
 class Mirror:
-    """image: the state of the active controller of an epoch. about: the id of its cluster, its
-    voters, kraft.version.
+    """image: the state of the active controller of an epoch. begin: where the log ended when it became active;
+    last_offset: of what it has written, at least. about: the id of its cluster, its voters, kraft.version.
     """
 
     def __init__(
@@ -56,6 +64,10 @@ class Mirror:
         self.node_id = node_id
         self.epoch = epoch
         self.image = committed.copy()
+        self.begin = committed.end_offset
+        self.last_offset = self.begin - 1
+        self.departures = Departures()
+        self.changes = Changes()
         self._properties = properties
         self._about = about
 
@@ -65,7 +77,9 @@ class Mirror:
         So its rules must read the image before `wrote`.
         """
         records = [record for data in appended for _, _, batch in batches_of(data) for _, record in decode_batch(batch)]
-        return Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
+        found = Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
+        found.departures, found.begin = self.departures, self.begin
+        return found
 
     def check_times(self, appended: Sequence[bytes], moment_ms: int) -> None:
         """The records have the present time, and the present versions. Raises Violation."""
@@ -85,12 +99,23 @@ class Mirror:
             text = f"node {self.node_id} brings a {type(request).__name__} into effect in parts of {sizes} records"
             raise Violation("C21", text)
 
-    def wrote(self, appended: Sequence[bytes], by_broker: int = NOBODY, ended_well: int = NOBODY) -> None:
+    def on_heartbeat(self, request: Any, appended: Sequence[bytes], *, is_done: bool) -> None:
+        """A heartbeat is handled, before `wrote`. is_done: whether it was decided."""
+        last_offset = batches_of(appended[-1])[-1][1] - 1 if appended else self.last_offset
+        self.departures.on_heartbeat(self.image, request, last_offset, is_done=is_done)
+
+    def wrote(
+        self, appended: Sequence[bytes], by_broker: int = NOBODY, ended_well: int = NOBODY, request: Any = None
+    ) -> None:
         """Add the records to the image. by_broker: whose directories the request was about. ended_well: the broker that
-        registers after a clean shutdown.
+        registers after a clean shutdown. request: None where it was periodic work.
 
         Raises Violation if the rules do not give a change of a partition.
         """
+        for data in appended:
+            for _, _, batch in batches_of(data):
+                for offset, record in decode_batch(batch):
+                    self.changes.on_written(self.image, record, offset)
         for operation in self._operations(appended):
             after = self.image.with_own_brokers()
             for record in operation:
@@ -99,12 +124,13 @@ class Mirror:
             lost = {record.broker_id for record in operation if type(record) is RegisterBrokerRecord} - {ended_well}
             changed = {record.broker_id for record in operation if type(record) in _OF_BROKERS}
             changes = [record for record in operation if type(record) is PartitionChangeRecord]
+            self._are_once(changes, request)
             most = {bytes(record.topic_id): self._replicas_of_first(record.topic_id) for record in changes}
             least = int(self._properties.get("min.insync.replicas", 1))
             for record in operation:
                 if type(record) is PartitionChangeRecord:
                     limits = least, most[bytes(record.topic_id)]
-                    change = Change(self.image, after, record, lost, by_broker, *limits, self._properties)
+                    change = Change(self.image, after, record, lost, by_broker, *limits, self._properties, request)
                     change.log_rules(self.node_id)
                 self.image.apply(record)
             unfenced = {each.broker_id for each in operation if type(each) in _OF_BROKERS and _unfences(each)}
@@ -115,6 +141,25 @@ class Mirror:
                 if left:
                     text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica leads"
                     raise Violation("C21", text)
+            self.departures.on_written(operation)
+        for data in appended:
+            for _, end_offset, batch in batches_of(data):
+                self.last_offset = end_offset - 1
+                for offset, record in decode_batch(batch):
+                    if type(record) is RegisterBrokerRecord and record.broker_id in self.image.brokers:
+                        self.image.brokers[record.broker_id].offset = offset
+
+    def _are_once(self, changes: Sequence[PartitionChangeRecord], request: Any) -> None:
+        """An operation changes a partition once, unless the request names it more often."""
+        if type(request) in NAMES_PARTITIONS:
+            return
+        keys = [(bytes(record.topic_id), record.partition_id) for record in changes]
+        twice = {key for key in keys if keys.count(key) > 1} if len(set(keys)) < len(keys) else set()
+        if twice:
+            names = [f"{self.image.topics[topic_id]}-{index}" for topic_id, index in sorted(twice)]
+            raise Violation(
+                "C21", f"node {self.node_id} writes two changes of {names} for one {type(request).__name__}"
+            )
 
     def _replicas_of_first(self, topic_id: bytes) -> int:
         """The number of replicas of partition 0 bounds the effective min ISR."""

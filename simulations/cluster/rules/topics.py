@@ -125,7 +125,7 @@ def _wrong_counts(case: Case, topic: Any) -> set[int]:
 def usable_brokers(case: Case) -> set[int]:
     """The brokers that placement may choose."""
     brokers = case.image.brokers.items()
-    return {each for each, found in brokers if each not in case.shutting_down and takes_replicas(found)}
+    return {each for each, found in brokers if each not in case.departures.since and takes_replicas(found)}
 
 
 def can_place(case: Case, size: int) -> set[int]:
@@ -194,7 +194,10 @@ def are_new_partitions(
             raise case.fail(f"partition {record.partition_id} is placed on {replicas}")
         isr = tuple(each for each in replicas if is_active(image.brokers.get(each)))
         case.same(f"partition {record.partition_id}", (tuple(record.isr), record.leader), (isr, isr[0] if isr else -1))
-        plain = (record.leader_epoch, record.partition_epoch, record.leader_recovery_state, *record.adding_replicas)
+        plain = (
+            record.leader_epoch, record.partition_epoch, record.leader_recovery_state, *record.adding_replicas,
+            *record.removing_replicas, *(record.eligible_leader_replicas or ()), *(record.last_known_elr or ()),
+        )  # fmt: skip
         case.same(f"the epochs of partition {record.partition_id}", plain, (0, 0, 0))
         if record.directories:
             wanted = [first_directory(image, each) for each in replicas]

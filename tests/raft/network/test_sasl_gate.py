@@ -112,6 +112,16 @@ def test_a_channel_authenticates_and_then_asks(loop, mechanism):
     run_on(loop, test())
 
 
+def test_a_right_token_is_answered_with_an_empty_text_as_by_stock(loop):
+    async def test():
+        async with Secured() as serving:
+            answer = await (await Client.to(serving.port)).log_in()
+
+            assert (answer.error_code, answer.error_message, answer.auth_bytes) == (0, "", b"")
+
+    run_on(loop, test())
+
+
 def test_a_channel_authenticates_again_on_the_same_connection(loop):
     async def test():
         inputs, notes, made = [], [], []

@@ -41,9 +41,9 @@ class World:
         )
         log_rules = SimpleNamespace(last_settled_offset=lambda offset: min(offset, settled))
         self.shown = -1
-        looks = {DescribeClusterRequest: lambda _state, _request: [self.shown]}
         ledger = SimpleNamespace(shadow=lambda _process: chain)
-        self.answering = Answering(ledger, self.history, log_rules, looks)
+        self.answering = Answering(ledger, self.history, log_rules)
+        self.answering.rests_on = lambda _node_id, request: self.shown + 1 if isinstance(request, type(LOOK)) else 0
 
     def asks(self, request, done=()):
         self.answering.on_asked(self.process, SOURCE)
@@ -114,6 +114,31 @@ def test_a_standby_that_answers_a_read_from_a_part_of_a_batch_is_a_violation():
     world.asks(CREATE)
     with pytest.raises(Violation, match="from a part of a batch"):
         world.asks(LOOK, [effects.Reply(SOURCE, ANSWER, context)])
+
+
+def test_a_standby_shows_nothing_older_than_it_has_shown_before():
+    world = World()
+    world.controller.is_active = False
+    world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
+    world.process.life = 2  # it has started again
+    world.state.end_offset = 9
+
+    with pytest.raises(Violation, match=r"C05.*answers DescribeClusterResponse from its state at 9"):
+        world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
+
+
+def test_a_leader_that_commits_what_came_after_a_read_has_to_answer_it():
+    world = World()
+    world.asks(LOOK)
+
+    def commits(end):
+        world.process.replica.log.end = end + 1
+        world.answering.on_stepped(world.process, inputs.HighWatermark(end), [])
+
+    for end in (10, 12, 14, 16):
+        commits(end)
+    with pytest.raises(Violation, match=r"L05.*since before 4 rounds of commits"):
+        commits(18)
 
 
 def test_a_response_shows_records_committed_before_the_request():

@@ -8,8 +8,11 @@ from controller.interface.inputs import RequestContext
 from raft.interface.config import SnapshotId
 from raft.interface.inputs import Source
 from records.batch import build_batch
+from records.frame import encode_record
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.controllers import ControllerRegistrationResponse
+from records.metadata.brokers import BrokerRegistrationChangeRecord
+from records.metadata.security import UserScramCredentialRecord
 from simulations.cluster.metadata.image import Image, Partition
 from simulations.cluster.periodic_work import LOOKS_MAX, STOP_BYTES, PeriodicWork
 
@@ -49,7 +52,21 @@ class World:
 
 
 def appended(offset: int, size: int) -> effects.Append:
-    return effects.Append(3, offset - 1, offset - 1, bytes(size))
+    """A batch of one record, of this size."""
+    records = (UserScramCredentialRecord("u", 1, bytes(size - rest), b"", b"", 1) for rest in range(70, 100))
+    return next(made for record in records if len((made := written(offset, record)).data) == size)
+
+
+def written(offset: int, record: Any) -> effects.Append:
+    data = build_batch([encode_record(record, 0)], base_offset=offset - 1, leader_epoch=3, timestamp_ms=0)
+    return effects.Append(3, offset - 1, offset - 1, data)
+
+
+def beat(at_ms: int) -> inputs.Requested:
+    request = BrokerHeartbeatRequest(
+        broker_id=101, broker_epoch=5, current_metadata_offset=0, want_fence=False, want_shut_down=False
+    )
+    return inputs.Requested(RequestContext(Source(1, 1), 63, 0, "CONTROLLER", arrived_ms=at_ms), request)
 
 
 def snapshot(offset: int) -> effects.TakeSnapshot:
@@ -57,8 +74,8 @@ def snapshot(offset: int) -> effects.TakeSnapshot:
 
 
 def test_a_snapshot_is_due_after_the_configured_bytes() -> None:
-    world = World(size="100")
-    world.steps(inputs.Ticked(), appended(1, 60), appended(2, 60))
+    world = World(size="200")
+    world.steps(inputs.Ticked(), appended(1, 160), appended(2, 160))
 
     refused = world.commits(1), world.commits(2, snapshot(2))
 
@@ -66,17 +83,17 @@ def test_a_snapshot_is_due_after_the_configured_bytes() -> None:
 
 
 def test_a_snapshot_that_is_due_and_not_taken_is_detected() -> None:
-    world = World(size="100")
-    world.steps(inputs.Ticked(), appended(1, 100))
+    world = World(size="200")
+    world.steps(inputs.Ticked(), appended(1, 200))
 
-    assert "takes [] 100 bytes" in world.commits(1)
+    assert "takes [] 200 bytes" in world.commits(1)
 
 
 def test_a_snapshot_that_is_taken_too_early_is_detected() -> None:
-    world = World(size="100")
-    world.steps(inputs.Ticked(), appended(1, 99))
+    world = World(size="200")
+    world.steps(inputs.Ticked(), appended(1, 199))
 
-    assert "99 bytes" in world.commits(1, snapshot(1))
+    assert "199 bytes" in world.commits(1, snapshot(1))
 
 
 def test_a_node_that_stops_takes_a_snapshot_from_1_mib_on() -> None:
@@ -112,28 +129,45 @@ def test_a_node_that_catches_up_or_loads_takes_no_snapshot_at_its_stop() -> None
 
 
 def test_records_lost_with_leadership_are_not_counted() -> None:
-    world = World(size="100")
-    world.steps(inputs.Ticked(), appended(1, 60))
+    world = World(size="200")
+    world.steps(inputs.Ticked(), appended(1, 160))
     world.controller.is_active = False
     world.steps(inputs.LeaderChanged(4, 2))
     world.controller.is_active = True
-    world.steps(inputs.LeaderChanged(5, 1, 7), appended(8, 60))
+    world.steps(inputs.LeaderChanged(5, 1, 7), appended(8, 160))
 
     assert world.commits(8) == ""
 
 
 def test_a_broker_that_is_silent_for_longer_than_its_session_must_be_fenced() -> None:
     world = World()
-    beat = BrokerHeartbeatRequest(
-        broker_id=101, broker_epoch=5, current_metadata_offset=0, want_fence=False, want_shut_down=False
-    )
-    world.steps(inputs.Requested(RequestContext(Source(1, 1), 63, 0, "CONTROLLER"), beat), at_ms=500)
+    world.steps(beat(500), at_ms=500)
 
     early = [world.steps(inputs.Ticked(), at_ms=1500) for _ in range(LOOKS_MAX + 1)][-1]
     late = [world.steps(inputs.Ticked(), at_ms=1501) for _ in range(LOOKS_MAX + 1)][-1]
 
     assert early == ""
     assert "received no heartbeat of broker 101 for 1001 ms" in late
+
+
+def test_a_broker_is_fenced_no_sooner_than_its_session_ends() -> None:
+    fence = written(1, BrokerRegistrationChangeRecord(broker_id=101, broker_epoch=5, fenced=1))
+
+    def after(at_ms: int, event: Any = None) -> str:
+        world = World()
+        world.steps(beat(500), at_ms=500)
+        return world.steps(event or inputs.Ticked(), fence, at_ms=at_ms)
+
+    assert "fences broker 101 900 ms after its last heartbeat" in after(1400)
+    assert [after(1501), after(1400, beat(1400))] == ["", ""]
+
+
+def test_a_new_active_controller_gives_each_broker_a_whole_session() -> None:
+    fence = written(1, BrokerRegistrationChangeRecord(broker_id=101, broker_epoch=5, fenced=1))
+    world = World()
+    world.steps(inputs.LeaderChanged(3, 1, 0), at_ms=5000)
+
+    assert "fences broker 101 900 ms" in world.steps(inputs.Ticked(), fence, at_ms=5900)
 
 
 def test_a_registration_that_failed_waits_twice_as_long_each_time() -> None:

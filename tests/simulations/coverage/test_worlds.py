@@ -45,7 +45,7 @@ def test_unseen_items_are_listed_by_category() -> None:
 
     unseen = {of: (names, total) for of, names, total in found.unseen()}
 
-    assert list(unseen) == ["cell", "roles", "actions", "moment"]
+    assert list(unseen) == ["cell", "roles", "actions", "moment", "moment of controllers"]
     names, total = unseen["cell"]
     assert len(names) == total - 1
     assert "cell: Leader, Fetch, records" not in names

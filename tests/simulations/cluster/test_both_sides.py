@@ -1,0 +1,191 @@
+"""What is done too early, needlessly, or more than asked is detected, and what is done in time is accepted."""
+
+from typing import Any
+
+import pytest
+
+from records.batch import build_batch
+from records.frame import encode_record
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from records.messages.partitions import AlterPartitionRequest
+from records.messages.reassignments import ElectLeadersRequest
+from records.messages.topics import CreatePartitionsRequest
+from records.metadata.brokers import BrokerRegistrationChangeRecord
+from records.metadata.topics import PartitionChangeRecord, PartitionRecord
+from records.schema import replace
+from simulations.cluster.metadata.image import Image, Partition
+from simulations.cluster.rules import nodes, topics
+from simulations.cluster.rules.departures import Departures
+from simulations.cluster.rules.elections import Change
+from simulations.cluster.rules.mirror import Mirror
+from simulations.world.violation import Violation
+from tests.simulations.cluster.test_rules import TOPIC, case, image, partition
+
+BEAT = BrokerHeartbeatRequest(
+    broker_id=101, broker_epoch=101, current_metadata_offset=50, want_fence=False, want_shut_down=False
+)
+ELECT = ElectLeadersRequest(election_type=0, topic_partitions=None, timeout_ms=1)
+ALTER = AlterPartitionRequest(broker_id=101, broker_epoch=1, topics=())
+ANSWER = BrokerHeartbeatResponse(
+    throttle_time_ms=0, error_code=0, is_caught_up=True, is_fenced=False, should_shut_down=False
+)
+
+
+def changes(found: Partition, request: Any = None, after: Image | None = None, **fields: Any) -> None:
+    before = image(found)
+    record = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, **fields)
+    Change(before, after or before, record, (), -1, 1, 3, {}, request).log_rules(1)
+
+
+def test_only_a_preferred_election_moves_leadership_from_a_leader_that_could_go_on() -> None:
+    led_by_second = partition(leader=102)
+
+    changes(led_by_second, ELECT, leader=101)
+    changes(led_by_second, None, leader=101)  # leaders are balanced
+    for request in (BEAT, ALTER, replace(ELECT, election_type=1)):
+        with pytest.raises(Violation, match="101 leads in place of 102, which could remain leader"):
+            changes(led_by_second, request, leader=101)
+
+
+def test_a_replica_that_can_serve_leaves_the_isr_by_its_leaders_request_alone() -> None:
+    changes(partition(), ALTER, isr=(101,))
+
+    with pytest.raises(Violation, match=r"\[102\] leave the ISR, and could stay"):
+        changes(partition(), BEAT, isr=(101,))
+
+    after = image(partition())
+    after.brokers[102].fenced = True
+    changes(partition(), BEAT, after, isr=(101,))
+
+
+def test_a_move_does_not_end_before_its_new_replicas_are_in_sync() -> None:
+    ends: Any = {"replicas": (101, 103), "adding_replicas": (), "removing_replicas": (), "leader": 101}
+    moving = partition(adding=(103,), removing=(102,), isr=(101, 102, 103))
+
+    changes(moving, ALTER, isr=(101, 103), **ends)
+
+    with pytest.raises(Violation, match="the move ends, and could not be over"):
+        changes(partition(adding=(103,), removing=(102,)), ALTER, isr=(101,), **ends)
+
+
+def test_a_move_to_fewer_replicas_waits_for_all_that_stay() -> None:
+    moving = partition(removing=(102,), isr=(101, 102))
+    ends: Any = {"replicas": (101, 103), "removing_replicas": (), "leader": 101}
+
+    with pytest.raises(Violation, match="the move ends, and could not be over"):
+        changes(moving, ALTER, isr=(101,), **ends)
+
+
+def test_an_operation_changes_a_partition_once() -> None:
+    fenced = image(partition())
+    mirror = Mirror(1, 1, fenced, {}, ("cluster", (1,), 0))
+    records = [
+        PartitionChangeRecord(partition_id=0, topic_id=TOPIC, isr=(101,)),
+        PartitionChangeRecord(partition_id=0, topic_id=TOPIC, leader=-1),
+        BrokerRegistrationChangeRecord(broker_id=102, broker_epoch=102, fenced=1),
+    ]
+    data = build_batch([encode_record(each, 0) for each in records], base_offset=0, leader_epoch=1, timestamp_ms=0)
+
+    with pytest.raises(Violation, match=r"writes two changes of \['here-0'\]"):
+        mirror.wrote([data], request=BEAT)
+
+
+def test_a_new_partition_has_neither_eligible_replicas_nor_a_last_known_leader() -> None:
+    growth = CreatePartitionsRequest.CreatePartitionsTopic(name="here", count=2, assignments=None)
+    request = CreatePartitionsRequest(topics=(growth,), timeout_ms=1, validate_only=False)
+    made = PartitionRecord(
+        partition_id=1, topic_id=TOPIC, replicas=(101, 102, 103), isr=(101, 102, 103), removing_replicas=(),
+        adding_replicas=(), leader=101, leader_epoch=0, partition_epoch=0,
+    )  # fmt: skip
+
+    topics.check_growth(case(request, [made]))
+    for more in ({"eligible_leader_replicas": (101,)}, {"last_known_elr": (102,)}, {"removing_replicas": (103,)}):
+        with pytest.raises(Violation, match="the epochs of partition 1"):
+            topics.check_growth(case(request, [replace(made, **more)]))
+
+
+def beats(request: Any, *records: Any, begin: int = 0, offset: int = 40, **state: Any) -> Any:
+    """The check of the answer to a heartbeat of broker 101, which registered at an offset."""
+    found = case(request, list(records))
+    found.image.brokers[101].offset, found.begin = offset, begin
+    for name, value in state.items():
+        setattr(found.image.brokers[101], name, value)
+    return nodes.heartbeat(found)
+
+
+FENCE = BrokerRegistrationChangeRecord(broker_id=101, broker_epoch=101, fenced=1)
+UNFENCE, LEAVE = replace(FENCE, fenced=-1), replace(FENCE, fenced=0, in_controlled_shutdown=1)
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "records", "state", "answer"),
+    [
+        ({}, [], {}, {}),
+        ({"want_fence": True}, [FENCE], {}, {"is_fenced": True}),
+        ({"want_shut_down": True}, [LEAVE], {}, {}),
+        ({}, [UNFENCE], {"fenced": True}, {}),
+        ({"want_shut_down": True}, [], {"fenced": True}, {"is_fenced": True, "should_shut_down": True}),
+        ({"current_metadata_offset": 39}, [], {"fenced": True}, {"is_fenced": True, "is_caught_up": False}),
+    ],
+)
+def test_a_heartbeat_that_is_answered_by_the_rules_is_accepted(
+    request_fields: dict[str, Any], records: list[Any], state: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    beats(replace(BEAT, **request_fields), *records, **state)(replace(ANSWER, **answer))
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "records", "state", "answer", "text"),
+    [
+        ({}, [FENCE], {}, {}, "is fenced"),
+        ({"current_metadata_offset": 39}, [UNFENCE], {"fenced": True}, {}, "is fenced"),
+        ({}, [], {"fenced": True}, {}, "is fenced"),
+        ({"want_shut_down": True}, [FENCE], {}, {}, "is fenced"),  # it leads a partition
+        ({"want_shut_down": True}, [], {}, {}, "controlled shutdown"),
+        ({}, [LEAVE], {}, {}, "controlled shutdown"),
+        ({"current_metadata_offset": 39}, [], {}, {}, "isCaughtUp"),
+        ({}, [], {}, {"is_caught_up": False}, "isCaughtUp"),
+        ({"want_shut_down": True}, [LEAVE], {}, {"should_shut_down": True}, "shouldShutDown"),
+    ],
+)
+def test_a_heartbeat_that_is_answered_too_early_or_too_late_is_detected(
+    request_fields: dict[str, Any], records: list[Any], state: dict[str, Any], answer: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(Violation, match=text):
+        beats(replace(BEAT, **request_fields), *records, **state)(replace(ANSWER, **answer))
+
+
+def test_what_a_loaded_snapshot_hides_from_a_new_controller_is_left_open() -> None:
+    beats(BEAT, begin=60)(ANSWER)
+    beats(BEAT, begin=60)(replace(ANSWER, is_caught_up=False))
+    beats(BEAT, fenced=True, begin=60)(replace(ANSWER, is_fenced=True))
+
+
+def test_a_leaving_broker_is_let_go_when_all_that_serve_have_read_that_it_leaves() -> None:
+    found = image(partition())
+    departures = Departures()
+    other = replace(BEAT, broker_id=102, broker_epoch=102)
+    departures.on_heartbeat(found, replace(BEAT, want_shut_down=True), 70, is_done=True)
+    departures.on_heartbeat(found, replace(other, current_metadata_offset=69), 71, is_done=True)
+    found.brokers[103].fenced = True
+
+    early = departures.have_read(found, 101)
+    departures.on_heartbeat(found, replace(other, current_metadata_offset=70), 72, is_done=True)
+
+    assert (early, departures.have_read(found, 101)) == (False, True)
+    departures.on_written([FENCE])
+    assert departures.since == {}
+
+
+def test_a_heartbeat_lets_a_leaving_broker_go_no_sooner() -> None:
+    shut = replace(BEAT, want_shut_down=True)
+
+    def at(read_by_others: int) -> set[str]:
+        found = case(shut, [])
+        found.image.partitions[TOPIC, 0] = partition(leader=102)
+        found.departures.since[101] = 70
+        found.departures.read = {(102, 102): read_by_others, (103, 103): 90}
+        return nodes.next_states(found, found.image.brokers[101])
+
+    assert at(69) == {nodes.LEAVING}
+    assert nodes.GONE in at(70)
