@@ -93,7 +93,7 @@ class Block(NamedTuple):
         first = lines[0] if lines else ""
         if re.match(r"(from|import|class|def|with|async) .*", first) or self.text.startswith("```python"):
             return "python"
-        if re.match(r"[a-z_]+:( |$)", first):
+        if re.match(r"[a-zA-Z_]+:( |$)", first):
             return "yaml"
         if re.match(r"[a-z][a-z0-9.-]*\.[a-z0-9.-]*=", first) or re.match(r"process\.roles=", first):
             return "properties"
@@ -333,7 +333,7 @@ def test_python_compiles(block: Block) -> None:
 
 @pytest.mark.parametrize("block", of_kind("yaml"), ids=str)
 def test_yaml_parses(block: Block) -> None:
-    assert yaml.safe_load(block.text)
+    assert all(yaml.safe_load_all(block.text))
 
 
 @pytest.mark.parametrize("block", of_kind("shell"), ids=str)

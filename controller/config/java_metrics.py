@@ -30,9 +30,9 @@ REPORTERS = {
     "io.strimzi.kafka.metrics.prometheus.ServerYammerMetricsReporter",
 }
 REPORTER = "prometheus.metrics.reporter."
-# The names of an agent's file in Strimzi's images, and what the JMX exporter is given: [HOST:]PORT:FILE.
+# The names of an agent's file in the images of Strimzi and koperator; the JMX exporter is given [HOST:]PORT:FILE.
 _KAFKA_AGENT = re.compile(r"kafka-agent[^/]*\.jar")
-_EXPORTER = re.compile(r"jmx_prometheus_javaagent[^/]*\.jar")
+_EXPORTER = re.compile(r"jmx_prometheus[^/]*\.jar")
 _EXPORTER_OPTIONS = re.compile(r"(?:([\w.-]+|\[[^\]]+\]):)?(\d{1,5}):.+")
 _REPORTER_LISTENER = re.compile(r"http://\[?([0-9a-zA-Z\-%._:]*)]?:([0-9]{1,5})")
 

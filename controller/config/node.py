@@ -9,6 +9,7 @@ from controller.config.group_checks import check_node
 from controller.config.java_metrics import JavaMetrics, java_metrics
 from controller.config.keys import own, server
 from controller.config.node_checks import check_addresses, check_values
+from controller.config.plugins import quota_lines
 from controller.config.system_properties import system_properties
 from controller.config.unknown_keys import unknown_keys
 from controller.config.values.definition import ConfigError
@@ -94,7 +95,7 @@ class NodeConfig(NodeValues):
             raise ConfigError("metadata.log.dir must not be empty")
         self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
         self.java_metrics = java_metrics(self, environment)
-        self.warnings += [*unknown_keys(self.originals), *self.java_metrics.lines]
+        self.warnings += [*unknown_keys(self.originals), *self.java_metrics.lines, *quota_lines(self)]
 
     @property
     def asks_new_endpoints(self) -> bool:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 OWN = "python:"
 CREATE_TOPIC_POLICY = "create.topic.policy.class.name"
 ALTER_CONFIG_POLICY = "alter.config.policy.class.name"
+QUOTA_CALLBACK = "client.quota.callback.class"
+# Strimzi's quotas plugin, which its operator renders for controllers, too. It limits what clients produce and fetch;
+# beside it no `controller_mutation_rate` applies.
+STATIC_QUOTAS = "io.strimzi.kafka.quotas.StaticQuotaCallback"
 
 
 class Plugin(NamedTuple):
@@ -46,3 +50,16 @@ def policy(config: NodeValues, key: str) -> Plugin | None:
             "python:module:attribute"
         )
     return plugin
+
+
+def has_static_quotas(config: NodeValues) -> bool:
+    """Whether the file names Strimzi's quotas plugin."""
+    return config.text(QUOTA_CALLBACK) == STATIC_QUOTAS
+
+
+def quota_lines(config: NodeValues) -> list[str]:
+    """For the log: what becomes of that plugin."""
+    if not has_static_quotas(config):
+        return []
+    instead = "brokers run it, and beside it this node applies no controller_mutation_rate, as in Kafka"
+    return [f"{QUOTA_CALLBACK} names {STATIC_QUOTAS}: {instead}"]

@@ -7,7 +7,13 @@ from __future__ import annotations
 from controller.config.authorizer import authorizer_name, super_users
 from controller.config.edges import check_edges
 from controller.config.node import NodeConfig
-from controller.config.plugins import ALTER_CONFIG_POLICY, CREATE_TOPIC_POLICY, policy
+from controller.config.plugins import (
+    ALTER_CONFIG_POLICY,
+    CREATE_TOPIC_POLICY,
+    QUOTA_CALLBACK,
+    has_static_quotas,
+    policy,
+)
 from controller.config.security.security_checks import check_security
 from controller.config.values.definition import ConfigError
 
@@ -16,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 PRINCIPAL_BUILDER = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
-
-# Plug-in classes that a stock controller runs: without them this node would accept requests that stock refuses.
-_CLASSES = ("client.quota.callback.class",)
 
 
 def served_config(given: Mapping[str, str]) -> NodeConfig:
@@ -42,11 +45,10 @@ def check_served(config: NodeConfig) -> None:
     super_users(config)
     for key in (CREATE_TOPIC_POLICY, ALTER_CONFIG_POLICY):
         policy(config, key)
-    for key in _CLASSES:
-        if config.text(key) is not None:
-            raise ConfigError(
-                f"{key}={config.text(key)} names a Java class, which this node cannot run; remove the key"
-            )
+    # Without it this node would accept requests that stock refuses.
+    callback = config.text(QUOTA_CALLBACK)
+    if callback is not None and not has_static_quotas(config):
+        raise ConfigError(f"{QUOTA_CALLBACK}={callback} names a Java class, which this node cannot run; remove the key")
     if config.text("principal.builder.class") != PRINCIPAL_BUILDER:
         raise ConfigError(
             f"principal.builder.class={config.text('principal.builder.class')} names a Java class, which this node "

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _ELSEWHERE = {"super.users", "allow.everyone.if.no.acl.found"}
 _PREFIXES = (
     "listener.name.", "rsm.config.", "rlmm.config.", "config.providers.", "metrics.context.", "remote.log.",
-    "prometheus.metrics.reporter.",
+    "prometheus.metrics.reporter.", "client.quota.callback.static.",
 )  # fmt: skip
 
 

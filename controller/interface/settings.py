@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from controller.config.plugins import has_static_quotas
+
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
 
@@ -19,6 +21,7 @@ class Settings:
     metadata_max_batch_size_in_bytes: of one record batch. min_insync_replicas, unclean_leader_election_enable: from the
     static file, for topics that no dynamic config sets. delegation_token_secret_key: None where there are no delegation
     tokens. delegation_tokens_max, delegation_tokens_owner_max: how many tokens there may be, and of one owner.
+    has_static_quotas: no `controller_mutation_rate` applies.
     """
 
     broker_session_timeout_ms: int = 9000
@@ -37,6 +40,7 @@ class Settings:
     metadata_max_batch_size_in_bytes: int = 8_388_608
     controller_quota_window_num: int = 11
     controller_quota_window_size_seconds: int = 1
+    has_static_quotas: bool = False
     delegation_token_max_lifetime_ms: int = 604_800_000
     delegation_token_expiry_time_ms: int = 86_400_000
     delegation_token_expiry_check_interval_ms: int = 3_600_000
@@ -66,6 +70,7 @@ def settings_of(config: NodeConfig) -> Settings:
         metadata_max_batch_size_in_bytes=config.number("internal.metadata.max.batch.size.in.bytes"),
         controller_quota_window_num=config.number("controller.quota.window.num"),
         controller_quota_window_size_seconds=config.number("controller.quota.window.size.seconds"),
+        has_static_quotas=has_static_quotas(config),
         delegation_token_max_lifetime_ms=config.number("delegation.token.max.lifetime.ms"),
         delegation_token_expiry_time_ms=config.number("delegation.token.expiry.time.ms"),
         delegation_token_expiry_check_interval_ms=config.number("delegation.token.expiry.check.interval.ms"),

@@ -114,7 +114,8 @@ IN_USE = frozenset({
 # Stock's keys that name Java code, or a login that is not served: checked in served.py, security_checks.py and
 # bearer_checks.py of `controller/config`.
 REFUSED = {
-    "client.quota.callback.class": "Set: refused.",
+    "client.quota.callback.class": "Any class but Strimzi's `io.strimzi.kafka.quotas.StaticQuotaCallback` is"
+    " refused; with it no `controller_mutation_rate` applies.",
     "principal.builder.class": "Any class but the default is refused.",
     "sasl.client.callback.handler.class": "Any class but those that Kafka's OAUTHBEARER has is refused.",
     "sasl.login.callback.handler.class": "Any class but those that Kafka's OAUTHBEARER has is refused.",

@@ -15,7 +15,7 @@ from controller.server.http.exposition import (
     open_metrics_text,
     prometheus_text,
 )
-from controller.server.http.names import as_exporter
+from controller.server.http.names import COUNTER, GAUGE, as_exporter
 from controller.server.http.process import Process
 from controller.server.http.rows import KAFKA, OWN, Text, quantiles
 
@@ -58,16 +58,20 @@ class Metrics:
         for row in KAFKA:
             named = self._names(row.jmx, row.kind)
             if named is not None:
-                yield _family(row, *named, reading)
+                yield from _families(row, *named, reading)
         for row in OWN:
-            yield _family(row, row.own, row.kind, None, reading)
+            yield from _families(row, row.own, row.kind, None, reading)
         yield from self._process.families()
 
 
-def _family(row: Row, name: str, kind: str, text_label: str | None, reading: Reading) -> Family:
+def _families(row: Row, name: str, kind: str, text_label: str | None, reading: Reading) -> Iterator[Family]:
     """text_label: that of a text value, which is then an information of its own; None for that of the row."""
     value = row.read(reading)
-    if isinstance(value, Durations):
+    if isinstance(value, Durations) and kind == GAUGE:
+        # The exporter has percents: 50thPercentile, 999thPercentile.
+        samples = [Sample(name, (("quantile", f"{quantile:0<4}"),), ms) for quantile, ms in quantiles(value)]
+        yield Family(f"{name}_count_total", COUNTER, row.meaning, [Sample(f"{name}_count_total", (), value.count)])
+    elif isinstance(value, Durations):
         samples = [Sample(name, (("quantile", str(quantile)),), ms) for quantile, ms in quantiles(value)]
         samples += (Sample(f"{name}_count", (), value.count), Sample(f"{name}_sum", (), value.sum_ms))
     elif isinstance(value, Histogram):
@@ -83,4 +87,4 @@ def _family(row: Row, name: str, kind: str, text_label: str | None, reading: Rea
         samples = [Sample(name, ((text_label or value.label, value.value),), 1)]
     else:
         samples = [Sample(name, (), value)]
-    return Family(name, kind, row.meaning, samples)
+    yield Family(name, kind, row.meaning, samples)

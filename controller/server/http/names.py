@@ -4,6 +4,8 @@
 work: domain, type and name in lower case, joined by `_`; dots of the domain and hyphens of the name become `_`, hyphens
 of the type are removed. A meter's `PerSec` becomes `_total`, as it is exported as a counter. A tag becomes a label.
 
+`as_agent` has what a running exporter makes of them: its library ends the name of each counter with `_total`.
+
 `reporter_name`: names are those of Strimzi's own reporter, which keeps the words of a type and the `PerSec`.
 """
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 GAUGE = "gauge"
 COUNTER = "counter"
+SUMMARY = "summary"
 # Of one name and pattern.
 STEPS_MAX = 40_000
 # Endings that have a meaning for Prometheus: the reporter takes them off, and adds them by the kind of the metric.
@@ -71,6 +74,17 @@ class Named(NamedTuple):
 
 def as_exporter(jmx: str, kind: str) -> Named:
     """By the JMX exporter."""
+    return Named(exported_name(jmx), kind)
+
+
+def as_agent(jmx: str, kind: str) -> Named:
+    """By a running JMX exporter: a summary is a gauge with quantiles and a counter of its own, and what Strimzi's rules
+    take for a counter is called one.
+    """
+    if kind == SUMMARY:
+        kind = GAUGE
+    elif jmx.startswith("kafka.server:type=raft-metrics,") and jmx.endswith("-max"):
+        return Named(f"{exported_name(jmx)}_total", COUNTER)
     return Named(exported_name(jmx), kind)
 
 

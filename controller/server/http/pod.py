@@ -18,7 +18,7 @@ from controller.config.values.definition import ConfigError
 from controller.security.edges import Pems, context_of
 from controller.server.http.answers import Answer, text
 from controller.server.http.metrics import Metrics
-from controller.server.http.names import as_exporter, as_reporter
+from controller.server.http.names import as_agent, as_reporter
 from controller.server.http.probes import role_name
 from raft.network.security import ListenerSecurity
 from raft.security.sessions import Sessions
@@ -82,7 +82,7 @@ def _metrics_answer(
         assert reading is not None
         return reading
 
-    metrics = Metrics(read, as_exporter if allowed is None else partial(as_reporter, allowed))
+    metrics = Metrics(read, as_agent if allowed is None else partial(as_reporter, allowed))
 
     def answer(asked: Asked) -> Answer:
         if asked.path == HEALTHY:

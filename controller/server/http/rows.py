@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.node.logging.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
-from controller.server.http.names import COUNTER, GAUGE, exported_name, feature_label
+from controller.server.http.names import COUNTER, GAUGE, SUMMARY, exported_name, feature_label
 from controller.server.http.probes import check_joined, role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
 from raft.state.roles import Candidate, Leader
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from controller.server.http.counted import Histogram, Window
     from controller.server.http.reading import Reading
 
-SUMMARY = "summary"
 HISTOGRAM = "histogram"
 # The greatest number of broker ids kept, so that brokers that are no longer registered are exported as such.
 BROKERS_MAX = 10_000
 # The tags of the metrics of a controller's authorizer (KIP-877).
 PLUGIN = (("config", "authorizer.class.name"), ("class", "StandardAuthorizer"), ("role", "controller"))
+# The tags of the metrics of the one log.
+LOG = (("topic", "__cluster_metadata"), ("partition", "0"))
 BUILD = (("version", VERSION), ("kafka_version", KAFKA_VERSION))
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
 
@@ -70,6 +71,10 @@ def _raft(name: str, read: Callable[[Reading], float | Text | list[Labelled]], m
 
 def _channels(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
     return Row(f"kafka.server:type=raft-channel-metrics,attribute={name}", "", COUNTER, read, meaning)
+
+
+def _log(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
+    return Row(f"kafka.log:type=Log,name={name}", "", GAUGE, lambda reading: [Labelled(LOG, read(reading))], meaning)
 
 
 def _authorizer(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
@@ -278,6 +283,10 @@ KAFKA: tuple[Row, ...] = (
               "The bytes of these requests, before TLS."),
     _channels("incoming-byte-total", lambda r: r.node.channels.traffic.incoming_bytes,
               "The bytes of these answers, before TLS."),
+    _log("LogStartOffset", lambda r: r.replica.log.start, "The log start offset of this node."),
+    _log("LogEndOffset", lambda r: r.replica.log.end, "The log end offset of this node."),
+    _log("NumLogSegments", lambda r: len(r.node.storage.log.segments), "The log segments of this node."),
+    _log("Size", lambda r: r.replica.log.bytes, "The size of this node's log segments, in bytes."),
     _authorizer("acls-total-count", lambda r: len(r.state.acls), "ACLs."),
     _authorizer("authorization-request-rate-per-minute",
                 lambda r: _decisions_a_minute(r.counted.allowed_rate, r.counted.denied_rate, now_s=r.now_s),

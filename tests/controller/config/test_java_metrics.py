@@ -62,6 +62,12 @@ def test_the_agents_of_a_strimzi_pod_are_ports_of_this_node() -> None:
     )
 
 
+def test_the_exporter_of_koperator_is_a_port_of_this_node() -> None:
+    found = NodeConfig(NODE, {"KAFKA_OPTS": "-javaagent:/opt/jmx-exporter/jmx_prometheus.jar=9020:/e/config.yaml"})
+
+    assert found.java_metrics.metrics == (MetricsPort("", 9020),)
+
+
 def test_both_of_strimzis_reporters_open_one_port_for_the_names_of_their_list() -> None:
     given = NODE | BOTH | {
         "prometheus.metrics.reporter.listener": "http://127.0.0.1:9404",

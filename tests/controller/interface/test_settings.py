@@ -47,7 +47,7 @@ def test_each_setting_is_that_of_its_key():
 
     found = settings_of(NodeConfig({**GIVEN, **keys}))
 
-    names = [field.name for field in fields(Settings)]
+    names = [field.name for field in fields(Settings) if field.name != "has_static_quotas"]
     assert {name: str(getattr(found, name)).lower() for name in names} == {
         key.replace(".", "_").removeprefix("internal_").removeprefix("kraft_"): value for key, value in keys.items()
     }

@@ -272,3 +272,11 @@ def test_requests_of_the_node_itself_are_not_charged() -> None:
     answers = [create(rig, (name, 20), is_own=True) for name in "ab"]
 
     assert [codes(answer) for answer in answers] == [[0], [0]]
+
+
+def test_beside_strimzis_quotas_plugin_no_rate_applies() -> None:
+    rig = limited(2.0, Rig(has_static_quotas=True).lead().brokers(0))
+
+    answers = [create(rig, (name, 50)) for name in ("a", "b")]
+
+    assert [(codes(answer), answer.throttle_time_ms) for answer in answers] == [([0], 0)] * 2

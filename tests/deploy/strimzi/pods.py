@@ -67,6 +67,17 @@ def format_pod(api: KubernetesApi, file: Path, metadata_version: str = "4.3-IV0"
     return run(api, "-c", FORMAT, "format", f"-t={CLUSTER_ID}", f"-r={metadata_version}", f"-c={file}", "-g")
 
 
+def client_security(api: KubernetesApi) -> dict[str, str]:
+    """The operator's client, in the form in which Kafka's admin client takes it; its Secret is set."""
+    key, certificates = chain("/O=io.strimzi/CN=cluster-operator", ca="cluster-ca", serial=9)
+    api.secret(f"{NAMESPACE}/operator", tls_crt=certificates, tls_key=key)
+    return {
+        "security.protocol": "SSL", "ssl.keystore.type": "PEM", "ssl.truststore.type": "PEM",
+        "ssl.keystore.certificate.chain": certificates.decode(), "ssl.keystore.key": key.decode(),
+        "ssl.truststore.certificates": (authority("cluster-ca") / "ca.pem").read_text(),
+    }  # fmt: skip
+
+
 class Pods:
     """A context manager, which ends the processes. addresses: by node id; files: the rendered configuration of each.
 
@@ -90,14 +101,7 @@ class Pods:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._stack = ExitStack()
         self._client = root / "operator.properties"
-        key, certificates = chain("/O=io.strimzi/CN=cluster-operator", ca="cluster-ca", serial=9)
-        api.secret(f"{NAMESPACE}/operator", tls_crt=certificates, tls_key=key)
-        # The same in the form in which Kafka's admin client takes it.
-        self.client_security = {
-            "security.protocol": "SSL", "ssl.keystore.type": "PEM", "ssl.truststore.type": "PEM",
-            "ssl.keystore.certificate.chain": certificates.decode(), "ssl.keystore.key": key.decode(),
-            "ssl.truststore.certificates": (authority("cluster-ca") / "ca.pem").read_text(),
-        }  # fmt: skip
+        self.client_security = client_security(api)
         self._client.write_text(
             "security.protocol=SSL\nssl.keystore.type=PEM\nssl.truststore.type=PEM\nconfig.providers=strimzisecrets\n"
             "config.providers.strimzisecrets.class=io.strimzi.kafka.KubernetesSecretConfigProvider\n"

@@ -56,11 +56,12 @@ def server_config(
     data: str,
     *,
     metrics: str | None = None,
+    quotas: bool = False,
     user_configuration: Mapping[str, str] | None = None,
 ) -> str:
     """The file. addresses: of all controllers. data: the directory where the pod's volumes are mounted.
 
-    metrics: "jmx" for the JMX exporter, "reporter" for Strimzi's own.
+    metrics: "jmx" for the JMX exporter, "reporter" for Strimzi's own. quotas: with Strimzi's quotas plugin.
     """
     here, pod, prefix = addresses[node_id], pod_name(node_id), "listener.name.controlplane-9090."
     voters = ",".join(f"{each}@{address.host}:{address.port}" for each, address in sorted(addresses.items()))
@@ -107,6 +108,21 @@ def server_config(
             ],
         ),
     ]
+    if quotas:
+        static = "client.quota.callback.static."
+        rows = [
+            "client.quota.callback.class=io.strimzi.kafka.quotas.StaticQuotaCallback",
+            f"{static}kafka.admin.bootstrap.servers={CLUSTER}-kafka-brokers:9091",
+            f"{static}kafka.admin.security.protocol=SSL",
+            f"{static}kafka.admin.ssl.truststore.certificates={secret(f'{CLUSTER}-trust-bundle', 'cluster-ca.crt')}",
+            f"{static}kafka.admin.ssl.truststore.type=PEM",
+            f"{static}kafka.admin.ssl.keystore.certificate.chain={secret(pod, f'{pod}.crt')}",
+            f"{static}kafka.admin.ssl.keystore.key={secret(pod, f'{pod}.key')}",
+            f"{static}kafka.admin.ssl.keystore.type=PEM",
+            f"{static}produce=1000000.0",
+            f"{static}excluded.principal.name.list=User:CN={CLUSTER}-kafka,O=io.strimzi",
+        ]
+        sections.append(("Quotas configuration", rows))
     if metrics == "reporter":
         reporter = [
             "prometheus.metrics.reporter.listener.enable=true",

@@ -38,7 +38,7 @@ def test_a_rendered_configuration_is_formatted_and_checked(
     file = tmp_path / "strimzi.properties"
     (tmp_path / "data-0").mkdir()
     addresses = {node_id: pod_address(node_id) for node_id in NODES}
-    file.write_text(server_config(1, addresses, str(tmp_path), metrics=metrics))
+    file.write_text(server_config(1, addresses, str(tmp_path), metrics=metrics, quotas=metrics == "reporter"))
 
     formatted, again = format_pod(api, file), format_pod(api, file)
     checked = run(api, *start_command(file)[1:], "--check", agent=tmp_path / "kafka-agent.properties")
@@ -54,6 +54,7 @@ def test_a_rendered_configuration_is_formatted_and_checked(
     named = [
         *(reporters if metrics == "reporter" else []),
         f"KAFKA_OPTS has {AGENT}: this node answers in its place, on ports 8443 and 8080",
+        *(["client.quota.callback.class names io.strimzi."] if metrics == "reporter" else []),
     ]
     assert [line[: len(start)] for line, start in zip(lines, named, strict=True)] == named
 

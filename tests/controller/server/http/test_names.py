@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from controller.server.http.names import COUNTER, GAUGE, Named, as_reporter, exported_name, feature_label
+from controller.server.http.names import (
+    COUNTER,
+    GAUGE,
+    SUMMARY,
+    Named,
+    as_agent,
+    as_reporter,
+    exported_name,
+    feature_label,
+)
 from records.java.java_regex import compile_java
 
 
@@ -29,6 +38,27 @@ from records.java.java_regex import compile_java
 )
 def test_a_metric_has_the_name_that_the_jmx_exporter_gives_it(jmx: str, name: str) -> None:
     assert exported_name(jmx) == name
+
+
+@pytest.mark.parametrize(
+    ("jmx", "kind", "named"),
+    [
+        (
+            "kafka.controller:type=ControllerEventManager,name=EventQueueTimeMs", SUMMARY,
+            Named("kafka_controller_controllereventmanager_eventqueuetimems", GAUGE),
+        ),
+        (
+            "kafka.server:type=raft-metrics,attribute=commit-latency-max", GAUGE,
+            Named("kafka_server_raftmetrics_commit_latency_max_total", COUNTER),
+        ),
+        (
+            "kafka.server:type=raft-metrics,attribute=commit-latency-avg", GAUGE,
+            Named("kafka_server_raftmetrics_commit_latency_avg", GAUGE),
+        ),
+    ],
+)  # fmt: skip
+def test_a_running_exporter_counts_what_strimzis_rules_take_for_counters(jmx: str, kind: str, named: Named) -> None:
+    assert as_agent(jmx, kind) == named
 
 
 ALL = (compile_java(".*"),)

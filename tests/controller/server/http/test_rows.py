@@ -37,6 +37,16 @@ STOCK = {
         election-latency-avg election-latency-max commit-latency-avg commit-latency-max fetch-records-rate
         append-records-rate poll-idle-ratio-avg
     """,
+    "kafka.log:type=Log,name=": "LogStartOffset LogEndOffset NumLogSegments Size retentionSizeInPercent",
+    "kafka.log:type=LogFlushStats": "",
+    "kafka.network:type=RequestMetrics": "",
+    "kafka.network:type=Acceptor, Processor, RequestChannel, SocketServer": "",
+    "kafka.server:type=socket-server-metrics": "",
+    "kafka.server:type=KafkaRequestHandlerPool": "",
+    "kafka.server:type=BrokerTopicMetrics, DelayedOperationPurgatory, Fetch, Produce, Request": "",
+    "kafka.server:type=node-metrics": "",
+    "kafka.server:type=app-info, kafka-metrics-count": "",
+    "kafka.server:type=registration-metrics": "",
     "kafka.server:type=plugins,attribute=": """
         acls-total-count authorization-request-rate-per-minute authorization-allowed-rate-per-minute
         authorization-denied-rate-per-minute
