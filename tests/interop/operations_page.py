@@ -18,7 +18,7 @@ from records.uuids import uuid_text
 from tests.deploy.model_brokers import create, heartbeat, register
 from tests.interop.cluster import BIN, CLUSTER_ID, OURS, Cluster, free_ports
 from tests.interop.dynamic import Dynamic, format_node
-from tests.interop.stock import Stock
+from tests.interop.stock import DEFAULT, Stock
 from tools.client.connection import Connection
 
 if TYPE_CHECKING:
@@ -128,10 +128,15 @@ def section(found: Cluster, heading: str) -> Iterator[Operator]:
 
 
 @contextlib.contextmanager
-def quorum(root: Path, voters: str, count: int = 3, settings: dict[str, str] | None = None) -> Iterator[Cluster]:
-    """Controllers of ours that run, with static or dynamic voters, their own ports and the audit log."""
+def quorum(
+    root: Path, voters: str, count: int = 3, settings: dict[str, str] | None = None, release: str = DEFAULT
+) -> Iterator[Cluster]:
+    """Controllers of ours that run, with static or dynamic voters, their own ports and the audit log.
+
+    release: of Kafka, that they are nodes of.
+    """
     made = Dynamic if voters == "dynamic" else Cluster
-    found = made(root, Stock(quick=True), settings=settings or {})
+    found = made(root, Stock(release, quick=True), settings=settings or {})
     found.plan([OURS] * count, 0)
     taken = {node.port for node in found.controllers.values()}
     ports = [port for port in free_ports(3 * count) if port not in taken]

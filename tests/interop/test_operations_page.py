@@ -297,7 +297,7 @@ def test_static_voters_become_dynamic(tmp_path: Path) -> None:
 @BOTH
 def test_nodes_of_4_3_are_replaced_one_by_one_and_the_level_is_raised(tmp_path: Path, voters: str) -> None:
     heading = "Kafka 4.4"
-    with quorum(tmp_path, voters) as found, section(found, heading) as operator:
+    with quorum(tmp_path, voters, release="4.3.1") as found, section(found, heading) as operator:
         settle(found)
         for node in found.controllers.values():
             node.stop()
