@@ -171,7 +171,9 @@ class Cluster:
             if node.role == "controller" and controllers_by == OURS:
                 # A stock node of 4.3 takes the format of 4.4 for none, and begins without the other features.
                 is_given = any(option == "--release-version" or "metadata.version" in option for option in options)
-                if node.kind == STOCK and self.is_older and not is_given:
+                # Brokers before 4.3 do not join a quorum at its level.
+                needs_level = (node.kind == STOCK and self.is_older) or self.stock.version < KAFKA_4_3.name
+                if needs_level and not is_given:
                     arguments += ["--release-version", self.stock.release]
                 done = called(run_storage, arguments)
             else:
