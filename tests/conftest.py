@@ -57,9 +57,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A run in the background of a script ignores SIGINT, and so would the commands that tests end by it.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A run in the background of a script ignores both, and so would the commands that tests end by them.
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
     config.addinivalue_line("markers", "slow: takes seconds; left out of `.ci/run quick`")
     if not config.getoption("--interop"):
         collect_ignore.extend(("interop", "oracle", "deploy/strimzi/stock"))

@@ -38,11 +38,18 @@ MUTANTS = (
     Mutant(
         "R05b", "a leader continues in its epoch after a restart", "persistence", "KAFKA-10527",
         ("S05", "ASSERT", "S12", "S04", "S01"),
-        (Edit(
-            "raft.transitions", "first_role",
-            "Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))",
-            "Candidate(epoch, replica.key, deadline_ms, Tally(replica.voters, replica.key.id))",
-        ),),
+        (
+            Edit(
+                "raft.transitions", "first_role",
+                "Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))",
+                "Candidate(epoch, replica.key, deadline_ms, Tally(replica.voters, replica.key.id))",
+            ),
+            Edit(
+                "raft.transitions", "to_leader",
+                'assert replica.log.last_epoch < old.epoch, f"{old} was elected, and the log has records of that epoch"',
+                "",
+            ),
+        ),
     ),
     Mutant(
         "R07", "a vote ignores the candidate's log", "votes", "classic", ("S13", "S05"),
