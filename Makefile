@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs upgrade-check pythons format clean
+.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs site upgrade-check pythons format clean
 
 setup: $(READY)
 
@@ -121,10 +121,20 @@ dist: setup $(CHECKERS)/.ready
 	$(BIN)/python -m deploy.distributions $(DIST)
 	$(CHECKERS)/bin/twine check --strict $(DIST)/*
 
-# The pages that are made from the code's own tables; a test says when they are not current.
+# The pages that are made from the code's own tables (a test says when they are not current), and the site of all pages.
 docs: setup
 	$(BIN)/python -m tools.reference.configuration
 	$(BIN)/python -m tools.reference.tool_table
+	$(BIN)/python -m tools.reference.commands
+	$(MAKE) site
+
+# All documents as a site with a search. A link or an anchor that leads nowhere is an error, and so is a foreign host.
+SITE := build/site
+site: setup $(CHECKERS)/.ready
+	rm -rf $(SITE)
+	$(CHECKERS)/bin/sphinx-build -q -W --keep-going -c deploy/site . $(SITE)
+	rm -rf $(SITE)/.doctrees
+	$(BIN)/python -m deploy.site.links $(SITE)
 
 # The bill of materials of the image, from the lock that the Dockerfile installs: CycloneDX, the same bytes each time.
 sbom: $(CHECKERS)/.ready
