@@ -24,6 +24,7 @@ exclude_patterns = [".*", "build", "dist", "data", "warehouse", "*.egg-info", "t
 # `make docs` takes warnings for errors.
 myst_heading_anchors = 4
 highlight_language = "none"
+smartquotes = False  # an option keeps its two dashes
 
 html_theme = "furo"
 html_title = project

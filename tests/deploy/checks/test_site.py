@@ -42,6 +42,10 @@ def test_the_first_page_lists_each_document(site: Path) -> None:
     assert 'href="raft/DESIGN.html"' in text
 
 
+def test_an_option_in_a_sentence_keeps_its_dashes(site: Path) -> None:
+    assert "except for --create option." in (site / "docs" / "commands.html").read_text("utf-8")
+
+
 def test_a_link_to_an_anchor_that_is_not_there_ends_the_build(tmp_path: Path) -> None:
     for name in ("deploy/site/conf.py", "records/release.py"):
         (tmp_path / name).parent.mkdir(parents=True)
