@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs upgrade-check pythons format clean
+.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs site upgrade-check pythons format clean
 
 setup: $(READY)
 
@@ -113,34 +113,49 @@ deploy-check: setup $(CHECKERS)/.ready
 	tests/deploy/checks/install-missing.sh
 	PATH="$(CURDIR)/$(CHECKERS)/bin:$$PATH" $(BIN)/python -m pytest tests/deploy/checks --deploy
 
-dist: setup $(CHECKERS)/.ready
-	rm -rf build dist
-	$(BIN)/python -c 'import setuptools.build_meta as b; b.build_sdist("dist"); b.build_wheel("dist")'
-	$(BIN)/python -m deploy.client.build dist
-	$(CHECKERS)/bin/twine check --strict dist/*
+# Where the files of a release are built.
+DIST := dist
 
-# The pages that are made from the code's own tables; a test says when they are not current.
+dist: setup $(CHECKERS)/.ready
+	rm -rf $(DIST)
+	$(BIN)/python -m deploy.distributions $(DIST)
+	$(CHECKERS)/bin/twine check --strict $(DIST)/*
+
+# The pages that are made from the code's own tables (a test says when they are not current), and the site of all pages.
 docs: setup
 	$(BIN)/python -m tools.reference.configuration
 	$(BIN)/python -m tools.reference.tool_table
+	$(BIN)/python -m tools.reference.commands
+	$(MAKE) site
+
+# All documents as a site with a search. A link or an anchor that leads nowhere is an error, and so is a foreign host.
+SITE := build/site
+site: setup $(CHECKERS)/.ready
+	rm -rf $(SITE)
+	$(CHECKERS)/bin/sphinx-build -q -W --keep-going -c deploy/site . $(SITE)
+	rm -rf $(SITE)/.doctrees
+	$(BIN)/python -m deploy.site.links $(SITE)
 
 # The bill of materials of the image, from the lock that the Dockerfile installs: CycloneDX, the same bytes each time.
 sbom: $(CHECKERS)/.ready
-	@mkdir -p dist
+	@mkdir -p $(DIST)
 	$(CHECKERS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type application --output-reproducible \
-		--of JSON --output-file dist/kraft-quorum.cdx.json requirements/grpc.txt
-	@echo dist/kraft-quorum.cdx.json
+		--of JSON --output-file $(DIST)/kraft-quorum.cdx.json requirements/grpc.txt
+	@echo $(DIST)/kraft-quorum.cdx.json
 
-# A dry run: wheel, source distribution, bill of materials, checksums, and what is missing for a release.
+# A dry run: all files twice, in two directories, which must be equal; then provenance, checksums, and what is missing for
+# a release. With TAG=v1.2.3 (the workflow's) what is missing is an error.
+SECOND := build/second
 release: dist sbom
-	$(BIN)/python -m deploy.release
+	$(MAKE) dist sbom DIST=$(SECOND)
+	$(BIN)/python -m deploy.release $(if $(TAG),--tag $(TAG)) $(DIST) $(SECOND)
 
-# Every supported Python version: tests on those installed here, lint and types for the others, wheels for all.
 # A quorum of the last release's wheel (until there is one, of a commit) is upgraded node by node to the present code
 # under a writer, rolled back at each step, and rolled back as a whole; with static and with dynamic voters.
 upgrade-check: setup
 	$(BIN)/python -m tests.upgrade
 
+# Every supported Python version: tests on those installed here, lint and types for the others, wheels for all.
 pythons: setup
 	$(BIN)/python -m tests.deploy.checks.pythons
 

@@ -1,23 +1,27 @@
-"""The dry run of a release (`make release`): checks the tree, writes `dist/SHA256SUMS`, and prints what is left to do.
+"""The dry run of a release (`make release`): compares two builds, writes `dist/kraft-quorum.provenance.json` and
+`dist/SHA256SUMS`, checks the tree, and prints what is left to do.
 
-Nothing is tagged and nothing is uploaded.
+Nothing is tagged and nothing is uploaded. `--tag`, for the workflow of a release, fails where something is missing.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+from deploy.distributions import first_difference
+from deploy.provenance import CHECKSUMS, write_provenance
 from records.release import VERSION, project_urls
 
 ROOT = Path(__file__).parents[1]
 
 
-def obstacles() -> list[str]:
-    """Why this tree cannot be released, one reason a line."""
+def obstacles(tag: str = "") -> list[str]:
+    """Why this tree cannot be released, one reason a line. tag: what was tagged already, to be released by that."""
     found = []
     changes = re.search(rf"(?m)^## {re.escape(VERSION)} – (.*)$", (ROOT / "CHANGELOG.md").read_text())
     if changes is None:
@@ -31,16 +35,18 @@ def obstacles() -> list[str]:
         found.append(str(error))
     if _git("status", "--porcelain"):
         found.append("the working tree has changes that are not committed")
-    if _git("tag", "--list", f"v{VERSION}"):
+    if tag and tag != f"v{VERSION}":
+        found.append(f"the tag is {tag}, and VERSION in records/release.py {VERSION}")
+    if not tag and _git("tag", "--list", f"v{VERSION}"):
         found.append(f"the tag v{VERSION} exists; raise VERSION in records/release.py")
     return found
 
 
 def write_checksums(directory: Path) -> list[str]:
     """Write SHA256SUMS for the files of a directory, as `sha256sum --check` reads it; its lines."""
-    files = sorted(path for path in directory.iterdir() if path.is_file() and path.name != "SHA256SUMS")
+    files = sorted(path for path in directory.iterdir() if path.is_file() and path.name != CHECKSUMS)
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in files]
-    (directory / "SHA256SUMS").write_text("\n".join(lines) + "\n")
+    (directory / CHECKSUMS).write_text("\n".join(lines) + "\n")
     return lines
 
 
@@ -50,16 +56,30 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def main() -> int:
-    print("\n".join(write_checksums(ROOT / "dist")))
-    found = obstacles()
+def main(arguments: list[str]) -> int:
+    """`[--tag TAG] DIST SECOND`: two builds. With a tag, what is missing is an error."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--tag", default="")
+    parser.add_argument("dist", type=Path)
+    parser.add_argument("second", type=Path)
+    options = parser.parse_args(arguments)
+
+    different = first_difference(options.dist, options.second)
+    if different is not None:
+        print(f"two builds of one commit are not equal: {different}", file=sys.stderr)
+        return 1
+    write_provenance(options.dist)
+    print("\n".join(write_checksums(options.dist)))
+    found = obstacles(options.tag)
     for reason in found:
         print(f"not yet: {reason}")
+    if options.tag:
+        return 1 if found else 0
     print("To release:" if not found else "Then, to release:")
     print(f"  git tag --annotate v{VERSION} --message 'kraft-quorum {VERSION}'")
-    print("  twine upload dist/*.whl dist/*.tar.gz")
+    print("  git push --follow-tags    # .github/workflows/release.yml builds, signs and publishes what is tagged")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -105,7 +105,6 @@ TOOL_LEVELS = (
     ("rng", "registry", "config_file"),
     ("offline",),
     ("command_line",),
-    ("reference",),
     ("client",),
     ("kafka",),
     ("kafka.acls", "kafka.configs", "kafka.dump_log", "kafka.shell"),
@@ -115,6 +114,7 @@ TOOL_LEVELS = (
     ("kraftctl",),
     ("kraftctl.cluster", "kraftctl.run", "kraftctl.history", "kraftctl.backup", "kraftctl.doctor", "kraftctl.repair"),
     ("kraftctl.bench", "kraftctl.debug"),
+    ("reference",),
 )
 # `levels` and `commands` import the module of a level and of a command by a computed name. The rehearsal is a product.
 SIMULATION_LEVELS = (

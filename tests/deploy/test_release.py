@@ -1,4 +1,4 @@
-"""The dry run of a release: what it finds missing, and the checksums it writes."""
+"""The dry run of a release: what it compares, what it finds missing, and the files it writes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deploy import release
+from deploy import provenance, release
 from records.release import VERSION
 
 if TYPE_CHECKING:
@@ -69,6 +69,37 @@ def test_changes_that_are_not_committed_and_a_tag_that_exists_are_obstacles(git:
         "the working tree has changes that are not committed",
         f"the tag v{VERSION} exists; raise VERSION in records/release.py",
     ]
+
+
+@pytest.mark.usefixtures("git")
+def test_what_is_tagged_is_released_by_the_tag_of_the_version_alone(git: Git) -> None:
+    git("tag", f"v{VERSION}")
+
+    assert release.obstacles(f"v{VERSION}") == []
+    assert release.obstacles("v9.9.9") == [f"the tag is v9.9.9, and VERSION in records/release.py {VERSION}"]
+
+
+@pytest.mark.usefixtures("git")
+def test_builds_that_are_not_equal_are_not_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(provenance, "source_date_epoch", lambda: 1_700_000_000)
+    dist, second = tmp_path / "dist", tmp_path / "second"
+    for folder in (dist, second):
+        folder.mkdir()
+        (folder / "a.whl").write_bytes(b"not a zip file, and equal")
+    (second / "a.cdx.json").touch()
+
+    assert release.main([str(dist), str(second)]) == 1
+    assert capsys.readouterr().err == "two builds of one commit are not equal: a.cdx.json: in one of the two only\n"
+    assert sorted(path.name for path in dist.iterdir()) == ["a.whl"]
+
+    (second / "a.cdx.json").unlink()
+    assert release.main([str(dist), str(second)]) == 0
+    assert sorted(path.name for path in dist.iterdir()) == ["SHA256SUMS", "a.whl", "kraft-quorum.provenance.json"]
+    # The two folders are not committed.
+    assert release.main(["--tag", f"v{VERSION}", str(dist), str(second)]) == 1
+    assert "not yet: the working tree has changes that are not committed\n" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("git")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
+import sys
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,3 +128,30 @@ def test_the_health_check_is_a_command_of_the_image(image: Image) -> None:
     assert image.health == ["kraftctl", "probe", "live"]
     assert image.command == ["kraftctl", "container"]
     assert (image.root / "opt/kraft/bin/kraftctl").exists()
+
+
+def resolve_for(architecture: str, lock: str) -> subprocess.CompletedProcess[str]:
+    """What pip says of the wheels of a lock elsewhere, for the Python of the image; nothing is installed."""
+    python = re.search(r"(?m)^ARG PYTHON=(\d+\.\d+)-", (ROOT / "Dockerfile").read_text())
+    platforms = [f"manylinux_2_{minor}_{architecture}" for minor in (17, 27, 28)]
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--ignore-installed", "--no-deps"]
+    command += ["--only-binary", ":all:", "--require-hashes", "--python-version", python[1], "--target", "nowhere"]
+    command += [word for platform in platforms for word in ("--platform", platform)]
+    return subprocess.run(
+        [*command, "-r", f"requirements/{lock}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("lock", ["build.txt", "grpc.txt"])
+def test_the_image_can_be_built_for_arm_from_the_lock(lock: str) -> None:
+    """Each package has a wheel for it, with a hash of the lock: the image has no compiler."""
+    done = resolve_for("aarch64", lock)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_architecture_without_wheels_would_be_seen() -> None:
+    done = resolve_for("sparc64", "grpc.txt")
+
+    assert done.returncode == 1
+    assert "No matching distribution found" in done.stderr
