@@ -20,6 +20,7 @@ from tools.client.connection import Connection
 from tools.client.quorum import describe_request
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 NODES = (1, 2, 3)
@@ -31,9 +32,13 @@ START_S = 5.0
 
 
 class Quorum:
-    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly."""
+    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly.
+    program: that of a node, before `start -c FILE`.
+    """
 
-    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, directory: Path, settings: dict[str, str] | None = None, program: Sequence[str] | None = None
+    ) -> None:
         self.directory = directory
         self.ports = dict(zip(NODES, free_ports(len(NODES)), strict=True))
         self.network = Network(self.ports)
@@ -43,6 +48,7 @@ class Quorum:
         self.died: list[str] = []
         self._started: dict[int, float] = {}
         self._settings = settings or {}
+        self._program = program or [str(_beside("kraftctl"))]
         self._prepare()
 
     @property
@@ -55,7 +61,7 @@ class Quorum:
     def start(self, node: int) -> None:
         """Start a node that is not running."""
         with (self.directory / f"node-{node}.log").open("ab") as log:
-            command = [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
+            command = [*self._program, "start", "-c", str(self._properties(node))]
             self._started[node] = time.monotonic()
             self.lives[node] += 1
             self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
