@@ -1,7 +1,8 @@
 // Clients of a controller quorum on franz-go, whose history is checked for linearizability by Porcupine.
 //
 // Each client asks the active controller to create, delete, configure and describe topics of few names, which change over
-// time. An answer that leaves the outcome open leaves the operation open. The history is checked name by name.
+// time, to grant, revoke and list ACLs of as few principals, and to allocate producer ids. An answer that leaves the
+// outcome open leaves the operation open. The history is checked name by name.
 package main
 
 import (
@@ -32,6 +33,7 @@ const (
 	exists      = 36
 	checkLimit  = 2 * time.Minute
 	quorumTopic = "__cluster_metadata"
+	producerIDs = "producer-ids"
 )
 
 // clock is monotonic, in nanoseconds since the start.
@@ -53,14 +55,21 @@ func (r *recorder) add(op porcupine.Operation) {
 	r.counts[in.Kind+" "+result]++
 }
 
+// brokerEpoch is a registered broker, in whose name producer ids are allocated.
+type brokerEpoch struct {
+	id    int32
+	epoch int64
+}
+
 // client is one thread with one connection at a time: to seed `at`, which leads in `epoch`.
 type client struct {
 	id       int
 	rng      *rand.Rand
 	addrs    []string
+	broker   brokerEpoch
 	recorder *recorder
 	kafka    *kgo.Client
-	broker   *kgo.Broker
+	node     *kgo.Broker
 	epoch    int32
 	// A new leader may know less than is committed until it has committed a record itself: its reads count after a write.
 	wrote bool
@@ -69,7 +78,7 @@ type client struct {
 func (c *client) request(req kmsg.Request) (kmsg.Response, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	return c.broker.Request(ctx, req)
+	return c.node.Request(ctx, req)
 }
 
 // leadingEpoch asks the node: -1 where it does not lead, or does not answer.
@@ -103,7 +112,7 @@ func (c *client) connect() bool {
 		if err != nil {
 			panic(err)
 		}
-		c.kafka, c.broker = kafka, kafka.SeedBrokers()[0]
+		c.kafka, c.node = kafka, kafka.SeedBrokers()[0]
 		if c.epoch = c.leadingEpoch(); c.epoch >= 0 {
 			return true
 		}
@@ -116,7 +125,7 @@ func (c *client) letGo() {
 	if c.kafka != nil {
 		c.kafka.Close()
 	}
-	c.kafka, c.broker, c.wrote = nil, nil, false
+	c.kafka, c.node, c.wrote = nil, nil, false
 }
 
 func (c *client) run(until time.Time) {
@@ -127,7 +136,7 @@ func (c *client) run(until time.Time) {
 			continue
 		}
 		asked := c.draw()
-		if asked.Kind == "read" && !c.wrote {
+		if asked.isRead() && !c.wrote {
 			continue
 		}
 		call := c.recorder.now()
@@ -136,12 +145,12 @@ func (c *client) run(until time.Time) {
 		if answer.Kind == "open" {
 			c.letGo()
 			time.Sleep(backoff)
-			if asked.Kind == "read" {
+			if asked.isRead() || asked.Kind == "allocate" {
 				continue
 			}
 			// It may take effect at any later time, or never.
 			returned = int64(1) << 60
-		} else if asked.Kind != "read" {
+		} else if !asked.isRead() {
 			c.wrote = true
 		}
 		c.recorder.add(porcupine.Operation{ClientId: c.id, Input: asked, Call: call, Output: answer, Return: returned})
@@ -152,13 +161,21 @@ func (c *client) run(until time.Time) {
 func (c *client) draw() input {
 	generation := int(time.Since(c.recorder.began) / window)
 	name := fmt.Sprintf("p-%d-%d", generation, c.rng.Intn(names))
-	switch kind := c.rng.Intn(10); {
+	switch kind := c.rng.Intn(16); {
 	case kind < 2:
 		return input{Kind: "create", Name: name}
 	case kind < 3:
 		return input{Kind: "delete", Name: name}
 	case kind < 6:
 		return input{Kind: "set", Name: name, Value: strconv.Itoa(1000 + c.rng.Intn(1000000))}
+	case kind < 7:
+		return input{Kind: "allocate", Name: producerIDs}
+	case kind < 8:
+		return input{Kind: "grant", Name: "User:" + name}
+	case kind < 9:
+		return input{Kind: "revoke", Name: "User:" + name}
+	case kind < 12:
+		return input{Kind: "list", Name: "User:" + name}
 	}
 	return input{Kind: "read", Name: name}
 }
@@ -203,6 +220,17 @@ func (c *client) ask(asked input) output {
 			return open
 		}
 		return outcome(res.(*kmsg.IncrementalAlterConfigsResponse).Resources[0].ErrorCode, "")
+	case "allocate":
+		req := kmsg.NewPtrAllocateProducerIDsRequest()
+		req.BrokerID, req.BrokerEpoch = c.broker.id, c.broker.epoch
+		res, err := c.request(req)
+		if err != nil {
+			return open
+		}
+		found := res.(*kmsg.AllocateProducerIDsResponse)
+		return outcome(found.ErrorCode, strconv.FormatInt(found.ProducerIDStart, 10))
+	case "grant", "revoke", "list":
+		return c.askACL(asked)
 	}
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	resource := kmsg.NewDescribeConfigsRequestResource()
@@ -223,6 +251,46 @@ func (c *client) ask(asked input) output {
 	return outcome(found.ErrorCode, value)
 }
 
+// askACL asks for the one ACL of a principal. The value is how many there are, or were revoked.
+func (c *client) askACL(asked input) output {
+	open := output{Kind: "open"}
+	topic, host := kmsg.StringPtr("t"), kmsg.StringPtr("*")
+	switch asked.Kind {
+	case "grant":
+		req := kmsg.NewPtrCreateACLsRequest()
+		acl := kmsg.NewCreateACLsRequestCreation()
+		acl.ResourceType, acl.ResourceName, acl.Principal, acl.Host = kmsg.ACLResourceTypeTopic, *topic, asked.Name, *host
+		acl.Operation, acl.PermissionType = kmsg.ACLOperationDescribe, kmsg.ACLPermissionTypeAllow
+		req.Creations = append(req.Creations, acl)
+		res, err := c.request(req)
+		if err != nil || len(res.(*kmsg.CreateACLsResponse).Results) != 1 {
+			return open
+		}
+		return outcome(res.(*kmsg.CreateACLsResponse).Results[0].ErrorCode, "")
+	case "revoke":
+		req := kmsg.NewPtrDeleteACLsRequest()
+		acl := kmsg.NewDeleteACLsRequestFilter()
+		acl.ResourceType, acl.ResourceName, acl.Principal, acl.Host = kmsg.ACLResourceTypeTopic, topic, &asked.Name, host
+		acl.Operation, acl.PermissionType = kmsg.ACLOperationDescribe, kmsg.ACLPermissionTypeAllow
+		req.Filters = append(req.Filters, acl)
+		res, err := c.request(req)
+		if err != nil || len(res.(*kmsg.DeleteACLsResponse).Results) != 1 {
+			return open
+		}
+		found := res.(*kmsg.DeleteACLsResponse).Results[0]
+		return outcome(found.ErrorCode, strconv.Itoa(len(found.MatchingACLs)))
+	}
+	req := kmsg.NewPtrDescribeACLsRequest()
+	req.ResourceType, req.ResourceName, req.Principal, req.Host = kmsg.ACLResourceTypeTopic, topic, &asked.Name, host
+	req.Operation, req.PermissionType = kmsg.ACLOperationDescribe, kmsg.ACLPermissionTypeAllow
+	res, err := c.request(req)
+	if err != nil || c.leadingEpoch() != c.epoch {
+		return open
+	}
+	found := res.(*kmsg.DescribeACLsResponse)
+	return outcome(found.ErrorCode, strconv.Itoa(len(found.Resources)))
+}
+
 // outcome is open for all errors but those that tell the state of the topic.
 func outcome(code int16, value string) output {
 	switch code {
@@ -241,8 +309,13 @@ func main() {
 	seconds := flag.Int("seconds", 60, "how long")
 	clients := flag.Int("clients", 4, "how many")
 	seed := flag.Int64("seed", 1, "of the clients")
+	broker := flag.String("broker", "", "a registered one, as ID:EPOCH")
 	page := flag.String("page", "", "a file for the visualization of a history that is not linearizable")
 	flag.Parse()
+	var registered brokerEpoch
+	if _, err := fmt.Sscanf(*broker, "%d:%d", &registered.id, &registered.epoch); err != nil {
+		panic(err)
+	}
 	recorder := &recorder{began: time.Now(), counts: map[string]int{}}
 	until := recorder.began.Add(time.Duration(*seconds) * time.Second)
 	var all sync.WaitGroup
@@ -252,21 +325,21 @@ func main() {
 			defer all.Done()
 			c := client{
 				id: id, rng: rand.New(rand.NewSource(*seed*1000 + int64(id))), addrs: strings.Split(*seeds, ","),
-				recorder: recorder,
+				recorder: recorder, broker: registered,
 			}
 			c.run(until)
 		}()
 	}
 	all.Wait()
 	began := time.Now()
-	result, info := porcupine.CheckOperationsVerbose(topics, recorder.history, checkLimit)
+	result, info := porcupine.CheckOperationsVerbose(model, recorder.history, checkLimit)
 	said, _ := json.Marshal(map[string]any{
 		"operations": len(recorder.history), "counts": recorder.counts, "result": result,
 		"check_seconds": time.Since(began).Seconds(),
 	})
 	fmt.Println(string(said))
 	if result == porcupine.Illegal && *page != "" {
-		if err := porcupine.VisualizePath(topics, info, *page); err != nil {
+		if err := porcupine.VisualizePath(model, info, *page); err != nil {
 			panic(err)
 		}
 	}

@@ -2,24 +2,31 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// input is what was asked of one topic: create, delete, set (its config), read (its config).
+// input is what was asked: of a topic create, delete, set (its config), read (its config); of the ACL of a principal grant,
+// revoke, list; and allocate, of producer ids.
 type input struct{ Kind, Name, Value string }
 
-// output is what was answered: ok, absent, exists, or open, where nobody knows. Value: the topic's id, or its config.
+func (in input) isRead() bool { return in.Kind == "read" || in.Kind == "list" }
+
+// output is what was answered: ok, absent, exists, or open, where nobody knows. Value: the topic's id, or its config; how
+// many ACLs there are, or were revoked; the first of the producer ids.
 type output struct{ Kind, Value string }
 
-// state is that of one topic. id: empty where nobody was told; value: of its config, empty without one.
+// state is that of one topic or ACL, or of all producer ids. id: empty where nobody was told; value: of the topic's config,
+// empty without one; allocated: one above the first of the last producer ids.
 type state struct {
 	present   bool
 	id, value string
+	allocated int64
 }
 
-// topics is nondeterministic: an open operation has taken effect, or has not.
-var topics = (&porcupine.NondeterministicModel{
+// model is nondeterministic: an open operation has taken effect, or has not.
+var model = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
 		for _, op := range history {
@@ -45,6 +52,12 @@ var topics = (&porcupine.NondeterministicModel{
 
 // step gives the states that are possible afterwards: none where the answer cannot be.
 func step(before state, asked input, answered output) []any {
+	switch asked.Kind {
+	case "allocate":
+		return allocate(before, answered)
+	case "grant", "revoke", "list":
+		return stepACL(before, asked, answered)
+	}
 	after, told := apply(before, asked, answered)
 	switch answered.Kind {
 	case "open":
@@ -60,6 +73,33 @@ func step(before state, asked input, answered output) []any {
 		return nil
 	}
 	if asked.Kind == "read" && before.value != answered.Value {
+		return nil
+	}
+	return []any{after}
+}
+
+// allocate gives ids above all before. One that is open is not among the operations: it can but leave a gap.
+func allocate(before state, answered output) []any {
+	first, err := strconv.ParseInt(answered.Value, 10, 64)
+	if answered.Kind != "ok" || err != nil || first < before.allocated {
+		return nil
+	}
+	return []any{state{allocated: first + 1}}
+}
+
+func stepACL(before state, asked input, answered output) []any {
+	after := before
+	if !asked.isRead() {
+		after = state{present: asked.Kind == "grant"}
+	}
+	if answered.Kind == "open" {
+		return []any{before, after}
+	}
+	count := "0"
+	if before.present {
+		count = "1"
+	}
+	if answered.Kind != "ok" || asked.Kind != "grant" && answered.Value != count {
 		return nil
 	}
 	return []any{after}

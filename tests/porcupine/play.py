@@ -27,6 +27,11 @@ HERE = Path(__file__).parent
 # Beyond the time of the clients: the check has two minutes.
 END_S = 180
 START_S = 60
+# ACLs are of an authorizer; who is not authenticated may do all.
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
 
 
 def build(directory: Path) -> Path:
@@ -56,7 +61,7 @@ def play(
     node = None if plant is None else [sys.executable, "-m", "tests.porcupine.planted", plant]
     nodes = directory / "nodes"
     nodes.mkdir()
-    quorum = Quorum(nodes, SETTINGS, node)
+    quorum = Quorum(nodes, {**SETTINGS, **AUTHORIZER}, node)
     nemesis = Nemesis(quorum, Random(f"porcupine {seed}"), lambda line: sys.stdout.write(f"{line}\n"))
     with ExitStack() as ending:
         ending.callback(quorum.close)
@@ -68,10 +73,11 @@ def play(
         while not brokers.epochs:
             assert time.monotonic() < end, "no broker is registered"
             time.sleep(0.1)
+        broker, epoch = next(iter(brokers.epochs.items()))
         addresses = ",".join(f"127.0.0.1:{port}" for port in quorum.ports.values())
         asked = [
             f"-seeds={addresses}", f"-seconds={seconds}", f"-seed={seed}", f"-clients={clients}",
-            f"-page={directory / 'history.html'}",
+            f"-broker={broker}:{epoch}", f"-page={directory / 'history.html'}",
         ]  # fmt: skip
         process = subprocess.Popen([program, *asked], stdout=subprocess.PIPE, text=True)
         ending.callback(process.kill)

@@ -28,5 +28,6 @@ def test_a_history_without_a_fault_is_linearizable(tmp_path: Path) -> None:
     outcome = play(tmp_path, 6, 1, clients=2, faults=False)
 
     assert outcome.result == "Ok", outcome
-    assert {f"{kind} ok" for kind in ("create", "delete", "set", "read")} <= outcome.counts.keys()
+    kinds = ("create", "delete", "set", "read", "grant", "revoke", "list", "allocate")
+    assert {f"{kind} ok" for kind in kinds} <= outcome.counts.keys()
     assert outcome.operations > 100
