@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check docs site upgrade-check pythons format clean
+.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos porcupine bench dist sbom release deploy-check docs site upgrade-check pythons format clean
 
 setup: $(READY)
 
@@ -94,6 +94,10 @@ sweep: setup
 # Three real nodes and three stock brokers under kills, pauses and network cuts.
 chaos: setup
 	$(BIN)/python -m simulations chaos --seconds 120 --kafka "$$($(BIN)/python -m tests.interop.stock jars)"
+
+# The same faults, and clients on franz-go whose history Porcupine checks; both are Go modules.
+porcupine: setup
+	$(BIN)/python -m tests.porcupine.play --seconds 180
 
 bench: setup
 	$(BIN)/python -m tests.benchmarks

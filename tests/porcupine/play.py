@@ -1,0 +1,111 @@
+"""`python -m tests.porcupine.play`: controllers under faults, and clients on franz-go, whose history Porcupine checks.
+
+The clients and the check are a program in Go beside this module; the faults are those of `simulations chaos`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from simulations.chaos.brokers import Brokers
+from simulations.chaos.nemesis import Nemesis
+from simulations.chaos.quorum import NODES, Quorum
+from simulations.commands.chaos import SETTINGS
+from tests.porcupine.planted import ROWS
+
+HERE = Path(__file__).parent
+# Beyond the time of the clients: the check has two minutes.
+END_S = 180
+START_S = 60
+# ACLs are of an authorizer; who is not authenticated may do all.
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+
+
+def build(directory: Path) -> Path:
+    """The program of the clients and the check; its modules come through the proxy of Go modules, by their hashes."""
+    program = directory / "clients"
+    subprocess.run(["go", "build", "-o", program, "."], cwd=HERE, check=True)
+    return program
+
+
+class Outcome(NamedTuple):
+    """Of a history. result: "Ok" if it is linearizable, "Illegal" if it is not. counts: by operation and answer."""
+
+    result: str
+    operations: int
+    counts: dict[str, int]
+    check_seconds: float
+
+
+def play(
+    directory: Path, seconds: int, seed: int, *, plant: str | None = None, clients: int = 4, faults: bool = True
+) -> Outcome:
+    """directory: empty; gets the files of the nodes, and a page about a history that is not linearizable.
+
+    plant: a row of `planted`, which all nodes have. faults: whether nodes are killed, stopped and cut off.
+    """
+    program = build(directory)
+    node = None if plant is None else [sys.executable, "-m", "tests.porcupine.planted", plant]
+    nodes = directory / "nodes"
+    nodes.mkdir()
+    quorum = Quorum(nodes, {**SETTINGS, **AUTHORIZER}, node)
+    nemesis = Nemesis(quorum, Random(f"porcupine {seed}"), lambda line: sys.stdout.write(f"{line}\n"))
+    with ExitStack() as ending:
+        ending.callback(quorum.close)
+        for each in NODES:
+            quorum.start(each)
+        brokers = Brokers(quorum)
+        ending.callback(brokers.close)
+        end = time.monotonic() + START_S
+        while not brokers.epochs:
+            assert time.monotonic() < end, "no broker is registered"
+            time.sleep(0.1)
+        broker, epoch = next(iter(brokers.epochs.items()))
+        addresses = ",".join(f"127.0.0.1:{port}" for port in quorum.ports.values())
+        asked = [
+            f"-seeds={addresses}", f"-seconds={seconds}", f"-seed={seed}", f"-clients={clients}",
+            f"-broker={broker}:{epoch}", f"-page={directory / 'history.html'}",
+        ]  # fmt: skip
+        process = subprocess.Popen([program, *asked], stdout=subprocess.PIPE, text=True)
+        ending.callback(process.kill)
+        if faults:
+            nemesis.run(time.monotonic() + seconds)
+        text, _ = process.communicate(timeout=seconds + END_S)
+        quorum.look()
+    assert quorum.died == []
+    return Outcome(**json.loads(text))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.porcupine.play", description=main.__doc__)
+    parser.add_argument("--seconds", type=int, default=180, help="how long (180)")
+    parser.add_argument("--seed", type=int, default=1, help="of the faults and the clients (1)")
+    parser.add_argument("--clients", type=int, default=4, help="how many (4)")
+    parser.add_argument("--plant", choices=sorted(ROWS), help="a fault that the check must find")
+    options = parser.parse_args()
+    directory = Path(tempfile.mkdtemp(prefix="porcupine-"))
+    outcome = play(directory, options.seconds, options.seed, plant=options.plant, clients=options.clients)
+    sys.stdout.write(f"{outcome.counts}\n{outcome.operations} operations, checked in {outcome.check_seconds:.1f} s: ")
+    sys.stdout.write(f"{outcome.result}\n")
+    if outcome.result != "Ok":
+        sys.stdout.write(f"the files of the nodes and a page about the history are in {directory}\n")
+        return 1
+    shutil.rmtree(directory)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
