@@ -27,7 +27,8 @@ from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest
 from records.metadata.security import AccessControlEntryRecord
 from records.schema import default_of
 from records.uuids import ZERO_UUID
-from tests.controller.handlers.test_describe_configs import FILE, env
+from tests.controller.handlers.cluster_of_configs import env
+from tests.controller.handlers.test_describe_configs import FILE
 from tests.controller.rig import Rig, new_topic
 
 ANN, ROOT = Principal("User", "ann"), Principal("User", "root")

@@ -235,7 +235,15 @@ def test_each_topic_of_a_request_has_its_own_min_isr():
     topics = tuple(
         TopicData(
             topic_id=rig.create(name, (0, 1, 2), min_insync_replicas=least),
-            partitions=(item(0, 0, new_isr_with_epochs=(leader,), leader_recovery_state=0, partition_epoch=0),),
+            partitions=(
+                item(
+                    partition_index=0,
+                    leader_epoch=0,
+                    new_isr_with_epochs=(leader,),
+                    leader_recovery_state=0,
+                    partition_epoch=0,
+                ),
+            ),
         )
         for name, least in (("foo", "1"), ("bar", "2"))
     )
