@@ -12,13 +12,13 @@ ACLS, APIS, NODE = "controller.state.tables.acls", "controller.core.apis", "cont
 ENVELOPE = "controller.node.envelope"
 
 
-def _row(number: str, name: str, subject: str, expected: tuple[str, ...], *edits: Edit, ci: bool = False) -> Mutant:
+def row(number: str, name: str, subject: str, expected: tuple[str, ...], *edits: Edit, ci: bool = False) -> Mutant:
     return Mutant(number, name, subject, "own", expected, edits, ci=ci, seeds=60, level="secured")
 
 
 MUTANTS = (
     # Authentication
-    _row(
+    row(
         "A01", "requests pass before SASL has authenticated anybody", "authentication", ("W08",),
         Edit(
             GATE, "SaslGate.passes",
@@ -27,7 +27,7 @@ MUTANTS = (
         ),
         ci=True,
     ),
-    _row(
+    row(
         "A02", "requests pass after authentication has failed", "authentication", ("W08",),
         Edit(
             GATE, "SaslGate.passes",
@@ -35,7 +35,7 @@ MUTANTS = (
             "if self._state is State.FAILED:\n    return True",
         ),
     ),
-    _row(
+    row(
         "A03", "any password is accepted", "authentication", ("W08", "W09"),
         Edit(
             MECHANISMS, "PlainServer.answer",
@@ -44,7 +44,7 @@ MUTANTS = (
         ),
         ci=True,
     ),
-    _row(
+    row(
         "A04", "a user that is not known has the empty password", "authentication", ("W08",),
         Edit(
             MECHANISMS, "PlainServer.answer",
@@ -52,18 +52,18 @@ MUTANTS = (
             'not hmac.compare_digest((expected or "").encode(), password.encode()) and expected is not None',
         ),
     ),
-    _row(
+    row(
         "A05", "a session never ends", "authentication", ("W08",),
         Edit(
             GATE, "SaslGate._passes_open",
             "self._expires_at is None or self._loop.time() < self._expires_at", "True",
         ),
     ),
-    _row(
+    row(
         "A06", "re-authentication may change the principal", "authentication", ("W08",),
         Edit(GATE, "SaslGate._next", "self._renewing and name != self._name", "False"),
     ),
-    _row(
+    row(
         "A07", "re-authentication needs no token", "authentication", ("W08",),
         Edit(GATE, "SaslGate._passes_open", "self._state = State.HANDSHAKE", ""),
         Edit(
@@ -71,20 +71,20 @@ MUTANTS = (
             "self._state = State.TOKENS", "self._state = State.DONE if self._renewing else State.TOKENS",
         ),
     ),
-    _row(
+    row(
         "A09", "the authenticated principal is not kept", "identities", ("W08",),
         Edit(SERVER, "Server._open_gate", "connection.identity = identity", "pass"),
     ),
-    _row(
+    row(
         "A10", "the principal of a certificate is not kept", "identities", ("W08",),
         Edit(SERVER, "Server._make_secured", "connection.identity = security.identity_of(tls.session)", "pass"),
         ci=True,
     ),
-    _row(
+    row(
         "A11", "a session that is complete is not checked", "handshakes", ("W08",),
         Edit(TLS, "TlsConnection._handshake", "if self._check is not None:\n    self._check(self.session)", ""),
     ),
-    _row(
+    row(
         "A12", "a connection begins though its handshake has failed", "handshakes", ("W08",),
         Edit(
             TLS, "TlsConnection._handshake",
@@ -104,22 +104,22 @@ MUTANTS = (
             "    self._flush()",
         ),
     ),
-    _row(
+    row(
         "A13", "the number of handshakes has no limit", "handshakes", ("W09",),
         Edit(HANDSHAKES, "Handshakes._on_started", "len(self._open) > self._handshakes_max", "False"),
     ),
-    _row(
+    row(
         "A14", "a handshake has no time limit", "handshakes", ("W09",),
         Edit(
             HANDSHAKES, "Handshakes._on_started",
             "self._loop.call_later(self._seconds_max, ...)", "self._loop.call_later(3600.0, ...)",
         ),
     ),
-    _row(
+    row(
         "A15", "the size of a handshake has no limit", "handshakes", ("W09",),
         Edit(TLS, "TlsConnection.data_received", "self.received > HANDSHAKE_BYTES_MAX", "False"),
     ),
-    _row(
+    row(
         "A16", "a listener keeps using its first certificate", "handshakes", ("L01", "L02", "L08", "L09"),
         Edit(
             HANDSHAKES, "Handshakes.make",
@@ -127,18 +127,18 @@ MUTANTS = (
             names="self._open.pop(tls, None)",
         ),
     ),
-    _row(
+    row(
         "A17", "authentication has no time limit", "authentication", ("W09",),
         Edit(
             SERVER, "Server._await_authentication",
             "self._loop.call_later(self._authentication_s_max, ...)", "self._loop.call_later(3600.0, ...)",
         ),
     ),
-    _row(
+    row(
         "A18", "the number of unauthenticated connections has no limit", "authentication", ("W09",),
         Edit(SERVER, "Server._await_authentication", "len(self._unauthenticated) > self._handshakes_max", "False"),
     ),
-    _row(
+    row(
         "A08", "SaslHandshake begins anew where a token should come", "authentication", ("W08",),
         Edit(
             GATE, "SaslGate.passes",
@@ -155,11 +155,11 @@ MUTANTS = (
             names="connection.expect_answer(request)",
         ),
     ),
-    _row(
+    row(
         "A19", "re-authentication may change the mechanism", "authentication", ("W08",),
         Edit(GATE, "SaslGate._handshake", "not self._renewing or self._renewing == name", "True"),
     ),
-    _row(
+    row(
         "A34", "authentication with a credential that ends earlier does not shorten the session", "authentication", ("W08",),
         Edit(
             GATE, "SaslGate._complete",
@@ -169,7 +169,7 @@ MUTANTS = (
         ),
     ),
     # SCRAM
-    _row(
+    row(
         "A60", "any proof is accepted", "scram", ("W08",),
         Edit(
             MECHANISMS, "ScramServer._final",
@@ -177,47 +177,47 @@ MUTANTS = (
         ),
         ci=True,
     ),
-    _row(
+    row(
         "A61", "a server does not compare the nonce", "scram", ("W08",),
         Edit(MECHANISMS, "ScramServer._final", 'match["nonce"] != self._nonce', "False"),
     ),
-    _row(
+    row(
         "A62", "a server adds no nonce of its own", "scram", ("W08",),
         Edit(MECHANISMS, "ScramServer._first", 'match["nonce"] + self._nonce', 'match["nonce"]'),
     ),
-    _row(
+    row(
         "A63", "a credential may have few iterations", "scram", ("W08",),
         Edit(MECHANISMS, "ScramServer._first", "credential.iterations < ITERATIONS_MIN", "False"),
     ),
-    _row(
+    row(
         "A64", "the authorization id of another user is ignored", "scram", ("W08",),
         Edit(
             MECHANISMS, "ScramServer._first",
             '(match["authzid"] or "").replace("=2C", ",").replace("=3D", "=")', '""',
         ),
     ),
-    _row(
+    row(
         "A65", "a client does not compare the nonce", "scram", ("W08",),
         Edit(
             MECHANISMS, "ScramClient.answer",
             'match is None or not match["nonce"].startswith(self._nonce)', "match is None",
         ),
     ),
-    _row(
+    row(
         "A66", "a client accepts few iterations", "scram", ("W08",),
         Edit(
             MECHANISMS, "ScramClient.answer",
             "not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX", "iterations > ITERATIONS_MAX",
         ),
     ),
-    _row(
+    row(
         "A67", "a client computes as many iterations as a server asks for", "scram", ("W08",),
         Edit(
             MECHANISMS, "ScramClient.answer",
             "not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX", "iterations < ITERATIONS_MIN",
         ),
     ),
-    _row(
+    row(
         "A68", "a client does not compare the signature of the server", "scram", ("W08",),
         Edit(
             MECHANISMS, "ScramClient.answer",
@@ -225,7 +225,7 @@ MUTANTS = (
         ),
         ci=True,
     ),
-    _row(
+    row(
         "A69", "a client does without the signature of the server", "scram", ("W08",),
         Edit(
             MECHANISMS, "ScramClient.answer",
@@ -239,11 +239,11 @@ MUTANTS = (
         ),
     ),
     # The authorizer
-    _row(
+    row(
         "A20", "super users need ACLs", "authorizer", ("W10",),
         Edit(AUTHORIZER, "StandardAuthorizer.decide", "principal in self.super_users", "False"),
     ),
-    _row(
+    row(
         "A21", "a principal that resembles a super user is one", "authorizer", ("W10",),
         Edit(
             AUTHORIZER, "StandardAuthorizer.decide",
@@ -251,7 +251,7 @@ MUTANTS = (
         ),
         ci=True,
     ),
-    _row(
+    row(
         "A22", "allow comes before deny", "authorizer", ("W10",),
         Edit(
             AUTHORIZER, "StandardAuthorizer.decide",
@@ -269,33 +269,33 @@ MUTANTS = (
         ),
         ci=True,
     ),
-    _row(
+    row(
         "A23", "an ACL counts from every host", "authorizer", ("W10",),
         Edit(
             AUTHORIZER, "fits",
             "host not in (WILDCARD, action.host) and not (takes_cidr and covers(host, action.host))", "False",
         ),
     ),
-    _row(
+    row(
         "A24", "a denied operation denies what it would imply", "authorizer", ("W10",),
         Edit(AUTHORIZER, "fits", "... and permission == Permission.ALLOW and ...", "... and ..."),
     ),
-    _row(
+    row(
         "A25", "no ACL operation implies another", "authorizer", ("W10",),
         Edit(AUTHORIZER, "fits", "_IMPLIED.get(action.operation)", "None"),
     ),
-    _row(
+    row(
         "A26", "ACLs of all users count for nobody", "authorizer", ("W10",),
         Edit(AUTHORIZER, "_principals", "(principal, EVERY_USER)", "(principal,)"),
     ),
-    _row(
+    row(
         "A27", "the default allows although the resource has ACLs", "authorizer", ("W10",),
         Edit(
             AUTHORIZER, "StandardAuthorizer.decide",
             "self.allows_without_acls and not is_covered", "self.allows_without_acls",
         ),
     ),
-    _row(
+    row(
         "A28", "everything is allowed before the ACLs are loaded", "authorizer", ("W10",),
         Edit(
             AUTHORIZER, "StandardAuthorizer.decide",
@@ -303,42 +303,42 @@ MUTANTS = (
             "return DEFAULT_ALLOW",
         ),
     ),
-    _row(
+    row(
         "A29", "a prefixed pattern covers only the name that it equals", "authorizer", ("W10",),
         Edit(INDEX, "AclIndex.patterns", "length <= len(name)", "length == len(name)"),
     ),
-    _row(
+    row(
         "A30", "ACLs count before they are committed", "authorizer", ("W10",),
         Edit(ACLS, "Acls._settle", "change[1] < below", "True"),
     ),
-    _row(
+    row(
         "A52", "an ACL does not count while its removal is not committed", "authorizer", ("W10",),
         Edit(ACLS, "Acls._look_up_and_settle", "before[key]", "None"),
     ),
-    _row(
+    row(
         "A31", "an ACL that is removed stays in force", "authorizer", ("W10",),
         Edit(ACLS, "Acls.remove", "self._touch(key)", ""),
     ),
-    _row(
+    row(
         "A32", "a decision on one resource serves for all of its type", "authorizer", ("W10",),
         Edit(PERMISSIONS, "allows", "(operation, resource_type, resource_name)", "(operation, resource_type)"),
     ),
-    _row(
+    row(
         "A33", "a decision on a topic serves for a group of the same name", "authorizer", ("W10",),
         Edit(PERMISSIONS, "allows", "(operation, resource_type, resource_name)", "(operation, resource_name)"),
     ),
     # Permissions of APIs
-    _row(
+    row(
         "A40", "Vote needs no permission", "permissions", ("W10",),
         Edit(APIS, "APIS", "Api(VoteRequest, ..., CLUSTER_ACTION)", "Api(VoteRequest, ...)"),
         ci=True,
     ),
-    _row(
+    row(
         "A41", "CreateAcls needs no permission", "permissions", ("W10",),
         Edit(APIS, "APIS", "Api(..., acls.create_acls, ALTER, **...)", "Api(..., acls.create_acls, None, **...)"),
         ci=True,
     ),
-    _row(
+    row(
         "A42", "UnregisterBroker needs no permission", "permissions", ("W10",),
         Edit(
             APIS, "APIS",
@@ -346,7 +346,7 @@ MUTANTS = (
             "Api(..., brokers.unregister_broker, None, **...)",
         ),
     ),
-    _row(
+    row(
         "A43", "DescribeQuorum needs no permission", "permissions", ("W10",),
         Edit(
             APIS, "APIS",
@@ -354,7 +354,7 @@ MUTANTS = (
             "Api(DescribeQuorumRequest, ..., None, **...)",
         ),
     ),
-    _row(
+    row(
         "A44", "Envelope needs no permission", "permissions", ("W10",),
         Edit(
             "controller.node.arrivals", "Arrivals.take",
@@ -362,18 +362,18 @@ MUTANTS = (
         ),
         ci=True,
     ),
-    _row(
+    row(
         "A45", "a forwarded request uses the decisions for its envelope", "permissions", ("W10",),
         Edit(ENVELOPE, "unwrap", "replace(..., **..., decisions=None)", "replace(..., **...)"),
     ),
-    _row(
+    row(
         "A46", "a forwarded request has the principal of the broker", "identities", ("W07", "W08"),
         Edit(
             ENVELOPE, "unwrap",
             "replace(..., **..., principal=principal, **...)", "replace(..., **..., **...)",
         ),
     ),
-    _row(
+    row(
         "A47", "CreateTopics needs no permission for the topic", "permissions", ("W10",),
         Edit(
             "controller.handlers.topics", "rights",
@@ -381,18 +381,18 @@ MUTANTS = (
             "lambda _name: True",
         ),
     ),
-    _row(
+    row(
         "A48", "DeleteTopics needs no permission to delete", "permissions", ("W10",),
         Edit(
             "controller.handlers.topic_deletion", "Rights.may_delete",
             "self._all or allows(*self._asked, AclOperation.DELETE, AclResourceType.TOPIC, name)", "True",
         ),
     ),
-    _row(
+    row(
         "A49", "IncrementalAlterConfigs needs no permission", "permissions", ("W10",),
         Edit("controller.handlers.configs", "split_resources", "may_alter[type_](name)", "True"),
     ),
-    _row(
+    row(
         "A50", "CreatePartitions needs no permission", "permissions", ("W10",),
         Edit("controller.handlers.partition_creation", "filter_topics", "may_alter(name)", "True"),
     ),

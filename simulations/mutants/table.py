@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from simulations.mutants import (
     apis,
     beyond,
+    both_sides,
     clusters,
     controllers,
     disks,
@@ -19,6 +20,7 @@ from simulations.mutants import (
     members,
     projects,
     replication,
+    rights,
     security,
     sockets,
 )
@@ -30,7 +32,20 @@ if TYPE_CHECKING:
 
 MUTANTS: dict[str, Mutant] = {
     mutant.id: mutant
-    for module in (elections, replication, disks, projects, controllers, clusters, apis, sockets, security, members)
+    for module in (
+        elections,
+        replication,
+        disks,
+        projects,
+        controllers,
+        clusters,
+        apis,
+        both_sides,
+        sockets,
+        security,
+        rights,
+        members,
+    )
     for mutant in module.MUTANTS
 }
 

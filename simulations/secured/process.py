@@ -104,8 +104,12 @@ class SecuredProcess(SocketProcess):
         super().on_gone(number)
 
     def is_of_stranger(self, event: Any) -> bool:
-        """Whether an input is the request of a stranger."""
-        return type(event) is ControllerRequested and event.context.source in self.rogue_requests
+        """Whether an input is the request of a stranger, whose connection may be closed by now."""
+        if type(event) is not ControllerRequested or event.context.is_own:
+            return False
+        source = event.context.source
+        is_gone = source.connection not in self.connections and not is_super(event.context.principal)
+        return source in self.rogue_requests or is_gone
 
 
 class SecuredServer(SocketServer):

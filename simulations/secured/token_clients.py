@@ -48,9 +48,11 @@ def own_tokens(visit: AnsweringVisit) -> None:
     visit.write(ask(acl(USER, allowed, LITERAL, f"User:{ALICE}", ANY, CREATE_TOKENS, ALLOW), 10))
     owners = (None, ("User", ALICE), ("Group", ALICE), ("User", BOB), ("Group", BOB))
     renewers = pick(rng, ((), (BOB,), (MALLORY, BOB)))
-    visit.later(
-        between(rng, 100, 400), type(visit), visit.rogue, visit.host, lambda other: _get(other, owners, renewers), 0
-    )
+
+    def come() -> None:
+        type(visit)(visit.rogue, visit.host, lambda other: _get(other, owners, renewers), 0)
+
+    visit.later(between(rng, 100, 400), come)
 
 
 def _get(visit: AnsweringVisit, owners: tuple[Any, ...], renewers: tuple[str, ...]) -> None:

@@ -20,12 +20,15 @@ from records.errors import Error, error_text
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import (
     AlterConfigsRequest,
+    DescribeConfigsRequest,
     IncrementalAlterConfigsRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.metadata.security import AccessControlEntryRecord
 from records.schema import default_of
 from records.uuids import ZERO_UUID
+from tests.controller.handlers.cluster_of_configs import env
+from tests.controller.handlers.test_describe_configs import FILE
 from tests.controller.rig import Rig, new_topic
 
 ANN, ROOT = Principal("User", "ann"), Principal("User", "root")
@@ -195,6 +198,21 @@ def test_creating_a_topic_needs_create_on_the_topic() -> None:
     )  # fmt: skip
     assert (answer["seen"].topic_config_error_code, answer["seen"].num_partitions) == (0, 1)
     assert answer["seen"].configs
+
+
+def test_describing_configs_needs_describe_configs_on_the_resource_and_no_more() -> None:
+    rig = secured().lead().brokers_as(ROOT, 0)
+    rig.create_as(ROOT, "seen", (0,))
+    rig.create_as(ROOT, "other", (0,))
+    rig.controller.env.config = env(FILE).config
+    grant(rig, AclOperation.DESCRIBE_CONFIGS, TOPIC, "seen")
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    wanted = tuple(resource(resource_type=2, resource_name=name, configuration_keys=None) for name in ("seen", "other"))
+
+    answer = rig.ask(DescribeConfigsRequest(resources=wanted), principal=ANN)
+
+    found = {each.resource_name: (each.error_code, bool(each.configs)) for each in answer.results}
+    assert found == {"seen": (0, True), "other": (Error.TOPIC_AUTHORIZATION_FAILED, False)}
 
 
 def test_create_on_the_cluster_allows_creating_every_topic() -> None:

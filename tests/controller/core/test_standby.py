@@ -236,6 +236,17 @@ def test_a_snapshot_replaces_a_batch_of_which_a_part_was_replayed() -> None:
     assert correlation in pair.standby.replies
 
 
+def test_a_standby_answers_no_read_while_it_loads_a_snapshot() -> None:
+    pair = Pair(created(*NAMES))
+
+    pair.standby.step(SnapshotOpened(SnapshotId(pair.active.end_offset, 1)))
+    correlation = pair.standby.send(DESCRIBE_CLUSTER, principal=ROOT)
+    early = correlation in pair.standby.replies
+    pair.standby.step(SnapshotClosed())
+
+    assert (early, correlation in pair.standby.replies) == (False, True)
+
+
 def test_a_batch_within_a_transaction_is_replayed_in_parts_too() -> None:
     pair = Pair(created(*NAMES))
     pair.standby.state.replay(BeginTransactionRecord(), pair.standby.state.end_offset)

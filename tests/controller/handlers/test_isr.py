@@ -67,6 +67,7 @@ def test_an_unchanged_isr_writes_no_record():
         ((0,), {"leader_recovery_state": 1}, Error.INVALID_REQUEST),
         ((0,), {"leader_recovery_state": 7}, Error.INVALID_REQUEST),
         ((0, 1), {"epochs": {1: 99999}}, Error.INELIGIBLE_REPLICA),
+        ((0, 1), {"epochs": {1: 0}}, Error.INELIGIBLE_REPLICA),
     ],
 )
 def test_an_invalid_partition_is_refused_on_its_own(isr, fields, error):
@@ -225,3 +226,28 @@ def test_the_second_change_of_a_partition_builds_on_the_first():
 
     assert [p.error_code for p in response.topics[0].partitions] == [0, Error.INVALID_UPDATE_VERSION]
     assert rig.partition("foo").isr == (0, 1)
+
+
+def test_each_topic_of_a_request_has_its_own_min_isr():
+    rig = Rig(elr=True).lead().brokers(0, 1, 2)
+    item = TopicData.PartitionData
+    leader = item.BrokerState(broker_id=0, broker_epoch=-1)
+    topics = tuple(
+        TopicData(
+            topic_id=rig.create(name, (0, 1, 2), min_insync_replicas=least),
+            partitions=(
+                item(
+                    partition_index=0,
+                    leader_epoch=0,
+                    new_isr_with_epochs=(leader,),
+                    leader_recovery_state=0,
+                    partition_epoch=0,
+                ),
+            ),
+        )
+        for name, least in (("foo", "1"), ("bar", "2"))
+    )
+
+    rig.ask(AlterPartitionRequest(broker_id=0, broker_epoch=rig.state.brokers[0].epoch, topics=topics))
+
+    assert (rig.partition("foo").elr, rig.partition("bar").elr) == ((), (1, 2))

@@ -116,3 +116,16 @@ def test_plain_refuses_with_the_texts_of_kafka(token, said):
 
     assert error.value.answer == said
     assert "hush" not in str(error.value)
+
+
+def test_the_id_of_a_token_is_no_user_without_the_extension_that_says_so():
+    credential = credential_of_password("SCRAM-SHA-256", "hush", b"salt", 4096)
+    tokens = {("id", True): credential}
+
+    def first(extension: str) -> bytes:
+        server = ScramServer("SCRAM-SHA-256", lambda *asked: tokens.get(asked), "nonce")
+        return server.answer(f"n,,n=id,r=mine{extension}".encode())
+
+    assert first(",tokenauth=true").startswith(b"r=minenonce,")
+    with pytest.raises(SaslRefused):
+        first("")

@@ -332,6 +332,21 @@ def test_neither_the_principal_nor_the_mechanism_may_change(loop):
     run_on(loop, test())
 
 
+def test_nothing_is_served_after_a_renewal_that_failed(loop):
+    async def test():
+        async with Secured(reauth_ms=60_000, delay_ms=100) as serving:
+            client = await Client.to(serving.port)
+            await client.log_in()
+            await client.write(request_frame(SaslHandshakeRequest(mechanism="PLAIN"), 1))
+            token = PlainClient("bob", "bobs").first()
+            await client.write(request_frame(SaslAuthenticateRequest(auth_bytes=token), 2))
+            await client.write(request_frame(describe_quorum(), 0))
+            await client.reader.read()
+            assert serving.requests == []
+
+    run_on(loop, test())
+
+
 def test_a_client_that_authenticates_again_within_a_second_is_refused(loop):
     async def test():
         async with Secured(reauth_ms=60_000) as serving:

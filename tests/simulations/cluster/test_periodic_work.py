@@ -13,6 +13,7 @@ from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.controllers import ControllerRegistrationResponse
 from records.metadata.brokers import BrokerRegistrationChangeRecord
 from records.metadata.security import UserScramCredentialRecord
+from records.schema import replace
 from simulations.cluster.metadata.image import Image, Partition
 from simulations.cluster.periodic_work import LOOKS_MAX, STOP_BYTES, PeriodicWork
 
@@ -53,7 +54,8 @@ class World:
 
 def appended(offset: int, size: int) -> effects.Append:
     """A batch of one record, of this size."""
-    records = (UserScramCredentialRecord("u", 1, bytes(size - rest), b"", b"", 1) for rest in range(70, 100))
+    blank = UserScramCredentialRecord(name="u", mechanism=1, salt=b"", stored_key=b"", server_key=b"", iterations=1)
+    records = (replace(blank, salt=bytes(size - rest)) for rest in range(70, 100))
     return next(made for record in records if len((made := written(offset, record)).data) == size)
 
 

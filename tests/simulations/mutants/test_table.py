@@ -11,6 +11,7 @@ import pytest
 
 from simulations.mutants import (
     apis,
+    both_sides,
     clusters,
     controllers,
     disks,
@@ -18,6 +19,7 @@ from simulations.mutants import (
     members,
     projects,
     replication,
+    rights,
     security,
     sockets,
 )
@@ -88,7 +90,20 @@ def _with_other_names_and_format(module: str) -> str:
 
 
 def test_each_id_is_unique() -> None:
-    modules = (elections, replication, disks, projects, controllers, clusters, apis, sockets, security, members)
+    modules = (
+        elections,
+        replication,
+        disks,
+        projects,
+        controllers,
+        clusters,
+        apis,
+        both_sides,
+        sockets,
+        security,
+        rights,
+        members,
+    )
 
     ids = Counter(mutant.id for module in modules for mutant in module.MUTANTS)
 

@@ -83,3 +83,13 @@ def test_a_time_means_the_batches_that_were_written_by_then(backup: Path) -> Non
     assert offset_at(found, manifest.last_time_ms) == 1039
     assert offset_at(found, manifest.last_time_ms - 1) < 1039
     assert offset_at(found, 0) == 0
+
+
+def test_a_batch_that_was_not_written_whole_is_not_backed_up(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    whole = (directory / SEGMENT).read_bytes()
+    (directory / SEGMENT).write_bytes(whole + (1039).to_bytes(8, "big") + b"\0\0\1\0torn")
+
+    save_directory(examine(str(directory)), str(tmp_path / "backup"), 5)
+
+    assert (tmp_path / "backup" / SEGMENT).read_bytes() == whole

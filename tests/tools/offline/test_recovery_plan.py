@@ -183,3 +183,12 @@ def test_a_plan_that_was_changed_so_that_it_would_harm_is_refused(change: dict[s
 
     with pytest.raises(CannotRecover, match="the file is no plan"):
         parse_plan(json.dumps({**whole, **change}))
+
+
+def test_a_survivor_whose_disk_was_replaced_since_is_not_the_voter_of_its_log() -> None:
+    found = voters(3)
+    assert found.mark is not None
+    replaced = found._replace(mark=MetaProperties(1, found.mark.cluster_id, 1, bytes([9] * 16)))
+
+    with pytest.raises(CannotRecover, match="is another directory than"):
+        make_plan([replaced], FILES)

@@ -77,3 +77,16 @@ def test_a_replay_ends_before_an_offset(tmp_path: Path) -> None:
     replayed = Replay(examine(str(stock_directory(tmp_path)))).run(600)
 
     assert (replayed.end_offset, replayed.fault) == (580, None)
+
+
+def test_the_oldest_checkpoint_that_covers_the_start_is_loaded_and_the_next_compared(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    log = directory / SEGMENT
+    data = log.read_bytes()
+    cut = data.index((262).to_bytes(8, "big") + b"\0\0")
+    log.unlink()
+    (directory / PARTITION / "00000000000000000262.log").write_bytes(data[cut:])
+
+    replayed = Replay(examine(str(directory))).run()
+
+    assert (replayed.start_offset, replayed.compared, replayed.fault) == (262, [(533, 2), (712, 2)], None)

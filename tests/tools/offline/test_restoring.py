@@ -258,3 +258,22 @@ def test_static_voters_become_dynamic_where_the_configuration_names_others(tmp_p
     assert found.voters is not None
     assert [(voter.key.id, voter.key.directory_id) for voter in found.voters] == [(7, found.mark.directory_id)]
     assert Replay(found).run().state.contents() == Replay(whole).run().state.contents()
+
+
+def test_a_whole_restore_is_no_leftover_though_the_mark_of_one_is_there(tmp_path: Path) -> None:
+    source = saved(tmp_path, "4.3-dynamic/node-1")
+    restore(plan_restoring(*source, config(tmp_path), 58, None), Random(7).getrandbits, 0)
+    (tmp_path / "metadata" / "restore.unfinished").write_text("x")
+
+    with pytest.raises(CannotRestore, match="is there; a backup is restored into empty directories only"):
+        plan_restoring(*source, config(tmp_path), 58, None)
+
+
+def test_a_partition_beside_an_interrupted_restore_is_no_leftover_of_it(tmp_path: Path) -> None:
+    source = saved(tmp_path, "4.3-dynamic/node-1")
+    (tmp_path / "metadata").mkdir()
+    (tmp_path / "metadata" / "restore.unfinished").write_text("x")
+    (tmp_path / "data" / PARTITION).mkdir(parents=True)
+
+    with pytest.raises(CannotRestore, match=f"data/{PARTITION} is there"):
+        plan_restoring(*source, config(tmp_path), 58, None)

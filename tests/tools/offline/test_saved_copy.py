@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from raft.storage.files import OsFiles
 from tests.mounts import small_file_system
-from tests.tools.offline.stock_directories import stock_directory
-from tools.offline.saved_copy import CopyExists, copy_name, digests, save_copy
+from tests.tools.offline.stock_directories import PARTITION, stock_directory
+from tools.offline.saved_copy import CopyExists, check_room, copy_name, digests, save_copy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,3 +74,39 @@ def test_a_directory_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_the_default_name_is_beside_the_directory() -> None:
     assert copy_name("/var/lib/kafka/metadata/", 1_700_000_000) == "/var/lib/kafka/metadata.backup-20231114T221320Z"
+
+
+def test_a_copy_that_reads_back_with_other_bytes_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = stock_directory(tmp_path)
+    write = OsFiles.write
+
+    def lose(files: OsFiles, handle: int, position: int, data: bytes) -> None:
+        write(files, handle, position, bytes(len(data)))
+
+    monkeypatch.setattr("raft.storage.files.OsFiles.write", lose)
+    with pytest.raises(OSError, match="reads back with other bytes than were written"):
+        save_copy(str(directory), str(tmp_path / "copy"))
+
+    assert not (tmp_path / "copy").exists()
+
+
+def test_what_a_crash_has_left_is_not_copied(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    (directory / PARTITION / "00000000000000000999-0000000002.checkpoint.part").write_bytes(b"half")
+
+    assert [name for name in save_copy(str(directory), str(tmp_path / "copy")) if name.endswith(".part")] == []
+
+
+def test_the_room_is_that_of_the_file_system_of_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    look = os.statvfs
+
+    def statvfs(path: str) -> os.statvfs_result:
+        looked.append(path)
+        return look(path)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+    (tmp_path / "elsewhere").mkdir()
+    check_room(str(stock_directory(tmp_path)), str(tmp_path / "elsewhere" / "deeper" / "copy"))
+
+    assert looked == [str(tmp_path / "elsewhere")]

@@ -9,6 +9,7 @@ import pytest
 
 from raft.storage.files import OsFiles
 from raft.storage.flusher import AtOnce
+from raft.storage.names import PRODUCER_SNAPSHOT, segment_name
 from raft.storage.storage import Storage
 from tests.tools.offline.stock_directories import PARTITION, SEGMENT, stock_directory
 from tools.offline import truncation
@@ -167,3 +168,26 @@ def test_each_end_is_refused_or_leaves_a_checkpoint_to_begin_with(tmp_path: Path
         possible.append(end_offset)
 
     assert possible == list(range(712, found.end_offset + 1))
+
+
+def test_an_epoch_that_begins_at_the_end_goes_too(tmp_path: Path) -> None:
+    assert plan_truncation(examine(str(stock_directory(tmp_path))), 330).epochs == ((1, 0),)
+
+
+def test_the_committed_prefix_goes_where_one_committed_offset_does(tmp_path: Path) -> None:
+    found = examine(str(stock_directory(tmp_path)))
+
+    drops = [plan_truncation(found._replace(committed=committed), 600).drops_prefix for committed in (580, 581)]
+
+    assert drops == [False, True]
+
+
+def test_producer_state_above_the_end_goes_and_that_below_it_stays(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    below, above = (directory / PARTITION / segment_name(offset, PRODUCER_SNAPSHOT) for offset in (300, 1000))
+    for path in (below, above):
+        path.write_bytes(b"producers")
+
+    truncate(plan_truncation(examine(str(directory)), 330))
+
+    assert (below.exists(), above.exists()) == (True, False)
