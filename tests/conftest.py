@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, usual)
     config.addinivalue_line("markers", "slow: takes seconds; left out of `.ci/run quick`")
     if not config.getoption("--interop"):
-        collect_ignore.extend(("interop", "oracle", "deploy/strimzi/stock"))
+        collect_ignore.extend(("interop", "oracle", "deploy/strimzi/stock", "porcupine"))
     if not config.getoption("--spark"):
         collect_ignore.extend(("pipeline/spark", "pipeline/stream"))
     if not config.getoption("--deploy"):
