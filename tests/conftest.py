@@ -46,11 +46,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="accept what the scenarios' commands now print")
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Three test processes on two cores: a test of nodes waits half of its time. With the JVMs of stock, one a core."""
-    return None if config.getoption("--interop") else ((os.cpu_count() or 1) * 3 + 1) // 2
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     place = {HERE / f"{name}.py": number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path, len(LONGEST)))

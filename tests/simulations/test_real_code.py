@@ -28,7 +28,7 @@ ADAPTERS = (
 AROUND = (
     "controller.config", "controller.server.http", "controller.server.grpc", "controller.server.self_checks",
     "controller.server.service_manager", "controller.server.stack_dumps", "controller.node.audit.audit_file",
-    "controller.node.file_descriptors", "records.__main__",
+    "controller.server.started_threads", "controller.node.file_descriptors", "records.__main__",
 )  # fmt: skip
 
 OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subprocess", "threading", "time", "uuid"}
@@ -60,6 +60,7 @@ NOWHERE = (
     "controller.node.logging.logs", "controller.node.long_thread", "controller.security", "controller.server.grpc",
     "controller.server.identity", "controller.server.door", "controller.server.self_checks",
     "controller.server.service_manager", "controller.server.stack_dumps", "controller.server.start",
+    "controller.server.started_threads",
     *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer", "raft.storage.bootstrap",
     "raft.security", "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip

@@ -73,7 +73,7 @@ def _channels(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
     return Row(f"kafka.server:type=raft-channel-metrics,attribute={name}", "", COUNTER, read, meaning)
 
 
-def _log(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
+def _metadata_log(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
     return Row(f"kafka.log:type=Log,name={name}", "", GAUGE, lambda reading: [Labelled(LOG, read(reading))], meaning)
 
 
@@ -283,10 +283,10 @@ KAFKA: tuple[Row, ...] = (
               "The bytes of these requests, before TLS."),
     _channels("incoming-byte-total", lambda r: r.node.channels.traffic.incoming_bytes,
               "The bytes of these answers, before TLS."),
-    _log("LogStartOffset", lambda r: r.replica.log.start, "The log start offset of this node."),
-    _log("LogEndOffset", lambda r: r.replica.log.end, "The log end offset of this node."),
-    _log("NumLogSegments", lambda r: len(r.node.storage.log.segments), "The log segments of this node."),
-    _log("Size", lambda r: r.replica.log.bytes, "The size of this node's log segments, in bytes."),
+    _metadata_log("LogStartOffset", lambda r: r.replica.log.start, "The log start offset of this node."),
+    _metadata_log("LogEndOffset", lambda r: r.replica.log.end, "The log end offset of this node."),
+    _metadata_log("NumLogSegments", lambda r: len(r.node.storage.log.segments), "The log segments of this node."),
+    _metadata_log("Size", lambda r: r.replica.log.bytes, "The size of this node's log segments, in bytes."),
     _authorizer("acls-total-count", lambda r: len(r.state.acls), "ACLs."),
     _authorizer("authorization-request-rate-per-minute",
                 lambda r: _decisions_a_minute(r.counted.allowed_rate, r.counted.denied_rate, now_s=r.now_s),
