@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     Partition = tuple[str, int]
 
 SET, DELETE = 0, 1
+# Of brokers before 4.1 (KIP-860).
+NO_FIXED_FACTOR = (
+    "The broker does not support the AllowReplicationFactorChange option for the AlterPartitionReassignments API. "
+    "Consider re-sending the request without the option or updating the server version"
+)
 
 
 class Replica(NamedTuple):
@@ -130,7 +135,8 @@ def alter_reassignments(
             Call("alterPartitionReassignments", request, outcome, CONTROLLER)
         )
     except Uncaught as error:
-        errors = dict.fromkeys(sent, error.message)
+        is_too_old = fixed_factor and isinstance(error, KafkaError) and error.code == Error.UNSUPPORTED_VERSION
+        errors = dict.fromkeys(sent, NO_FIXED_FACTOR if is_too_old else error.message)
     return failed | errors
 
 

@@ -26,6 +26,7 @@ from tools.kafka.reassign.reassignment_calls import (
     Replica,
     alter_configs,
     alter_directories,
+    alter_reassignments,
     describe_replicas,
 )
 from tools.kafka.reassign.reassignment_file import assignments_in, json_of
@@ -282,6 +283,18 @@ def test_a_reassignment_is_not_started_while_another_goes_on(tmp_path: Path) -> 
     assert refused["stdout"].startswith("Cannot execute because there is an existing partition assignment.  Use --add")
     assert (refused["exit"], ALTER_REASSIGNMENTS in node.asked) == (1, False)
     assert shown["stdout"] == "Current partition reassignments:\nu-3: replicas: 1,2. adding: 2.\n"
+
+
+def test_a_broker_that_cannot_keep_the_replication_factor_is_named_as_by_stock() -> None:
+    with nodes({DESCRIBE_CLUSTER: lambda: cluster(None), ALTER_REASSIGNMENTS: started}) as (node,):
+        node.answers[METADATA] = lambda: metadata(node)
+        node.versions[ALTER_REASSIGNMENTS] = 0
+        with Admin(settings(node)) as admin:
+            found = alter_reassignments(admin, {("t", 0): (1,)}, fixed_factor=True)
+
+    assert found["t", 0] is not None
+    assert found["t", 0].startswith("The broker does not support the AllowReplicationFactorChange option for the Alter")
+    assert ALTER_REASSIGNMENTS not in node.asked
 
 
 @pytest.mark.parametrize("text", ["nonsense", '{"partitions":', '{"partitions":[NaN]}', "[" * 100_000])
