@@ -101,7 +101,6 @@ def to_leader(replica: Replica, now_ms: int) -> None:
     old = replica.role
     assert isinstance(old, Candidate), f"{old} was not elected"
     assert old.tally.is_won, f"{old} has no majority: {old.tally.granting}"
-    assert replica.log.last_epoch < old.epoch, f"{old} was elected, and the log has records of that epoch"
     config = replica.config
     state = LeaderState(replica.key.id, replica.voters, old.tally.granting, replica.log.end)
     if not replica.is_voter:

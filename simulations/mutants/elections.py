@@ -44,11 +44,6 @@ MUTANTS = (
                 "Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))",
                 "Candidate(epoch, replica.key, deadline_ms, Tally(replica.voters, replica.key.id))",
             ),
-            Edit(
-                "raft.transitions", "to_leader",
-                'assert replica.log.last_epoch < old.epoch, f"{old} was elected, and the log has records of that epoch"',
-                "",
-            ),
         ),
     ),
     Mutant(
