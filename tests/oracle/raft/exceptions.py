@@ -131,14 +131,15 @@ def grants_after_resignation(met: Met) -> bool:
 def stands_after_resignation(met: Met) -> bool:
     """A leader has resigned, and then answers, or says so again: stock waits anew before it stands, ours as before.
 
-    A replica that is alone asks nobody: the time is that of its first batch as leader.
+    A replica that is alone asks nobody: the time is that of its first batch as leader, or of its role.
     """
     commands = (*met.before, met.command)
     first = next((place for place, command in enumerate(commands) if is_end(command)), len(commands))
     goes_on = any(isinstance(command, Respond) or is_end(command) for command in commands[first + 1 :])
     ours, stock = ([sent.ms for sent in answer.sent if sent.api_key == VOTE] for answer in (met.ours, met.stock))
     is_alone = len(decode(VotersRecord, 0, met.ours.state["voters"]).voters) == 1
-    return goes_on and (ours != stock or (is_alone and met.where.startswith("Fetch.records")))
+    leads = met.where == "state.role" and met.ours.state["role"] == "Leader"
+    return goes_on and (ours != stock or (is_alone and (leads or met.where.startswith("Fetch.records"))))
 
 
 def joins_silent_leader(met: Met) -> bool:
