@@ -138,7 +138,7 @@ def stands_after_resignation(met: Met) -> bool:
     goes_on = any(isinstance(command, Respond) or is_end(command) for command in commands[first + 1 :])
     ours, stock = ([sent.ms for sent in answer.sent if sent.api_key == VOTE] for answer in (met.ours, met.stock))
     is_alone = len(decode(VotersRecord, 0, met.ours.state["voters"]).voters) == 1
-    leads = met.where == "state.role" and met.ours.state["role"] == "Leader"
+    leads = met.where == "state.role" and "Leader" in {met.ours.state["role"], met.stock.state["role"]}
     return goes_on and (ours != stock or (is_alone and (leads or met.where.startswith("Fetch.records"))))
 
 
