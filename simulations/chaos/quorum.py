@@ -20,7 +20,6 @@ from tools.client.connection import Connection
 from tools.client.quorum import describe_request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
 NODES = (1, 2, 3)
@@ -32,13 +31,9 @@ START_S = 5.0
 
 
 class Quorum:
-    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly.
-    program: that of a node, before `start -c FILE`.
-    """
+    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly."""
 
-    def __init__(
-        self, directory: Path, settings: dict[str, str] | None = None, program: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
         self.directory = directory
         self.ports = dict(zip(NODES, free_ports(len(NODES)), strict=True))
         self.network = Network(self.ports)
@@ -48,7 +43,6 @@ class Quorum:
         self.died: list[str] = []
         self._started: dict[int, float] = {}
         self._settings = settings or {}
-        self._program = program or [str(_beside("kraftctl"))]
         self._prepare()
 
     @property
@@ -67,7 +61,7 @@ class Quorum:
 
     def command(self, node: int) -> list[str]:
         """The command line of a node."""
-        return [*self._program, "start", "-c", str(self._properties(node))]
+        return [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
 
     def signal(self, node: int, number: signal.Signals) -> None:
         """Send a signal to a running node; after SIGCONT a stopped one continues."""

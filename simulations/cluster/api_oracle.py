@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # From this version of its registration on a broker gives the epoch of its last clean shutdown.
 PREVIOUS_EPOCH_SINCE = 3
-# What a standby answers alike, whoever leads.
+# Requests that a standby answers as the active controller does.
 OF_STANDBYS = (DescribeConfigsRequest, ListPartitionReassignmentsRequest)
 
 

@@ -16,7 +16,7 @@ from records.batch import batches
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.metadata.brokers import BrokerRegistrationChangeRecord
-from simulations.cluster.metadata.image import NOBODY, batches_of, decode_batch
+from simulations.cluster.metadata.image import NOBODY, records_in
 from simulations.cluster.metadata.member_rules import CONTROLLERS_SINCE
 
 if TYPE_CHECKING:
@@ -154,17 +154,13 @@ class Sessions:
         if type(event) is inputs.Requested and type(event.request) is BrokerHeartbeatRequest:
             of_sender = event.request.broker_id
         for effect in done if type(event) in (inputs.Ticked, inputs.Requested) else ():
-            for record in _records_of(effect) if type(effect) is effects.Append else ():
+            for _, record in records_in(effect.data) if type(effect) is effects.Append else ():
                 if type(record) is not BrokerRegistrationChangeRecord or record.fenced <= 0:
                     continue
                 key = record.broker_id, record.broker_epoch
                 silent_ms = now_ms - self._last_heartbeat_ms.get(key, self._since_ms)
                 if record.broker_id != of_sender and silent_ms + SLACK_MS < self._session_ms:
                     raise Wrong(f"fences broker {record.broker_id} {silent_ms} ms after its last heartbeat")
-
-
-def _records_of(effect: effects.Append) -> list[Any]:
-    return [record for _, _, batch in batches_of(effect.data) for _, record in decode_batch(batch)]
 
 
 class Registration:

@@ -11,7 +11,7 @@ from controller.interface import effects, inputs
 from raft.interface import effects as do
 from records.messages.brokers import BrokerHeartbeatRequest, UnregisterBrokerRequest
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from simulations.cluster.metadata.image import batches_of, decode_batch
+from simulations.cluster.metadata.image import records_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,8 @@ class ClusterMoments:
             self._written.pop(life, None)
         else:
             self._claims.discard(life)
-        records = [(each.last_offset + 1, _records_in(each.data)) for each in done if type(each) is effects.Append]
+        appends = [each for each in done if type(each) is effects.Append]
+        records = [(each.last_offset + 1, [record for _, record in records_in(each.data)]) for each in appends]
         if type(event) is inputs.Requested:
             self._take(event, [record for _, found in records for record in found])
             self.counts[WAITS] += process.controller.env.now_ms > event.context.arrived_ms
@@ -84,10 +85,6 @@ class ClusterMoments:
             self.counts[ELIGIBLE_LEAVES] += any(
                 request.broker_id in found.elr for found in self._image.partitions.values()
             )
-
-
-def _records_in(data: bytes) -> list[Any]:
-    return [record for _, _, batch in batches_of(data) for _, record in decode_batch(batch)]
 
 
 def _kinds_of(records: Sequence[Any]) -> Kinds:

@@ -14,7 +14,7 @@ MUTANTS = (
         Edit(TOKENS, "create_refusal", "owner[:2] != context.principal[:2]", "owner.name != context.principal.name"),
     ),
     row(
-        "A71", "who has the name of a token's owner may change it", "tokens", ("W10",),
+        "A71", "a principal with the name of a token's owner may change it", "tokens", ("W10",),
         Edit(
             TOKENS, "usable_token", "sender != token.owner and sender not in token.renewers",
             'context.principal.name != token.owner.partition(":")[2] and sender not in token.renewers',

@@ -30,24 +30,11 @@ from simulations.mutants.peer import TRANSLATIONS
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
 
-MUTANTS: dict[str, Mutant] = {
-    mutant.id: mutant
-    for module in (
-        elections,
-        replication,
-        disks,
-        projects,
-        controllers,
-        clusters,
-        apis,
-        both_sides,
-        sockets,
-        security,
-        rights,
-        members,
-    )
-    for mutant in module.MUTANTS
-}
+MODULES = (
+    elections, replication, disks, projects, controllers, clusters, apis, both_sides, sockets, security, rights,
+    members,
+)  # fmt: skip
+MUTANTS: dict[str, Mutant] = {mutant.id: mutant for module in MODULES for mutant in module.MUTANTS}
 
 SURVIVORS: dict[str, Mutant] = {each.mutant.id: each.mutant for each in beyond.SURVIVORS}
 

@@ -52,7 +52,7 @@ DENIALS = frozenset((
 
 class Need(NamedTuple):
     """One way of `ways` is enough, where each of its questions is answered by yes. denial: the error otherwise. sees:
-    who is allowed this may learn first that there is no such resource.
+    a sender that has this right may learn first that there is no such resource.
     """
 
     ways: tuple[tuple[Question, ...], ...]
@@ -83,7 +83,7 @@ def _to_grow(sender: Sender, request: Any) -> Needs:
 
 
 def _to_delete(sender: Sender, request: Any) -> Needs:
-    """Who may describe a topic, and may not delete it, learns first whether there is one of that name."""
+    """A sender that may describe a topic, and may not delete it, learns first whether there is one of that name."""
     found = {}
     for name in [*request.topic_names, *(topic.name for topic in request.topics if topic.name is not None)]:
         by_name = tuple(Question(*sender, operation, TOPIC, name) for operation in (DESCRIBE, DELETE))

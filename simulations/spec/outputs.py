@@ -153,7 +153,7 @@ def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now
 
 def _named_voter(track: Track, states: Sequence[Node], effect: do.Send) -> int:
     """The node that a request is for. A Vote to an address that is not in the voter set names the voter by its key, in
-    a version that has it: whoever is there grants no vote in its place.
+    a version that has it: any other node at that address grants no vote.
     """
     request = effect.request
     if effect.peer >= 0 or type(request) is not VoteRequest:

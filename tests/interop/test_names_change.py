@@ -55,7 +55,7 @@ def test_one_of_ours_leads_two_stock_voters_that_find_nobody_at_the_addresses_of
     tmp_path: Path, stock: Stock
 ) -> None:
     found = Moving(tmp_path, stock)
-    # Without records of its own accord, logs that are level stay level.
+    # The leader writes no records by itself, so that logs that are equal stay equal.
     found.settings = {"metadata.max.idle.interval.ms": "0"}
     try:
         found.begin([OURS, STOCK, STOCK])

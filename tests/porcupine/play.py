@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 # Beyond the time of the clients: the check has two minutes.
 END_S = 180
 START_S = 60
-# ACLs are of an authorizer; who is not authenticated may do all.
+# Without an authorizer there are no ACLs. A client that is not authenticated has all rights.
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
@@ -39,6 +39,20 @@ def build(directory: Path) -> Path:
     program = directory / "clients"
     subprocess.run(["go", "build", "-o", program, "."], cwd=HERE, check=True)
     return program
+
+
+class Planted(Quorum):
+    """A quorum whose nodes have a fault. plant: a row of `planted`; None for none."""
+
+    def __init__(self, directory: Path, settings: dict[str, str], plant: str | None) -> None:
+        self._plant = plant
+        super().__init__(directory, settings)
+
+    def command(self, node: int) -> list[str]:
+        program, *arguments = super().command(node)
+        if self._plant is None:
+            return [program, *arguments]
+        return [sys.executable, "-m", "tests.porcupine.planted", self._plant, *arguments]
 
 
 class Outcome(NamedTuple):
@@ -58,10 +72,9 @@ def play(
     plant: a row of `planted`, which all nodes have. faults: whether nodes are killed, stopped and cut off.
     """
     program = build(directory)
-    node = None if plant is None else [sys.executable, "-m", "tests.porcupine.planted", plant]
     nodes = directory / "nodes"
     nodes.mkdir()
-    quorum = Quorum(nodes, {**SETTINGS, **AUTHORIZER}, node)
+    quorum = Planted(nodes, {**SETTINGS, **AUTHORIZER}, plant)
     nemesis = Nemesis(quorum, Random(f"porcupine {seed}"), lambda line: sys.stdout.write(f"{line}\n"))
     with ExitStack() as ending:
         ending.callback(quorum.close)

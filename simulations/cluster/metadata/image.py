@@ -58,6 +58,11 @@ def decode_batch(data: bytes) -> tuple[tuple[int, Any], ...]:
     )
 
 
+def records_in(data: bytes) -> list[tuple[int, Any]]:
+    """The records of all whole batches in some bytes, with their offsets, in order."""
+    return [each for _, _, batch in batches_of(data) for each in decode_batch(batch)]
+
+
 def batches_of(data: bytes) -> list[tuple[int, int, bytes]]:
     """The whole batches in some bytes: (base offset, end offset, bytes)."""
     return [

@@ -17,7 +17,7 @@ from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBro
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
-from simulations.cluster.metadata.image import NOBODY, batches_of, decode_batch
+from simulations.cluster.metadata.image import NOBODY, batches_of, decode_batch, records_in
 from simulations.cluster.metadata.member_rules import METADATA_VERSION
 from simulations.cluster.rules import written
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
@@ -76,7 +76,7 @@ class Mirror:
 
         So its rules must read the image before `wrote`.
         """
-        records = [record for data in appended for _, _, batch in batches_of(data) for _, record in decode_batch(batch)]
+        records = [record for data in appended for _, record in records_in(data)]
         found = Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
         found.departures, found.begin = self.departures, self.begin
         return found
@@ -101,8 +101,7 @@ class Mirror:
 
     def on_heartbeat(self, request: Any, appended: Sequence[bytes], *, is_done: bool) -> None:
         """A heartbeat is handled, before `wrote`. is_done: whether it was decided."""
-        last_offset = batches_of(appended[-1])[-1][1] - 1 if appended else self.last_offset
-        self.departures.on_heartbeat(self.image, request, last_offset, is_done=is_done)
+        self.departures.on_heartbeat(self.image, request, self._last_offset_with(appended), is_done=is_done)
 
     def wrote(
         self, appended: Sequence[bytes], by_broker: int = NOBODY, ended_well: int = NOBODY, request: Any = None
@@ -112,10 +111,9 @@ class Mirror:
 
         Raises Violation if the rules do not give a change of a partition.
         """
-        for data in appended:
-            for _, _, batch in batches_of(data):
-                for offset, record in decode_batch(batch):
-                    self.changes.on_written(self.image, record, offset)
+        records = [each for data in appended for each in records_in(data)]
+        for offset, record in records:
+            self.changes.on_written(self.image, record, offset)
         for operation in self._operations(appended):
             after = self.image.with_own_brokers()
             for record in operation:
@@ -142,12 +140,14 @@ class Mirror:
                     text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica leads"
                     raise Violation("C21", text)
             self.departures.on_written(operation)
-        for data in appended:
-            for _, end_offset, batch in batches_of(data):
-                self.last_offset = end_offset - 1
-                for offset, record in decode_batch(batch):
-                    if type(record) is RegisterBrokerRecord and record.broker_id in self.image.brokers:
-                        self.image.brokers[record.broker_id].offset = offset
+        self.last_offset = self._last_offset_with(appended)
+        for offset, record in records:
+            if type(record) is RegisterBrokerRecord and record.broker_id in self.image.brokers:
+                self.image.brokers[record.broker_id].offset = offset
+
+    def _last_offset_with(self, appended: Sequence[bytes]) -> int:
+        """The last offset that this controller has written, with what it appends now."""
+        return batches_of(appended[-1])[-1][1] - 1 if appended else self.last_offset
 
     def _are_once(self, changes: Sequence[PartitionChangeRecord], request: Any) -> None:
         """An operation changes a partition once, unless the request names it more often."""

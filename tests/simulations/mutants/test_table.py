@@ -9,27 +9,13 @@ from hashlib import blake2b
 
 import pytest
 
-from simulations.mutants import (
-    apis,
-    both_sides,
-    clusters,
-    controllers,
-    disks,
-    elections,
-    members,
-    projects,
-    replication,
-    rights,
-    security,
-    sockets,
-)
 from simulations.mutants.fragments import NAMED, local_names, name_of
 from simulations.mutants.generated import source_of
 from simulations.mutants.history import BUGS
 from simulations.mutants.patching import apply_edits, install
 from simulations.mutants.peer import KILLED, NOT_TRIED, SURVIVED, TRANSLATIONS
 from simulations.mutants.row import Edit, Mutant, Rewrite
-from simulations.mutants.table import MUTANTS, SURVIVORS, TAGS, find, has_tag
+from simulations.mutants.table import MODULES, MUTANTS, SURVIVORS, TAGS, find, has_tag
 from simulations.running.tasks import Task
 from simulations.running.workers import rows
 
@@ -90,22 +76,7 @@ def _with_other_names_and_format(module: str) -> str:
 
 
 def test_each_id_is_unique() -> None:
-    modules = (
-        elections,
-        replication,
-        disks,
-        projects,
-        controllers,
-        clusters,
-        apis,
-        both_sides,
-        sockets,
-        security,
-        rights,
-        members,
-    )
-
-    ids = Counter(mutant.id for module in modules for mutant in module.MUTANTS)
+    ids = Counter(mutant.id for module in MODULES for mutant in module.MUTANTS)
 
     assert [each for each, count in ids.items() if count > 1] == []
     assert list(ids) == list(MUTANTS)
