@@ -24,12 +24,17 @@ ROOT = Path(__file__).parents[1]
 BUILD = "import setuptools.build_meta as b, sys; to = sys.argv[1]; b.build_sdist(to); b.build_wheel(to)"
 
 
+def git(root: Path, *arguments: str) -> str:
+    """What git prints in a tree, without blanks around it. Raises CalledProcessError."""
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def sources() -> list[str]:
     """The files that are built from: those of git, and in an unpacked source distribution those that it lists."""
     if (ROOT / ".git").exists():
-        command = ["git", "ls-files", "-z"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        names = done.stdout.split("\0")
+        names = git(ROOT, "ls-files", "-z").split("\0")
     else:
         names = (ROOT / "kraft_quorum.egg-info" / "SOURCES.txt").read_text("utf-8").splitlines()
     return [name for name in names if name and (ROOT / name).is_file()]
@@ -42,8 +47,7 @@ def source_date_epoch() -> int:
         return int(given)
     if not (ROOT / ".git").exists():
         return int((ROOT / "PKG-INFO").stat().st_mtime)
-    command = ["git", "log", "-1", "--format=%ct"]
-    return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    return int(git(ROOT, "log", "-1", "--format=%ct"))
 
 
 def normalize_sdist(path: Path, epoch: int) -> None:

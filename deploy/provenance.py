@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import subprocess
 from pathlib import Path
 
-from deploy.distributions import source_date_epoch
+from deploy.distributions import git, source_date_epoch
 from records.release import PROJECT_URL, VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -22,15 +21,18 @@ CHECKSUMS = "SHA256SUMS"
 LOCKS = ("requirements/deploy.txt", "requirements/dev.txt", "requirements/grpc.txt")
 
 
+def sha256_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def digest(path: Path) -> dict[str, str]:
-    return {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    return {"sha256": sha256_of(path)}
 
 
 def statement(directory: Path) -> dict[str, object]:
     """The statement on the files of a directory, but for those that are made from it."""
     files = sorted(path for path in directory.iterdir() if path.is_file() and path.name not in (NAME, CHECKSUMS))
-    asked = ["git", "rev-parse", "HEAD"]
-    commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    commit = git(ROOT, "rev-parse", "HEAD")
     source = {"name": "source", "digest": {"gitCommit": commit}} | (
         {"uri": f"git+{PROJECT_URL}"} if PROJECT_URL else {}
     )

@@ -7,14 +7,12 @@ Nothing is tagged and nothing is uploaded. `--tag`, for the workflow of a releas
 from __future__ import annotations
 
 import argparse
-import hashlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
-from deploy.distributions import first_difference
-from deploy.provenance import CHECKSUMS, write_provenance
+from deploy.distributions import first_difference, git
+from deploy.provenance import CHECKSUMS, sha256_of, write_provenance
 from records.release import VERSION, project_urls
 
 ROOT = Path(__file__).parents[1]
@@ -33,11 +31,11 @@ def obstacles(tag: str = "") -> list[str]:
             found.append("PROJECT_URL in records/release.py is empty: the distributions name no home page")
     except ValueError as error:
         found.append(str(error))
-    if _git("status", "--porcelain"):
+    if git(ROOT, "status", "--porcelain"):
         found.append("the working tree has changes that are not committed")
     if tag and tag != f"v{VERSION}":
         found.append(f"the tag is {tag}, and VERSION in records/release.py {VERSION}")
-    if not tag and _git("tag", "--list", f"v{VERSION}"):
+    if not tag and git(ROOT, "tag", "--list", f"v{VERSION}"):
         found.append(f"the tag v{VERSION} exists; raise VERSION in records/release.py")
     return found
 
@@ -45,15 +43,9 @@ def obstacles(tag: str = "") -> list[str]:
 def write_checksums(directory: Path) -> list[str]:
     """Write SHA256SUMS for the files of a directory, as `sha256sum --check` reads it; its lines."""
     files = sorted(path for path in directory.iterdir() if path.is_file() and path.name != CHECKSUMS)
-    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in files]
+    lines = [f"{sha256_of(path)}  {path.name}" for path in files]
     (directory / CHECKSUMS).write_text("\n".join(lines) + "\n")
     return lines
-
-
-def _git(*arguments: str) -> str:
-    command = ["git", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def main(arguments: list[str]) -> int:
