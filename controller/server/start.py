@@ -267,10 +267,13 @@ async def serve(config: NodeConfig, log: Log) -> int:
     files = OsFiles()
     try:
         await start_threads_of(loop)
+    except RuntimeError as error:
+        raise StartRefused(str(error)) from None
+    try:
         directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
         directories = {os.path.abspath(path) for path in config.log_dirs}  # noqa: PTH100
         identity = Identity(directory, directories, config.node_id, files, rng, int(time.time()))
-    except (StorageError, OSError, RuntimeError) as error:
+    except (StorageError, OSError) as error:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
     door = Door()

@@ -85,7 +85,7 @@ def as_agent(jmx: str, kind: str) -> Named:
         kind = GAUGE
     elif jmx.startswith("kafka.server:type=raft-metrics,") and jmx.endswith("-max"):
         return Named(f"{exported_name(jmx)}_total", COUNTER)
-    return Named(exported_name(jmx), kind)
+    return as_exporter(jmx, kind)
 
 
 def as_reporter(allowed: Sequence[Program], jmx: str, kind: str) -> Named | None:

@@ -122,13 +122,12 @@ def is_written(quorum: Limited, value: str) -> bool:
 def half_requests(port: int, count: int) -> Iterator[None]:
     """Connections that send a MiB each of a request of 4 MiB, and keep the node waiting for the rest."""
     frame = struct.pack(">ihhih", 4 * MIB, 19, 7, 1, 1) + b"x" + bytes(MIB)
-    with ExitStack() as stack, suppress(OSError):
-        for _ in range(count):
-            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=2))
-            connection.sendall(frame)
+    with ExitStack() as stack:
+        with suppress(OSError):
+            for _ in range(count):
+                connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=2))
+                connection.sendall(frame)
         yield
-        return
-    yield
 
 
 def test_hostile_connections_do_not_take_the_memory_of_a_node_with_128_mib(tmp_path: Path) -> None:

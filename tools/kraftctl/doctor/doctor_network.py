@@ -40,18 +40,17 @@ NAME_ERRORS = {62, 64}
 
 
 class Peer(NamedTuple):
-    """What a controller answered. controllers: the ids of the registered ones; places: their addresses, with the id of
-    each. error: why there is no answer.
+    """What a controller answered. places: the addresses of the registered controllers, with their ids. error: why there
+    is no answer.
 
     is_of_ours: whether it accepts the cluster id of this node; None where it was not asked, or does not say.
     """
 
     address: Address
     cluster_id: str = ""
-    controllers: tuple[int, ...] = ()
+    places: tuple[tuple[Address, int], ...] = ()
     error: str = ""
     is_of_ours: bool | None = None
-    places: tuple[tuple[Address, int], ...] = ()
 
 
 def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float) -> tuple[list[Finding], Around]:
@@ -83,8 +82,8 @@ def examine_network(config: NodeConfig, own: Own, now_ms: int, timeout_s: float)
             Finding(ERROR, "quorum", f"no leader: {error}", "start a majority of the voters; `kraftctl status`")
         )
         return findings, around
-    registered = {node for peer in peers for node in peer.controllers}
     places = dict(place for peer in peers for place in peer.places)
+    registered = {node for peer in peers for _, node in peer.places}
     findings += [*live_voters(view, registered, config, own), *static_voters(view, places, config)]
     return findings, around._replace(view=view)
 
@@ -160,8 +159,7 @@ def _ask(address: Address, security: ClientSecurity | None, timeout_s: float, cl
                 return Peer(address, is_of_ours=_accepts(connection, cluster_id) if cluster_id else None)
     except FAILURES as error:
         return Peer(address, error=str(error) or type(error).__name__)
-    places = tuple(((node.host, node.port), node.broker_id) for node in answer.brokers)
-    return Peer(address, answer.cluster_id, tuple(node.broker_id for node in answer.brokers), places=places)
+    return Peer(address, answer.cluster_id, tuple(((node.host, node.port), node.broker_id) for node in answer.brokers))
 
 
 def _accepts(connection: Connection, cluster_id: str) -> bool | None:
