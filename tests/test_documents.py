@@ -21,7 +21,8 @@ import yaml
 from controller.config.keys import own, server
 from controller.config.unknown_keys import unknown_keys
 from records.java.properties import parse_properties
-from tests.controller.server.processes import free_ports_in_a_row, running
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import running
 from tests.test_tidy import PACKAGES
 from tools.kafka.shell import live_shell
 from tools.kraftctl.command_trees import trees

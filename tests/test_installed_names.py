@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.controller.server.processes import CLUSTER_ID, free_port, free_ports_in_a_row, write_properties
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import CLUSTER_ID, free_port, write_properties
 from tools.registry import TOOLS
 
 ROOT = Path(__file__).parents[1]

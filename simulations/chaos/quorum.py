@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import signal
-import socket
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +13,7 @@ from records.errors import ApiError
 from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
 from simulations.chaos.network import Network
+from simulations.chaos.ports import free_ports
 from tools.client.connection import Connection
 from tools.client.quorum import describe_request
 
@@ -168,24 +166,3 @@ class Quorum:
 def _beside(script: str) -> Path:
     """The path of a command of this project, from the same installation as the interpreter."""
     return Path(sys.executable).parent / script
-
-
-# Below the system's ephemeral ports.
-PORTS = range(15_000, 32_000)
-
-
-def free_ports(count: int) -> list[int]:
-    """Loopback ports that nothing uses now.
-
-    While a node is down, no connection of another program gets its port.
-    """
-    found: list[int] = []
-    with ExitStack() as taken:
-        for port in random.sample(PORTS, 1000):
-            if len(found) == count:
-                break
-            with suppress(OSError):
-                taken.enter_context(socket.socket()).bind(("127.0.0.1", port))
-                found.append(port)
-    assert len(found) == count, f"no {count} free ports"
-    return found

@@ -7,7 +7,8 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from simulations.chaos.quorum import CLUSTER_ID, free_ports
+from simulations.chaos.ports import free_ports
+from simulations.chaos.quorum import CLUSTER_ID
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from controller.server.grpc import bodies, metadata
-from simulations.chaos.quorum import NODES, free_ports
+from simulations.chaos.ports import free_ports
+from simulations.chaos.quorum import NODES
 from tests.deploy.model_brokers import create, heartbeat, register
 from tests.deploy.watched import eventually, watched
 

@@ -17,7 +17,8 @@ import pytest
 from kraft_quorum.client import Client, Files
 from records.errors import ApiError
 from records.wire import DecodeError
-from simulations.chaos.quorum import NODES, Quorum, free_ports
+from simulations.chaos.ports import free_ports
+from simulations.chaos.quorum import NODES, Quorum
 from tests.controller.server.alterations import BROKER, alteration
 
 if TYPE_CHECKING:

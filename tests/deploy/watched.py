@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from simulations.chaos.quorum import NODES, Quorum, free_ports
+from simulations.chaos.ports import free_ports
+from simulations.chaos.quorum import NODES, Quorum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 
 if TYPE_CHECKING:
     from tests.interop.stock import Stock

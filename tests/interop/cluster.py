@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 
 from controller.config.values.node_values import RELEASE
 from records.features.levels import CURRENT, KAFKA_4_3
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import called
 from tests.interop.ask import describe_quorum
 from tools.kafka.storage import run as run_storage
@@ -235,4 +235,4 @@ def cluster(
         found.end()
 
 
-__all__ = ["CLUSTER_ID", "OURS", "STOCK", "Cluster", "NodeProcess", "cluster", "eventually", "free_ports", "signal"]
+__all__ = ["CLUSTER_ID", "OURS", "STOCK", "Cluster", "NodeProcess", "cluster", "eventually", "signal"]

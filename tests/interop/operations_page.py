@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from records.messages.brokers import BrokerRegistrationRequest
 from records.schema import replace
 from records.uuids import uuid_text
+from simulations.chaos.ports import free_ports
 from tests.deploy.model_brokers import create, heartbeat, register
-from tests.interop.cluster import BIN, CLUSTER_ID, OURS, Cluster, free_ports
+from tests.interop.cluster import BIN, CLUSTER_ID, OURS, Cluster
 from tests.interop.dynamic import Dynamic, format_node
 from tests.interop.stock import DEFAULT, Stock
 from tools.client.connection import Connection

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import yaml
 
 from records.java.properties import parse_properties
-from tests.interop.cluster import BIN, eventually, free_ports
+from simulations.chaos.ports import free_ports
+from tests.interop.cluster import BIN, eventually
 from tools.kraftctl.run.environment import container_properties
 
 if TYPE_CHECKING:

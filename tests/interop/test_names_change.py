@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from records.messages.quorum import DescribeQuorumRequest
 from records.metadata_log import METADATA_TOPIC
 from records.uuids import uuid_text
+from simulations.chaos.ports import free_ports
 from tests.interop.ask import ask
-from tests.interop.cluster import CLUSTER_ID, OURS, STOCK, eventually, free_ports
+from tests.interop.cluster import CLUSTER_ID, OURS, STOCK, eventually
 from tests.interop.dynamic import Dynamic, format_node
 from tests.interop.test_broker_joins import await_brokers, end_offset, the_logs_are_equal
 from tests.interop.test_mixed_quorum import create

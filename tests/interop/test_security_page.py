@@ -15,9 +15,10 @@ import pytest
 
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.topics import CreateTopicsRequest
+from simulations.chaos.ports import free_ports
 from tests.benchmarks.client import Fleet
 from tests.interop.ask import ask
-from tests.interop.cluster import BIN, Cluster, NodeProcess, eventually, free_ports
+from tests.interop.cluster import BIN, Cluster, NodeProcess, eventually
 from tests.raft.network.certificates import needs_openssl
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from tests.controller.server.processes import free_ports_in_a_row
+from simulations.chaos.ports import free_ports_in_a_row
 from tests.interop.stock import Stock
 from tests.tools.kraftctl.run.test_up import next_line, process_of, up
 

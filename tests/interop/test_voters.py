@@ -16,8 +16,9 @@ import pytest
 from records.errors import Error
 from records.messages.cluster import DescribeClusterRequest
 from records.uuids import uuid_text
+from simulations.chaos.ports import free_ports
 from tests.interop.ask import ask, describe_quorum
-from tests.interop.cluster import OURS, STOCK, Cluster, cluster, eventually, free_ports
+from tests.interop.cluster import OURS, STOCK, Cluster, cluster, eventually
 from tests.interop.dynamic import Dynamic, directory_id, format_node
 from tests.interop.writer import SESSION, Writer
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from records.metadata.configs import ConfigRecord
 from records.metadata_log import PARTITION_DIRECTORY
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.upgrade.writer import KEY, Writer
 from tools.offline.log_file import LogFile
 from tools.offline.metadata_values import metadata_record

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from records.metadata_log import PARTITION_DIRECTORY
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import await_port, write_properties
 from tests.upgrade.installed import OLDER, ROOT, Installation, install
 from tests.upgrade.writer import Writer

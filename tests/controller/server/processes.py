@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import random
 import socket
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulations.chaos.quorum import PORTS, free_ports
+from simulations.chaos.ports import free_ports
 from tools.kafka.storage import run as run_storage
 
 if TYPE_CHECKING:
@@ -25,16 +24,6 @@ FORMAT = "import sys; from tools.kafka.storage import main; sys.exit(main())"
 def free_port() -> int:
     """A loopback port that nothing listens on now."""
     return free_ports(1)[0]
-
-
-def free_ports_in_a_row(count: int) -> int:
-    """The first of this many consecutive free loopback ports, below the system's ephemeral ports."""
-    for first in random.sample(PORTS[::count], 1000):
-        with contextlib.ExitStack() as taken, contextlib.suppress(OSError):
-            for port in range(first, first + count):
-                taken.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            return first
-    raise AssertionError(f"no {count} free ports in a row")
 
 
 def write_properties(root: Path, port: int, **changes: str | None) -> Path:

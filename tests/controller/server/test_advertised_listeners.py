@@ -9,7 +9,8 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from tests.controller.server.processes import await_port, free_ports_in_a_row, running
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import await_port, running
 from tests.deploy.watched import eventually
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from tests.controller.server.processes import await_port, free_ports_in_a_row
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import await_port
 from tools.kraftctl.run.local_quorum import LocalQuorum
 
 if TYPE_CHECKING:

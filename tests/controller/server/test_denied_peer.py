@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from tests.controller.server.processes import free_ports_in_a_row, running
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import running
 
 if TYPE_CHECKING:
     from pathlib import Path

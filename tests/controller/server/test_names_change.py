@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from records.messages.quorum import DescribeQuorumRequest
 from records.metadata_log import METADATA_TOPIC
 from records.uuids import uuid_text
-from tests.controller.server.processes import format_directory, free_ports_in_a_row, running, write_properties
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import format_directory, running, write_properties
 from tests.deploy.watched import eventually
 from tests.interop.ask import ask
 

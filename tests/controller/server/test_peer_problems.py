@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from raft.storage.committed_prefix import parse_prefix
+from simulations.chaos.ports import free_ports_in_a_row
 from tests.controller.server.processes import (
     CLUSTER_ID,
     format_directory,
-    free_ports_in_a_row,
     running,
     write_properties,
 )

@@ -26,11 +26,11 @@ from records.messages.configs import DescribeConfigsRequest
 from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.scram import AlterUserScramCredentialsRequest
 from records.messages.tokens import CreateDelegationTokenRequest, ExpireDelegationTokenRequest
+from simulations.chaos.ports import free_ports_in_a_row
 from tests.controller.security.signing import key_set, public_jwk, signed
 from tests.controller.server.alterations import BROKER, alteration
 from tests.controller.server.processes import (
     format_directory,
-    free_ports_in_a_row,
     running,
     write_properties,
 )

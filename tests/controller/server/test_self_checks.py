@@ -26,12 +26,12 @@ from controller.server.self_checks import (
     SelfChecks,
     Space,
 )
+from simulations.chaos.ports import free_ports_in_a_row
 from tests.controller.rig import Rig
 from tests.controller.server.http.bundle import node_of
 from tests.controller.server.processes import (
     format_directory,
     free_port,
-    free_ports_in_a_row,
     running,
     start_command,
     write_properties,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import format_directory, start_command, write_properties
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import eventually

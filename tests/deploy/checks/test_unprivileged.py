@@ -11,12 +11,13 @@ import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from simulations.chaos.ports import free_ports
 from tests.benchmarks.client import Broker
 from tests.controller.server.processes import CLUSTER_ID
 from tests.deploy.checks.containers import Container, own, run_in_container
 from tests.deploy.writer import Writer
 from tests.interop.ask import describe_quorum
-from tests.interop.cluster import BIN, eventually, free_ports
+from tests.interop.cluster import BIN, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from records.resource_types import ResourceType
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import FORMAT, await_port, resident_kib, start_command
 from tests.deploy.strimzi.operator_rules import Entry, Voter
 from tests.deploy.strimzi.rendered import (

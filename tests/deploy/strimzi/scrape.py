@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from records.schema import replace
 from simulations.chaos.brokers import heartbeat, registration
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.controller.server.processes import FORMAT, await_port, start_command
 from tests.deploy.strimzi.pods import CLUSTER_ID, EXPORTER, client_security, environment, run

@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.interop.class_archive import CLUSTER_ID
 from tests.interop.stock import TOOLS, Stock
 

@@ -12,8 +12,9 @@ from records.messages.configs import DescribeConfigsRequest
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.messages.quotas import AlterClientQuotasRequest
 from records.wire import DecodeError
+from simulations.chaos.ports import free_ports
 from tests.interop.ask import describe_quorum
-from tests.interop.cluster import eventually, free_ports
+from tests.interop.cluster import eventually
 from tests.oracle.compare import Difference, diff
 from tests.oracle.release import RELEASE
 from tests.oracle.wire.answers import Asked, answer_of, asked, tree_of

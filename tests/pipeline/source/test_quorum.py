@@ -17,7 +17,8 @@ from pipeline.source.reading import Wanted
 from pipeline.source.rows import NO_OP
 from pipeline.source.watched import WatchEnded
 from records.messages.configs import IncrementalAlterConfigsRequest
-from tests.controller.server.processes import free_port, free_ports_in_a_row, running
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import free_port, running
 from tests.pipeline.logs import NAMES, fetched, read
 from tests.raft.network.certificates import needs_openssl
 from tests.tools.kraftctl.run.test_up import output_until_a_leader, up

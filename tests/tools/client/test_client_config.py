@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.config.values.definition import ConfigError
+from simulations.chaos.ports import free_ports_in_a_row
 from tests.controller.server.processes import (
     CLUSTER_ID,
     format_directory,
-    free_ports_in_a_row,
     running,
     write_properties,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.controller.server.processes import await_port, format_directory, free_port, start_command, write_properties
 from tests.deploy.strimzi.pods import environment

@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulations.chaos.quorum import free_ports
+from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import await_port
 from tests.deploy.strimzi.series import FILE, series_in
 from tests.interop.stock import SMALL, Stock, cache

@@ -10,8 +10,9 @@ import pytest
 
 from records.schema import replace
 from simulations.chaos.brokers import registration
+from simulations.chaos.ports import free_ports_in_a_row
 from tests.benchmarks.client import FEATURES
-from tests.controller.server.processes import CLUSTER_ID, free_port, free_ports_in_a_row, running
+from tests.controller.server.processes import CLUSTER_ID, free_port, running
 from tools.client.connection import Connection
 from tools.client.quorum import Member, View
 from tools.kraftctl.cluster.status import missing, table

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.controller.server.processes import free_ports_in_a_row, running, write_properties
+from simulations.chaos.ports import free_ports_in_a_row
+from tests.controller.server.processes import running, write_properties
 from tests.tools.offline.stock_directories import stock_directory
 from tools.kraftctl.cluster.wait import run as wait
 from tools.kraftctl.debug import bundle, disk_parts, node_parts

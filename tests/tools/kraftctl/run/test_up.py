@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 import pytest
 
 from kraft_quorum.client import Client
-from tests.controller.server.processes import free_ports_in_a_row
+from simulations.chaos.ports import free_ports_in_a_row
 from tools.kraftctl.nodes.http_page import Caller, HttpPage
 from tools.kraftctl.run.local_processes import Processes
 from tools.kraftctl.run.local_quorum import LocalQuorum
@@ -72,7 +72,7 @@ def output_until_a_leader(process: subprocess.Popen[str]) -> list[str]:
         lines.append(line.rstrip())
         if line.startswith("leader:"):
             return lines
-    raise AssertionError(lines)
+    raise AssertionError((lines, process.stderr and process.stderr.read()))
 
 
 def process_of(properties: Path) -> int:
