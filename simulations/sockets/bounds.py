@@ -85,6 +85,7 @@ def _at_connection(node: str, one: connection.Connection, found: TcpConnection, 
     if one.unsent_bytes > UNSENT_BYTES and found.opening.channels is None and not has_one_answer:
         raise Violation("W06", f"{node} holds {one.unsent_bytes} unsent bytes for a client that does not read")
     first = next(iter(found.requests.values()), None)
-    is_read = not on_the_way
+    # Of a client that does not read its answers no more requests are handled.
+    is_read = not on_the_way and one.unsent_bytes <= connection.WRITE_LOW_BYTES
     if first is not None and is_read and wire_rules.is_nonsense(found, first) and not one.is_closing:
         raise Violation("W06", f"{node} received invalid bytes, and keeps the connection")

@@ -26,6 +26,11 @@ from simulations.levels.table import load
         ("controller", 329),  # C05: a fuzz client replaced what admin clients had set for all brokers
         ("controller", 123),  # C21: UpdateFeatures raises kraft.version, if the voters have reported the level
         ("controller", 211),  # C21: topics grow in the order of Kafka's hash map, not of the request
+        ("controller", 116),  # C03: a ClearElrRecord where no partition has an ELR changes no partition
+        ("controller", 163),  # C21: a reassignment names a broker whose directories are all cordoned
+        ("node", 32),  # W06, then C05: a client reads no answers; more is asked than a standby describes in any state
+        ("node", 139),  # W06: of a client that reads no answers no more requests are handled
+        ("node", 184),
         ("node", 52),  # L11: each read of a client asks the followers to confirm the leader
         ("node", 74),  # L02: a long step with a pause at each of 10,000 entries lasted longer than the recovery phase
         ("controller", 167),

@@ -293,10 +293,17 @@ class Image:
         self.configs.pop((2, name), None)
 
     def clears_elr(self, record: ClearElrRecord) -> None:
-        for (topic_id, _), found in self.partitions.items():
-            if record.topic_name in ("", self.topics[topic_id]) and (found.elr or found.last_known):
-                found.elr = found.last_known = ()
-                found.epoch += 1
+        for partition in self.with_elr(record.topic_name):
+            partition.elr = partition.last_known = ()
+            partition.epoch += 1
+
+    def with_elr(self, topic_name: str) -> list[Partition]:
+        """The partitions of a topic, or of all with an empty name, that a ClearElrRecord of it changes."""
+        return [
+            partition
+            for (topic_id, _), partition in self.partitions.items()
+            if topic_name in ("", self.topics[topic_id]) and (partition.elr or partition.last_known)
+        ]
 
     def configures(self, record: ConfigRecord) -> None:
         configs = self.configs.setdefault((record.resource_type, record.resource_name), {})

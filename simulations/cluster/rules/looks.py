@@ -72,7 +72,7 @@ def subjects_of(image: Image, record: Any) -> Iterator[Subject]:
         yield from (PARTITIONS, ("partition", bytes(record.topic_id), record.partition_id))
         if kind is PartitionRecord:
             yield "count", bytes(record.topic_id)
-    elif kind is ClearElrRecord:
+    elif kind is ClearElrRecord and image.with_elr(record.topic_name):
         yield PARTITIONS
 
 

@@ -108,9 +108,10 @@ def are_possible(case: Case, lists: Sequence[Sequence[int]]) -> bool:
 
 
 def is_target(case: Case, replicas: Sequence[int]) -> bool:
-    """Whether a partition may have these replicas."""
+    """Whether a partition may have these replicas: none is on a broker whose directories are all cordoned."""
     brokers = case.image.brokers
-    return bool(replicas) and len(set(replicas)) == len(replicas) and all(each in brokers for each in replicas)
+    is_once = bool(replicas) and len(set(replicas)) == len(replicas)
+    return is_once and all(each in brokers and takes_replicas(brokers[each]) for each in replicas)
 
 
 def _wrong_counts(case: Case, topic: Any) -> set[int]:
