@@ -6,7 +6,6 @@ import os
 import sys
 
 from records.plain_text import plain_text
-from tools.command_line.own_options import own_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +77,8 @@ def one_line(text: object, *streams: TextIO) -> str:
 
 def running(run: Callable[[list[str]], int], tool: str) -> int:
     """Run a tool with the arguments of this process; returns the exit code, 130 after Ctrl-C. tool: its command."""
+    from tools.command_line.own_options import own_answer  # not for kraftctl, which has its streams alone from here
+
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before the tool started
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115

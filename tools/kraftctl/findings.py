@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, colour_text
+from tools.kraftctl.plain_streams import GREEN, RED, YELLOW
+from tools.kraftctl.terminal import colour_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -55,9 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in NODES and CHECK not in given:
         return int(_verb(given[0])(given[1:]))
-    from tools.kraftctl.terminal import plain_streams
+    from tools.kraftctl.plain_streams import PlainStreams
 
-    with plain_streams(has_reader=given[:1] != [UP] or STATUS in given):
+    with PlainStreams(has_reader=given[:1] != [UP] or STATUS in given):
         return _run(given)
 
 

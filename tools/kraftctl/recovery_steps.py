@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tools.kraftctl.terminal import YELLOW, colour_text
+from tools.kraftctl.plain_streams import YELLOW
+from tools.kraftctl.terminal import colour_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

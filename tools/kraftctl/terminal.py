@@ -5,23 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from contextlib import contextmanager
 
 from records.plain_text import plain_text
-from tools.command_line.standard_streams import PlainStream, ReadStream, escape, unwrap_stream
+from tools.command_line.standard_streams import escape, unwrap_stream
+from tools.kraftctl.plain_streams import COLOUR_END, COLOURS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any, NoReturn, Self, TextIO
 
 SHOW_AFTER_S = 1.0
 _EVERY_S = 0.1
 _WIDTH = 30
 _FORMAT = argparse.RawDescriptionHelpFormatter
-GREEN, YELLOW, RED = "32", "33", "31"
-_END = "\x1b[0m"
-COLOURS = (_END, *(f"\x1b[{colour}m" for colour in (GREEN, YELLOW, RED)))
 
 
 class Parser(argparse.ArgumentParser):
@@ -83,29 +79,13 @@ class Progress:
 
 def colour_text(text: str, colour: str) -> str:
     """The text, escaped (`plain_text`), in a colour if stdout is a terminal."""
-    return f"\x1b[{colour}m{plain_text(text)}{_END}" if sys.stdout.isatty() else plain_text(text)
+    return f"\x1b[{colour}m{plain_text(text)}{COLOUR_END}" if sys.stdout.isatty() else plain_text(text)
 
 
 def say(*lines: str, file: TextIO | None = None, flush: bool = False) -> None:
     """Print lines, each on one line: what is not printable is escaped, but our colours. file: stdout by default."""
     for line in lines:
         print(escape(line, COLOURS), file=file, flush=flush)
-
-
-@contextmanager
-def plain_streams(*, has_reader: bool = True) -> Iterator[None]:
-    """Within the context, stdout and stderr escape what is not printable, in a pipe too.
-
-    has_reader: the command is for what it prints, and ends when nobody reads it any more.
-    """
-    before = sys.stdout, sys.stderr
-    made = ReadStream if has_reader else PlainStream
-    sys.stdout, sys.stderr = (made(stream, COLOURS) for stream in before)
-    try:
-        yield
-        sys.stdout.flush()
-    finally:
-        sys.stdout, sys.stderr = before
 
 
 def add_writing_options(verb: argparse.ArgumentParser, dry_run: str = "print the plan and change nothing") -> None:

@@ -15,21 +15,12 @@ from records.plain_text import plain_text
 from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
 from tools.kraftctl.cluster.features import MS_NEVER, is_registration, registered_text, registration_times
 from tools.kraftctl.cluster.quorum_calls import Quorum, refusal
+from tools.kraftctl.plain_streams import GREEN, YELLOW
 from tools.kraftctl.points.entries import CONTROLLER
 from tools.kraftctl.points.places import read
 from tools.kraftctl.points.points import START, Reading
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import (
-    GREEN,
-    YELLOW,
-    Progress,
-    add_verb,
-    add_writing_options,
-    colour_text,
-    is_confirmed,
-    parser,
-    say,
-)
+from tools.kraftctl.terminal import Progress, add_verb, add_writing_options, colour_text, is_confirmed, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

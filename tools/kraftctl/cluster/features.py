@@ -8,12 +8,13 @@ from typing import NamedTuple
 from controller.config.values.definition import ConfigError
 from records.features.levels import METADATA_VERSION, find_feature, find_metadata_version, known_metadata_version
 from tools.kraftctl.cluster.downgrade import refusal, unreadable_below
+from tools.kraftctl.plain_streams import GREEN, RED
 from tools.kraftctl.points.changes import time_text
 from tools.kraftctl.points.entries import BROKER, CONTROLLER
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import START, Reading
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, RED, Progress, add_verb, colour_text, parser, say
+from tools.kraftctl.terminal import Progress, add_verb, colour_text, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,9 +30,10 @@ from tools.kraftctl.cluster.replica_logs import (
 )
 from tools.kraftctl.nodes.http_page import caller_of
 from tools.kraftctl.nodes.node_status import ASK_S, find_pages
+from tools.kraftctl.plain_streams import GREEN, RED, YELLOW
 from tools.kraftctl.points.points import NoPoint
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, colour_text
+from tools.kraftctl.terminal import colour_text
 from tools.offline.log_file import DamagedLog
 
 TYPE_CHECKING = False

@@ -16,8 +16,9 @@ from tools.client.quorum_options import addresses_of, security_of
 from tools.config_file import read_config
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, refusal
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
+from tools.kraftctl.plain_streams import GREEN
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, Progress, colour_text, is_confirmed, say
+from tools.kraftctl.terminal import Progress, colour_text, is_confirmed, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from tools.client.quorum import NoLeader
 from tools.client.quorum_options import addresses_of, security_of
 from tools.client.retries import Retries
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, may_pass, observe, refusal
+from tools.kraftctl.plain_streams import GREEN
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import GREEN, Progress, colour_text, is_confirmed, say
+from tools.kraftctl.terminal import Progress, colour_text, is_confirmed, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from records.release import VERSION
 from tools.kraftctl.debug.parts import DONE, Rendered, collect_parts
 from tools.kraftctl.debug.redaction import Redaction
 from tools.kraftctl.debug.subject import subject_of
-from tools.kraftctl.terminal import GREEN, YELLOW, colour_text, say
+from tools.kraftctl.plain_streams import GREEN, YELLOW
+from tools.kraftctl.terminal import colour_text, say
 
 # pathlib costs 10 ms
 # ruff: noqa: PTH100, PTH108, PTH120, PTH202

@@ -8,7 +8,8 @@ import time
 from contextlib import nullcontext
 
 from records.plain_text import plain_text
-from tools.kraftctl.terminal import GREEN, RED, YELLOW, Progress, add_verb, colour_text, parser, say
+from tools.kraftctl.plain_streams import GREEN, RED, YELLOW
+from tools.kraftctl.terminal import Progress, add_verb, colour_text, parser, say
 from tools.offline.lock import DirectoryLocked, hold_unused
 
 TYPE_CHECKING = False
