@@ -1,8 +1,9 @@
 // Clients of a controller quorum on franz-go, whose history is checked for linearizability by Porcupine.
 //
 // Each client asks the active controller to create, delete, configure and describe topics of few names, which change over
-// time, to grant, revoke and list ACLs of as few principals, and to allocate producer ids. An answer that leaves the
-// outcome open leaves the operation open. The history is checked name by name.
+// time, to grant, revoke and list ACLs of as few principals, and, as a broker, to allocate producer ids and to alter the ISR of the
+// partitions that it leads. An answer that leaves the outcome open leaves the operation open. The history is checked name by
+// name.
 package main
 
 import (
@@ -26,11 +27,14 @@ const (
 	names       = 4
 	window      = 4 * time.Second
 	timeout     = 2 * time.Second
+	start       = 20 * time.Second
+	brokers     = 3
 	pause       = 4 * time.Millisecond
 	backoff     = 100 * time.Millisecond
 	key         = "retention.ms"
 	notFound    = 3
 	exists      = 36
+	staleEpoch  = 95
 	checkLimit  = 2 * time.Minute
 	quorumTopic = "__cluster_metadata"
 	producerIDs = "producer-ids"
@@ -55,7 +59,7 @@ func (r *recorder) add(op porcupine.Operation) {
 	r.counts[in.Kind+" "+result]++
 }
 
-// brokerEpoch is a registered broker, in whose name producer ids are allocated.
+// brokerEpoch is a registered broker.
 type brokerEpoch struct {
 	id    int32
 	epoch int64
@@ -66,7 +70,7 @@ type client struct {
 	id       int
 	rng      *rand.Rand
 	addrs    []string
-	broker   brokerEpoch
+	parts    *partitions
 	recorder *recorder
 	kafka    *kgo.Client
 	node     *kgo.Broker
@@ -76,7 +80,11 @@ type client struct {
 }
 
 func (c *client) request(req kmsg.Request) (kmsg.Response, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	return c.requestWithin(req, timeout)
+}
+
+func (c *client) requestWithin(req kmsg.Request, limit time.Duration) (kmsg.Response, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return c.node.Request(ctx, req)
 }
@@ -150,7 +158,7 @@ func (c *client) run(until time.Time) {
 			}
 			// It may take effect at any later time, or never.
 			returned = int64(1) << 60
-		} else if !asked.isRead() {
+		} else if !asked.isRead() && answer.Kind != "stale" {
 			c.wrote = true
 		}
 		c.recorder.add(porcupine.Operation{ClientId: c.id, Input: asked, Call: call, Output: answer, Return: returned})
@@ -161,7 +169,7 @@ func (c *client) run(until time.Time) {
 func (c *client) draw() input {
 	generation := int(time.Since(c.recorder.began) / window)
 	name := fmt.Sprintf("p-%d-%d", generation, c.rng.Intn(names))
-	switch kind := c.rng.Intn(16); {
+	switch kind := c.rng.Intn(20); {
 	case kind < 2:
 		return input{Kind: "create", Name: name}
 	case kind < 3:
@@ -176,6 +184,8 @@ func (c *client) draw() input {
 		return input{Kind: "revoke", Name: "User:" + name}
 	case kind < 12:
 		return input{Kind: "list", Name: "User:" + name}
+	case kind < 16:
+		return c.parts.draw(c.rng, min(generation, len(c.parts.topics)-1))
 	}
 	return input{Kind: "read", Name: name}
 }
@@ -222,13 +232,15 @@ func (c *client) ask(asked input) output {
 		return outcome(res.(*kmsg.IncrementalAlterConfigsResponse).Resources[0].ErrorCode, "")
 	case "allocate":
 		req := kmsg.NewPtrAllocateProducerIDsRequest()
-		req.BrokerID, req.BrokerEpoch = c.broker.id, c.broker.epoch
+		req.BrokerID, req.BrokerEpoch = c.parts.brokers[0].id, c.parts.brokers[0].epoch
 		res, err := c.request(req)
 		if err != nil {
 			return open
 		}
 		found := res.(*kmsg.AllocateProducerIDsResponse)
 		return outcome(found.ErrorCode, strconv.FormatInt(found.ProducerIDStart, 10))
+	case "alter":
+		return c.parts.alter(c, asked)
 	case "grant", "revoke", "list":
 		return c.askACL(asked)
 	}
@@ -300,6 +312,8 @@ func outcome(code int16, value string) output {
 		return output{Kind: "absent"}
 	case exists:
 		return output{Kind: "exists"}
+	case staleEpoch:
+		return output{Kind: "stale"}
 	}
 	return output{Kind: "open"}
 }
@@ -309,13 +323,21 @@ func main() {
 	seconds := flag.Int("seconds", 60, "how long")
 	clients := flag.Int("clients", 4, "how many")
 	seed := flag.Int64("seed", 1, "of the clients")
-	broker := flag.String("broker", "", "a registered one, as ID:EPOCH")
+	registered := flag.String("brokers", "", "three that are registered, as ID:EPOCH, with commas")
 	page := flag.String("page", "", "a file for the visualization of a history that is not linearizable")
 	flag.Parse()
-	var registered brokerEpoch
-	if _, err := fmt.Sscanf(*broker, "%d:%d", &registered.id, &registered.epoch); err != nil {
-		panic(err)
+	parts := &partitions{}
+	for _, each := range strings.Split(*registered, ",") {
+		var broker brokerEpoch
+		if _, err := fmt.Sscanf(each, "%d:%d", &broker.id, &broker.epoch); err != nil {
+			panic(err)
+		}
+		parts.brokers = append(parts.brokers, broker)
 	}
+	addresses := strings.Split(*seeds, ",")
+	creator := &client{rng: rand.New(rand.NewSource(*seed)), addrs: addresses}
+	parts.create(creator, 1+*seconds/int(window/time.Second))
+	fmt.Println("ready")
 	recorder := &recorder{began: time.Now(), counts: map[string]int{}}
 	until := recorder.began.Add(time.Duration(*seconds) * time.Second)
 	var all sync.WaitGroup
@@ -324,8 +346,8 @@ func main() {
 		go func() {
 			defer all.Done()
 			c := client{
-				id: id, rng: rand.New(rand.NewSource(*seed*1000 + int64(id))), addrs: strings.Split(*seeds, ","),
-				recorder: recorder, broker: registered,
+				id: id, rng: rand.New(rand.NewSource(*seed*1000 + int64(id))), addrs: addresses,
+				recorder: recorder, parts: parts,
 			}
 			c.run(until)
 		}()

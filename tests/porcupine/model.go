@@ -8,20 +8,29 @@ import (
 )
 
 // input is what was asked: of a topic create, delete, set (its config), read (its config); of the ACL of a principal grant,
-// revoke, list; and allocate, of producer ids.
-type input struct{ Kind, Name, Value string }
+// revoke, list; allocate, of producer ids; and alter, of a partition with this partition epoch, to an ISR.
+type input struct {
+	Kind, Name, Value string
+	Epoch             int32
+}
 
 func (in input) isRead() bool { return in.Kind == "read" || in.Kind == "list" }
 
-// output is what was answered: ok, absent, exists, or open, where nobody knows. Value: the topic's id, or its config; how
-// many ACLs there are, or were revoked; the first of the producer ids.
-type output struct{ Kind, Value string }
+// output is what was answered: ok, absent, exists, stale (the partition epoch), or open, where nobody knows. Value: the
+// topic's id, or its config; how many ACLs there are, or were revoked; the first of the producer ids; the ISR. Epoch: of the
+// partition, afterwards.
+type output struct {
+	Kind, Value string
+	Epoch       int32
+}
 
-// state is that of one topic or ACL, or of all producer ids. id: empty where nobody was told; value: of the topic's config,
-// empty without one; allocated: one above the first of the last producer ids.
+// state is that of one topic, ACL or partition, or of all producer ids. id: empty where nobody was told; value: of the topic's config,
+// empty without one, or the ISR, empty for that of the start; epoch: of the partition; allocated: one above the first of the
+// last producer ids.
 type state struct {
 	present   bool
 	id, value string
+	epoch     int32
 	allocated int64
 }
 
@@ -46,7 +55,7 @@ var model = (&porcupine.NondeterministicModel{
 	Equal: func(one, other any) bool { return one == other },
 	DescribeOperation: func(asked, answered any) string {
 		in, out := asked.(input), answered.(output)
-		return fmt.Sprintf("%s %s → %s %s", in.Kind, in.Value, out.Kind, out.Value)
+		return fmt.Sprintf("%s %s (%d) → %s %s (%d)", in.Kind, in.Value, in.Epoch, out.Kind, out.Value, out.Epoch)
 	},
 }).ToModel()
 
@@ -55,6 +64,8 @@ func step(before state, asked input, answered output) []any {
 	switch asked.Kind {
 	case "allocate":
 		return allocate(before, answered)
+	case "alter":
+		return alter(before, asked, answered)
 	case "grant", "revoke", "list":
 		return stepACL(before, asked, answered)
 	}
@@ -85,6 +96,29 @@ func allocate(before state, answered output) []any {
 		return nil
 	}
 	return []any{state{allocated: first + 1}}
+}
+
+// alter needs the current partition epoch, and makes the next one where the ISR changes.
+func alter(before state, asked input, answered output) []any {
+	after, isCurrent := before, asked.Epoch == before.epoch
+	// All brokers are in the ISR of the start, whose ids have three digits.
+	isSame := asked.Value == before.value || before.value == "" && len(asked.Value) == 4*brokers-1
+	if isCurrent && !isSame {
+		after = state{value: asked.Value, epoch: before.epoch + 1}
+	}
+	switch answered.Kind {
+	case "open":
+		return []any{before, after}
+	case "ok":
+		if isCurrent && answered.Value == asked.Value && answered.Epoch == after.epoch {
+			return []any{after}
+		}
+	case "stale":
+		if asked.Epoch < before.epoch {
+			return []any{before}
+		}
+	}
+	return nil
 }
 
 func stepACL(before state, asked input, answered output) []any {

@@ -29,6 +29,16 @@ ROWS = {
         "Result(response, records, state.acls.last_change())",
         "Result(response, records if env.random.random() > 0.5 else [], state.acls.last_change())",
     ),
+    "old-partition-epoch": Edit(
+        "controller.handlers.isr", "check",
+        "asked.partition_epoch < partition.partition_epoch",
+        "asked.partition_epoch < partition.partition_epoch - 1",
+    ),
+    "lost-isr": Edit(
+        "controller.handlers.isr", "_Alteration.result",
+        "self.records.append(change)",
+        "self.records.extend([change] if self.elections.env.random.random() > 0.5 else [])",
+    ),
     # The first write to a name is applied again after another one.
     "write-twice": Edit(
         CONFIGS, "incremental_alter_configs",

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from simulations.chaos.brokers import Brokers
+from simulations.chaos.brokers import IDS, Brokers
 from simulations.chaos.nemesis import Nemesis
 from simulations.chaos.quorum import NODES, Quorum
 from simulations.commands.chaos import SETTINGS
@@ -27,8 +27,10 @@ HERE = Path(__file__).parent
 # Beyond the time of the clients: the check has two minutes.
 END_S = 180
 START_S = 60
-# Without an authorizer there are no ACLs. A client that is not authenticated has all rights.
-AUTHORIZER = {
+# Without an authorizer there are no ACLs. A client that is not authenticated has all rights. No session of a broker
+# ends while the controllers are away: the model of a partition has no change by the controller itself.
+CHECKED = {
+    "broker.session.timeout.ms": "3600000",
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
@@ -74,7 +76,7 @@ def play(
     program = build(directory)
     nodes = directory / "nodes"
     nodes.mkdir()
-    quorum = Planted(nodes, {**SETTINGS, **AUTHORIZER}, plant)
+    quorum = Planted(nodes, {**SETTINGS, **CHECKED}, plant)
     nemesis = Nemesis(quorum, Random(f"porcupine {seed}"), lambda line: sys.stdout.write(f"{line}\n"))
     with ExitStack() as ending:
         ending.callback(quorum.close)
@@ -83,17 +85,20 @@ def play(
         brokers = Brokers(quorum)
         ending.callback(brokers.close)
         end = time.monotonic() + START_S
-        while not brokers.epochs:
-            assert time.monotonic() < end, "no broker is registered"
+        while len(brokers.epochs) < len(IDS):
+            assert time.monotonic() < end, "not all brokers are registered"
             time.sleep(0.1)
-        broker, epoch = next(iter(brokers.epochs.items()))
+        registered = ",".join(f"{broker}:{epoch}" for broker, epoch in sorted(brokers.epochs.items()))
         addresses = ",".join(f"127.0.0.1:{port}" for port in quorum.ports.values())
         asked = [
             f"-seeds={addresses}", f"-seconds={seconds}", f"-seed={seed}", f"-clients={clients}",
-            f"-broker={broker}:{epoch}", f"-page={directory / 'history.html'}",
+            f"-brokers={registered}", f"-page={directory / 'history.html'}",
         ]  # fmt: skip
         process = subprocess.Popen([program, *asked], stdout=subprocess.PIPE, text=True)
         ending.callback(process.kill)
+        # The first line: the topics that are altered exist.
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
         if faults:
             nemesis.run(time.monotonic() + seconds)
         text, _ = process.communicate(timeout=seconds + END_S)
