@@ -51,8 +51,12 @@ class Command(NamedTuple):
 
 def trees() -> list[Command]:
     """All commands, `kraftctl` first. Imports the modules of all of them."""
-    found = pipeline()
-    return [kraftctl(), *(command_of(tool) for tool in KAFKA_TOOLS), *(() if found is None else (found,))]
+    pipeline_command = pipeline()
+    return [
+        kraftctl(),
+        *(command_of(tool) for tool in KAFKA_TOOLS),
+        *(() if pipeline_command is None else (pipeline_command,)),
+    ]
 
 
 def kraftctl() -> Command:
@@ -62,19 +66,19 @@ def kraftctl() -> Command:
 
 
 def _verb(module: str) -> argparse.ArgumentParser:
-    found: argparse.ArgumentParser = import_module(module, __package__).arguments_parser()
-    return found
+    parser: argparse.ArgumentParser = import_module(module, __package__).arguments_parser()
+    return parser
 
 
 def command_of(tool: Tool) -> Command:
     """The command of one of Kafka's tools."""
     module = tool.load()
     if hasattr(module, "OPTIONS"):
-        found = of_options(tool.name, module.DESCRIPTION, module.OPTIONS)
+        command = of_options(tool.name, module.DESCRIPTION, module.OPTIONS)
     else:
-        found = of_parser(tool.name, module.parser())
-    below = tuple(each._replace(flags=each.flags + _own_flags(tool.name, each.name)) for each in found.commands)
-    return found._replace(flags=found.flags + _own_flags(tool.name, ""), commands=below)
+        command = of_parser(tool.name, module.parser())
+    below = tuple(each._replace(flags=each.flags + _own_flags(tool.name, each.name)) for each in command.commands)
+    return command._replace(flags=command.flags + _own_flags(tool.name, ""), commands=below)
 
 
 def _own_flags(tool_name: str, command: str) -> tuple[Flag, ...]:

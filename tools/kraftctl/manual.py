@@ -52,8 +52,8 @@ def pages(command: Command) -> dict[str, str]:
     if command.name != "kraftctl":
         return {command.name: page(command.name, command, footer, ["kraftctl"])}
     verbs = {f"kraftctl-{each.name}": each for each in command.commands}
-    found = {name: page(name, each, footer, ["kraftctl"]) for name, each in verbs.items()}
-    return {"kraftctl": page("kraftctl", command, footer, list(verbs)), **found}
+    verb_pages = {name: page(name, each, footer, ["kraftctl"]) for name, each in verbs.items()}
+    return {"kraftctl": page("kraftctl", command, footer, list(verbs)), **verb_pages}
 
 
 def page(name: str, command: Command, footer: str, related: list[str]) -> str:
@@ -121,8 +121,8 @@ def title_of(flag: Flag) -> str:
 
 def paragraphs(text: str) -> list[str]:
     """The text's paragraphs, which empty lines separate."""
-    found = [" ".join(each.split()) for each in text.split("\n\n")]
-    return [line for number, each in enumerate(found) for line in ([".PP"] if number else []) + [escape(each)]]
+    texts = [" ".join(each.split()) for each in text.split("\n\n")]
+    return [line for number, each in enumerate(texts) for line in ([".PP"] if number else []) + [escape(each)]]
 
 
 def escape(text: str) -> str:

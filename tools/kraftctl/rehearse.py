@@ -67,7 +67,7 @@ def run(arguments: list[str]) -> int:
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
-    found = parser(
+    top = parser(
         "kraftctl rehearse",
         "Play the loss of each node, pair of nodes, site and link on a layout of voters, and a leader's stop, a\n"
         "rolling restart, a slow disk and a slow link; in simulated time, with the code that a node runs. Nothing is\n"
@@ -78,32 +78,32 @@ def arguments_parser() -> argparse.ArgumentParser:
         "kraftctl rehearse -c /etc/kafka/controller.properties --layout sites.toml --directory /var/lib/kafka/metadata",
         "kraftctl rehearse --voters 1@a,2@a,3@b --seed 7 --scenario site-a --trace -",
     )
-    found.add_argument("--voters", metavar="ID@SITE,…", help="the voters and their sites, such as 1@a,2@a,3@b")
-    found.add_argument("--layout", metavar="FILE", help="the layout as TOML: sites, links, latencies, timeouts")
-    where = found.add_mutually_exclusive_group()
+    top.add_argument("--voters", metavar="ID@SITE,…", help="the voters and their sites, such as 1@a,2@a,3@b")
+    top.add_argument("--layout", metavar="FILE", help="the layout as TOML: sites, links, latencies, timeouts")
+    where = top.add_mutually_exclusive_group()
     where.add_argument(
         "-c", "--config", metavar="FILE", help="a controller.properties: its voters and controller.quorum.… timeouts"
     )
     where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="a live quorum: its voters")
-    found.add_argument("--command-config", metavar="FILE", help="properties of the client, as for Kafka's tools")
-    found.add_argument(
+    top.add_argument("--command-config", metavar="FILE", help="properties of the client, as for Kafka's tools")
+    top.add_argument(
         "--directory", metavar="DIR|FILE",
         help="the nodes begin with this metadata: a log directory, also of a running node, or a checkpoint; only read",
     )  # fmt: skip
     for key, (metavar, text) in _DEFAULTS.items():
-        found.add_argument(f"--{key.replace('_', '-')}", dest=key, metavar=metavar, help=text)
-    found.add_argument(
+        top.add_argument(f"--{key.replace('_', '-')}", dest=key, metavar=metavar, help=text)
+    top.add_argument(
         "--scenario", action="append", default=[], metavar="NAME", help="play only this one; may be repeated"
     )
-    seeds = found.add_mutually_exclusive_group()
+    seeds = top.add_mutually_exclusive_group()
     seeds.add_argument("--seeds", type=_seeds, metavar="N", help="runs of each scenario (12; fewer for more than 20)")
     seeds.add_argument("--seed", type=_seed, metavar="N", help="play only this seed")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    found.add_argument("--jobs", type=_seeds, default=cores, metavar="N", help="number of processes (one each core)")
-    found.add_argument("--json", action="store_true", help="one JSON object, with the figures of each run")
-    found.add_argument("--html", metavar="FILE", help="write a page with pictures too")
-    found.add_argument("--trace", metavar="FILE", help="write all events of one run too, a line each; - for stdout")
-    return found
+    top.add_argument("--jobs", type=_seeds, default=cores, metavar="N", help="number of processes (one each core)")
+    top.add_argument("--json", action="store_true", help="one JSON object, with the figures of each run")
+    top.add_argument("--html", metavar="FILE", help="write a page with pictures too")
+    top.add_argument("--trace", metavar="FILE", help="write all events of one run too, a line each; - for stdout")
+    return top
 
 
 def _seeds(text: str) -> int:
@@ -138,12 +138,12 @@ def _rehearse(entry: Any, options: argparse.Namespace, arguments: list[str]) -> 
             progress.total = total
             progress(done)
 
-        found: int = entry.rehearse(
+        exit_code: int = entry.rehearse(
             layout, options.directory, options.scenario, seeds, options.jobs,
             again=shlex.join(["kraftctl", "rehearse", *arguments]), json_form=options.json, html=options.html,
             trace=options.trace, note=note,
         )  # fmt: skip
-    return found
+    return exit_code
 
 
 def _read_known(options: argparse.Namespace) -> tuple[set[int], int | None, dict[str, str]]:

@@ -60,8 +60,8 @@ def in_zsh(path: Path, line: str) -> set[str]:
         f"compadd() {{ print -l -- $choices }}; source {path}; words=({' '.join(f'{word!r}' for word in words)}); "
         f"CURRENT={len(words)}; _kraft_quorum"
     )
-    found = set(said("zsh", "-f", "-c", code).split())
-    return {word for word in found if word.startswith(words[-1])}
+    choices = set(said("zsh", "-f", "-c", code).split())
+    return {word for word in choices if word.startswith(words[-1])}
 
 
 SHELLS = [

@@ -162,12 +162,12 @@ def _measure(options: argparse.Namespace) -> Measured:
 
 def _addresses(leader: Target, view: View) -> dict[int, tuple[str, int]]:
     """The addresses of the voters, by id, as the leader has them; its own is the one at which it was found."""
-    found = {view.leader_id: view.address}
+    addresses = {view.leader_id: view.address}
     with leader.connect() as connection, contextlib.suppress(ApiError):
         for node in connection.ask(describe_cluster_request()).brokers:
             if node.broker_id in view.voters:
-                found.setdefault(node.broker_id, (node.host, node.port))
-    return dict(sorted(found.items()))
+                addresses.setdefault(node.broker_id, (node.host, node.port))
+    return dict(sorted(addresses.items()))
 
 
 @contextlib.contextmanager

@@ -189,7 +189,7 @@ def _fetch(measured: Measured, node: int) -> Figure:
 def _lags(view: View) -> list[Figure]:
     silent = missing(view)
     now_ms = leader_now_ms(view)
-    found = []
+    lags = []
     for number, member in sorted(view.voters.items()):
         if number == view.leader_id:
             continue
@@ -202,8 +202,8 @@ def _lags(view: View) -> list[Figure]:
             cause = "the node is still catching up, or its disk is too slow"
         values: dict[str, float | None] = {"lag": lag, "last fetch, ms ago": ago}
         expected = f"lag at most {LAG_MAX}, fetched within {SILENT_MS // 1000} s"
-        found.append(Figure(f"lag of node {number}", "records", values, expected, cause))
-    return found
+        lags.append(Figure(f"lag of node {number}", "records", values, expected, cause))
+    return lags
 
 
 def _request(measured: Measured) -> Figure:

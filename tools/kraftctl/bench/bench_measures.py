@@ -63,8 +63,8 @@ def round_trips(target: Target, count: int) -> list[float]:
 def time_call(work: Callable[[], Any]) -> tuple[float, Any]:
     """How long a call took, in ms, and what it returned."""
     begin = time.perf_counter()
-    found = work()
-    return (time.perf_counter() - begin) * 1000, found
+    result = work()
+    return (time.perf_counter() - begin) * 1000, result
 
 
 def configs(target: Target, node_id: int, names: tuple[str, ...]) -> dict[str, str]:

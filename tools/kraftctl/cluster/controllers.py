@@ -138,15 +138,15 @@ def _prune(options: argparse.Namespace) -> int:
     view = quorum.look()
     with Progress("reading", 0) as note:
         image = read(quorum.place, Reading(since=START, wanted=is_registration, note=note), CLIENT_ID)
-    found = ghosts(image, view)
+    registrations = ghosts(image, view)
     if options.id is not None:
         require_gone(options.id, image, view)
-        found = [ghost for ghost in found if ghost.node_id in options.id]
+        registrations = [ghost for ghost in registrations if ghost.node_id in options.id]
     way = _way(quorum, view)
     # A registration that blocks nothing stays, unless it can be removed now.
-    wanted = [ghost for ghost in found if way == UNREGISTERED or not ghost.is_widened]
+    wanted = [ghost for ghost in registrations if way == UNREGISTERED or not ghost.is_widened]
     if not options.json:
-        say(*_lines(found))
+        say(*_lines(registrations))
         if wanted and way == WIDENED:
             print(colour_text(WARNED, YELLOW))
     done: dict[int, str] = {}
@@ -158,7 +158,7 @@ def _prune(options: argparse.Namespace) -> int:
             return 1
         error = _remove_all(quorum, [ghost.node_id for ghost in wanted], way, image, done)
     left = [ghost.node_id for ghost in wanted if ghost.node_id not in done]
-    return _report(options, found, done, left, error)
+    return _report(options, registrations, done, left, error)
 
 
 def _remove_all(quorum: Quorum, nodes: list[int], way: str, image: NotingImage, done: dict[int, str]) -> str:
@@ -176,11 +176,13 @@ def _remove_all(quorum: Quorum, nodes: list[int], way: str, image: NotingImage, 
     return ""
 
 
-def _report(options: argparse.Namespace, found: list[Ghost], done: dict[int, str], left: list[int], error: str) -> int:
+def _report(
+    options: argparse.Namespace, registrations: list[Ghost], done: dict[int, str], left: list[int], error: str
+) -> int:
     if options.json:
         said = {
             "dry_run": options.dry_run,
-            "ghosts": [ghost._asdict() for ghost in found],
+            "ghosts": [ghost._asdict() for ghost in registrations],
             "done": done,
             "error": error,
         }
@@ -201,7 +203,7 @@ def ghosts(image: NotingImage, view: View) -> list[Ghost]:
     """The registered controllers that are neither voters nor observers. view: of the leader."""
     times = registration_times(image)
     staying = [each for number, each in image.controllers.items() if number in view.voters]
-    found = []
+    registrations = []
     for number, each in sorted(image.controllers.items()):
         if view.is_member(number):
             continue
@@ -215,8 +217,10 @@ def ghosts(image: NotingImage, view: View) -> list[Ghost]:
                 blocks[name] = (least, highest)
         listeners = tuple(f"{name}://{where.host}:{where.port}" for name, where in sorted(each.listeners.items()))
         is_widened = supported.get(METADATA_VERSION, (0, 0))[1] == LEVEL_MAX
-        found.append(Ghost(number, times.get((CONTROLLER, number), MS_NEVER), listeners, supported, blocks, is_widened))
-    return found
+        registrations.append(
+            Ghost(number, times.get((CONTROLLER, number), MS_NEVER), listeners, supported, blocks, is_widened)
+        )
+    return registrations
 
 
 def require_gone(nodes: Iterable[int], image: NotingImage, view: View) -> None:
@@ -273,11 +277,11 @@ def wide_registration(node_id: int, incarnation_id: bytes, image: NotingImage) -
     )  # fmt: skip
 
 
-def _lines(found: list[Ghost]) -> list[str]:
-    if not found:
+def _lines(registrations: list[Ghost]) -> list[str]:
+    if not registrations:
         return ["every registered controller is a voter or an observer"]
     lines = []
-    for ghost in found:
+    for ghost in registrations:
         since = registered_text(ghost.registered_ms)
         where = ", ".join(ghost.listeners) or "without listeners"
         lines.append(f"controller {ghost.node_id} ({where}): registered {since}, neither voter nor observer")

@@ -46,12 +46,12 @@ def refusal(current: int, level: int) -> str | None:
 
 def unreadable_below(image: Image, level: int) -> list[Unreadable]:
     """What the metadata has that a release cannot read at this metadata.version, the newest level first."""
-    found = [
+    unreadable = [
         Unreadable(needed, known_metadata_version(needed).name, what, count)
         for needed, what, count in _counts(image)
         if count and needed > level
     ]
-    return sorted(found, reverse=True)
+    return sorted(unreadable, reverse=True)
 
 
 def _counts(image: Image) -> Iterator[tuple[int, str, int]]:

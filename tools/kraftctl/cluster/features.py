@@ -83,29 +83,29 @@ def _preflight(options: argparse.Namespace) -> int:
         image = read(place, Reading(since=START, wanted=is_registration, note=note), "kraftctl-features")
     view = _view(place)
     now = image.features.get(name, 0)
-    found = blocking(image, view, name, level)
+    blockers = blocking(image, view, name, level)
     is_lower = name == METADATA_VERSION and level < now
     refused = refusal(now, level) if is_lower else None
     unreadable = unreadable_below(image, level) if is_lower else []
     shown = f"{name}={level}" + (f" ({known_metadata_version(level).name})" if name == METADATA_VERSION else "")
     if options.json:
         said = {
-            "feature": name, "level": level, "current_level": now, "blocking": [each._asdict() for each in found],
+            "feature": name, "level": level, "current_level": now, "blocking": [each._asdict() for each in blockers],
             "refusal": refused, "unreadable": [each._asdict() for each in unreadable],
         }  # fmt: skip
         print(json.dumps(said))
-        return 2 if found or refused else 0
+        return 2 if blockers or refused else 0
     if refused:
         print(colour_text(refused, RED))
         for each in unreadable:
             say(f"{each.release}: {each.number} {each.what}")
         if not unreadable:
             print("no record needs these levels, but Kafka refuses the downgrade without reading the records")
-    for node in found:
+    for node in blockers:
         print(colour_text(_line(node, name), RED))
-    if found:
-        print(f"{len(found)} nodes block {shown}; the level is {now}")
-    if found or refused:
+    if blockers:
+        print(f"{len(blockers)} nodes block {shown}; the level is {now}")
+    if blockers or refused:
         return 2
     print(colour_text(f"no registered node blocks {shown}; the level is {now}", GREEN))
     return 0
@@ -134,7 +134,7 @@ def blocking(image: NotingImage, view: View | None, name: str, level: int) -> li
         *((CONTROLLER, number, each.features) for number, each in sorted(image.controllers.items())),
         *((BROKER, number, broker.features) for number, broker in sorted(image.brokers.items())),
     ]
-    found = []
+    blockers = []
     for kind, node_id, features in nodes:
         supported = features.get(name)
         if (supported is None and level == 0) or (supported and supported.min <= level <= supported.max):
@@ -144,8 +144,8 @@ def blocking(image: NotingImage, view: View | None, name: str, level: int) -> li
             _of_controller(image, view, node_id) if kind == CONTROLLER else _of_broker(image, node_id)
         )
         time_ms = registered.get((kind, node_id), MS_NEVER)
-        found.append(Blocking(kind, node_id, role, levels, time_ms, seen_ms, remedy))
-    return found
+        blockers.append(Blocking(kind, node_id, role, levels, time_ms, seen_ms, remedy))
+    return blockers
 
 
 def registration_times(image: NotingImage) -> dict[tuple[str, int], int]:

@@ -92,9 +92,9 @@ def _compare(options: argparse.Namespace, pages: ExitStack) -> int:
     owners = {directory: _owner(directory, view) for directory in options.directory}
 
     def ends() -> dict[str, int]:
-        found = {"the leader": _look(source.leader, security).high_watermark}
-        found |= {node.name: node.end_now() for node in nodes}
-        return found | {directory: end_of_directory(directory) for directory in owners}
+        end_offsets = {"the leader": _look(source.leader, security).high_watermark}
+        end_offsets |= {node.name: node.end_now() for node in nodes}
+        return end_offsets | {directory: end_of_directory(directory) for directory in owners}
 
     leader = _read_leader(source, ends, options.offset)
     others = [node.below(leader.end_offset, leader.start_offset) for node in nodes]
@@ -130,22 +130,24 @@ def _read_leader(source: Source, ends: Callable[[], dict[str, int]], offset: int
     for attempt in range(TRIES):
         if attempt:
             time.sleep(PAUSE_S)
-        found = ends()
-        least = min(found, key=found.__getitem__)
+        end_offsets = ends()
+        least = min(end_offsets, key=end_offsets.__getitem__)
         try:
-            return leader_log(source.leader, CLIENT_ID, found[least] if offset is None else offset, source.security)
+            return leader_log(
+                source.leader, CLIENT_ID, end_offsets[least] if offset is None else offset, source.security
+            )
         except NoPoint as error:
-            reason = f"{error}; {least} ends first, at offset {found[least]}"
+            reason = f"{error}; {least} ends first, at offset {end_offsets[least]}"
     raise OSError(reason)
 
 
 def _nodes(
-    found: list[tuple[NodeStatus, HttpPage | None]], view: View, pages: ExitStack
+    statuses: list[tuple[NodeStatus, HttpPage | None]], view: View, pages: ExitStack
 ) -> tuple[list[NodeLog], list[Row]]:
     """The nodes of ours beside the leader, and a row for each HTTP port that does not serve the checksums."""
     nodes: dict[int, NodeLog] = {}
     refused = []
-    for status, page in found:
+    for status, page in statuses:
         if page is None or status.node_id == view.leader_id:
             continue
         pages.callback(page.close)
@@ -167,12 +169,12 @@ def _owner(directory: str, view: View) -> int | None:
     from tools.offline.examined import NotALog, ReadOnlyFiles, partition_of
 
     try:
-        found = read_meta_properties(ReadOnlyFiles(), partition_of(directory)[0])
+        properties = read_meta_properties(ReadOnlyFiles(), partition_of(directory)[0])
     except (StorageError, NotALog) as error:
         raise OSError(str(error)) from None
-    if found is not None and view.cluster_id and found.cluster_id not in {None, view.cluster_id}:
-        raise OSError(f"{directory} is of cluster {found.cluster_id}, and the quorum of cluster {view.cluster_id}")
-    return None if found is None else found.node_id
+    if properties is not None and view.cluster_id and properties.cluster_id not in {None, view.cluster_id}:
+        raise OSError(f"{directory} is of cluster {properties.cluster_id}, and the quorum of cluster {view.cluster_id}")
+    return None if properties is None else properties.node_id
 
 
 def _row(leader: ReplicaLog, other: ReplicaLog, start_offset: int, source: Source) -> Row:

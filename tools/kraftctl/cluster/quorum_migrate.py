@@ -63,7 +63,7 @@ def _migrate(options: argparse.Namespace) -> int:
     quorum = Quorum(addresses_of(options), CLIENT_ID, security_of(options))
     with Progress("asking each voter", 0):
         state = examine(quorum)
-    findings = [*state.findings, *(found for path in options.check for found in of_file(path, state))]
+    findings = [*state.findings, *(finding for path in options.check for finding in of_file(path, state))]
     if options.verify:
         findings += verify(state)
     is_blocked = any(each.level == ERROR for each in findings)
@@ -178,18 +178,18 @@ def of_file(path: str, state: State) -> list[Finding]:
         return [Finding(ERROR, path, str(error), "correct the key")]
     servers = ",".join(f"{host}:{port}" for host, port in config.bootstrap_servers)
     voters = ",".join(f"{node}@{host}:{port}" for node, (host, port) in config.voters.items())
-    found = [of_setting(path, Setting(voters, servers), state.level, state.view)]
+    findings = [of_setting(path, Setting(voters, servers), state.level, state.view)]
     if config.node_id not in state.view.voters:
-        found.append(Finding(WARNING, path, f"node.id={config.node_id} is not a voter", "check a voter's file"))
+        findings.append(Finding(WARNING, path, f"node.id={config.node_id} is not a voter", "check a voter's file"))
     try:
         mark = read_mark(config.metadata_log_dir)
     except (MarkError, ConfigError, OSError) as error:
-        return [*found, Finding(ERROR, config.metadata_log_dir, str(error), "kraftctl doctor -c FILE")]
+        return [*findings, Finding(ERROR, config.metadata_log_dir, str(error), "kraftctl doctor -c FILE")]
     if mark.directory_id is None:
         text = "meta.properties has no directory.id"
         remedy = "restart the node with Kafka 3.9 or newer, which writes one"
-        return [*found, Finding(ERROR, config.metadata_log_dir, text, remedy)]
-    return found
+        return [*findings, Finding(ERROR, config.metadata_log_dir, text, remedy)]
+    return findings
 
 
 def verify(state: State) -> list[Finding]:

@@ -64,8 +64,10 @@ def next_step(seen: Seen, node_id: int) -> Step:
             "directory ids. Format the new disk and start the node with the same configuration: it follows by itself. "
             "Dynamic voters: kraftctl quorum migrate --to dynamic"
         )
-    found = [each for each in view.all_observers if each.id == node_id]
-    others = [each for each in found if seen.is_alive(each) and (old is None or each.directory_id != old.directory_id)]
+    observers = [each for each in view.all_observers if each.id == node_id]
+    others = [
+        each for each in observers if seen.is_alive(each) and (old is None or each.directory_id != old.directory_id)
+    ]
     if len(others) > 1:
         listed = ", ".join(each.directory_id for each in others)
         raise Refused(
@@ -330,8 +332,8 @@ class Replacing:
         Its name is that of a voter's listener at the address that DescribeCluster has for it too.
         """
         registered = self._quorum.controllers(view)
-        found = registered.get(self._node_id)
-        if found is None:
+        node_address = registered.get(self._node_id)
+        if node_address is None:
             return {}
         names = {
             name
@@ -341,10 +343,10 @@ class Replacing:
         }
         if len(names) != 1:
             raise Refused(
-                f"the name of the listener {found[0]}:{found[1]} of controller {self._node_id} is unknown (voters have "
-                f"{', '.join(sorted(names)) or 'none'}): give --listener NAME://HOST:PORT"
+                f"the name of the listener {node_address[0]}:{node_address[1]} of controller {self._node_id} is "
+                f"unknown (voters have {', '.join(sorted(names)) or 'none'}): give --listener NAME://HOST:PORT"
             )
-        return {names.pop(): found}
+        return {names.pop(): node_address}
 
 
 def _removal(node_id: int, directory_id: bytes) -> RemoveRaftVoterRequest:

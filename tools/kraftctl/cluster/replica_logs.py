@@ -191,11 +191,11 @@ class NodeLog:
         sums: dict[int, Sum] = {}
         offset, fault = start, ""
         while offset < end_offset and not fault:
-            _, log_start, _, found, fault = self._piece(offset)
-            for each in found:
+            _, log_start, _, batches, fault = self._piece(offset)
+            for each in batches:
                 if each.last_offset < end_offset:
                     sums[each.last_offset] = each
-            reached = max((each.last_offset + 1 for each in found), default=offset)
+            reached = max((each.last_offset + 1 for each in batches), default=offset)
             if reached <= offset and not fault:
                 fault = f"it returns no batch at offset {offset}; its log starts at {log_start}"
             offset = reached
@@ -209,9 +209,9 @@ class NodeLog:
         if status != OK:
             raise OSError(f"{path} answers {status}: {text.strip()}")
         try:
-            found = json.loads(text)
-            sums = [Sum(*map(int, each)) for each in found["batches"]]
-            numbers = (int(found[name]) for name in ("node_id", "start_offset", "end_offset"))
-            return *numbers, sums, str(found["fault"] or "")  # type: ignore[return-value]
+            answer = json.loads(text)
+            sums = [Sum(*map(int, each)) for each in answer["batches"]]
+            numbers = (int(answer[name]) for name in ("node_id", "start_offset", "end_offset"))
+            return *numbers, sums, str(answer["fault"] or "")  # type: ignore[return-value]
         except (ValueError, LookupError, TypeError) as error:
             raise OSError(f"{path}: {error!r}") from None

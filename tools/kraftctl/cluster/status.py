@@ -87,8 +87,8 @@ def show(options: argparse.Namespace, verb: str) -> int:
 
 def _best_counts(nodes: list[NodeStatus], leader_id: int) -> Counts | None:
     """The counts of the leader, else of another node that has them."""
-    found = {node.node_id: node.counts for node in nodes if node.counts is not None}
-    return found.get(leader_id) or next(iter(found.values()), None)
+    counts = {node.node_id: node.counts for node in nodes if node.counts is not None}
+    return counts.get(leader_id) or next(iter(counts.values()), None)
 
 
 def _counts_lines(counts: Counts | None) -> list[str]:

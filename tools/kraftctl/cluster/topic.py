@@ -42,8 +42,8 @@ def run(arguments: list[str]) -> int:
         asked = Alteration(
             options.topic, options.partitions, options.replication_factor, options.replica_assignment, _configs(options)
         )
-        found = LiveQuorum(addresses_of(options), CLIENT_ID, min(options.timeout, 30.0), security_of(options))
-        with found as quorum:
+        live_quorum = LiveQuorum(addresses_of(options), CLIENT_ID, min(options.timeout, 30.0), security_of(options))
+        with live_quorum as quorum:
             return _alter(quorum, asked, options)
     except KeyboardInterrupt:
         print("kraftctl topic alter: interrupted; what has begun goes on in the cluster", file=sys.stderr)
@@ -90,85 +90,85 @@ def _number(text: str) -> int:
 
 
 def _assignment(text: str) -> dict[int, tuple[int, ...]]:
-    found: dict[int, tuple[int, ...]] = {}
+    replicas: dict[int, tuple[int, ...]] = {}
     for part in filter(None, text.split(";")):
         number, colon, brokers = part.partition(":")
         numbers = [number, *brokers.split(",")]
         if not colon or not all(one.isascii() and one.isdigit() and int(one) <= NUMBER_MAX for one in numbers):
             raise argparse.ArgumentTypeError(f"{part!r} is not PARTITION:BROKER,BROKER…")
-        if int(number) in found:
+        if int(number) in replicas:
             raise argparse.ArgumentTypeError(f"partition {number} is given twice")
-        found[int(number)] = tuple(int(broker) for broker in numbers[1:])
-    if not found:
+        replicas[int(number)] = tuple(int(broker) for broker in numbers[1:])
+    if not replicas:
         raise argparse.ArgumentTypeError("it names no partition")
-    return found
+    return replicas
 
 
 def _configs(options: argparse.Namespace) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    configs: dict[str, str | None] = {}
     for text in options.set:
         key, equals, value = text.partition("=")
         if not key or not equals:
             raise CannotAlter(f"--set {text}: expected KEY=VALUE")
-        if key in found:
+        if key in configs:
             raise CannotAlter(f"--set {key}: the key is set twice")
-        found[key] = value
+        configs[key] = value
     for key in options.delete:
-        if key in found:
+        if key in configs:
             raise CannotAlter(f"--delete {key}: the key is already set or deleted")
-        found[key] = None
-    return found
+        configs[key] = None
+    return configs
 
 
 def _alter(quorum: LiveQuorum, asked: Alteration, options: argparse.Namespace) -> int:
     quorum.update()
-    found = plan(quorum.image, asked)
-    said = _Report(found, options.json, options.dry_run)
-    if found.configs:
-        _check(_incremental(quorum, found, validate_only=True), found.topic, "configs")
-    if found.partitions is not None:
-        _check(_create(quorum, found, validate_only=True), found.topic, "partitions")
+    steps = plan(quorum.image, asked)
+    said = _Report(steps, options.json, options.dry_run)
+    if steps.configs:
+        _check(_incremental(quorum, steps, validate_only=True), steps.topic, "configs")
+    if steps.partitions is not None:
+        _check(_create(quorum, steps, validate_only=True), steps.topic, "partitions")
     said.report_plan()
-    if options.dry_run or found.is_empty:
-        return said.report_end(done=found.is_empty)
-    if found.configs:
-        _check(_incremental(quorum, found, validate_only=False), found.topic, "configs")
+    if options.dry_run or steps.is_empty:
+        return said.report_end(done=steps.is_empty)
+    if steps.configs:
+        _check(_incremental(quorum, steps, validate_only=False), steps.topic, "configs")
         said.step("configs are altered")
-    if found.partitions is not None:
-        _add_partitions(quorum, found)
-        said.step(f"the topic has {found.partitions} partitions")
-    if found.moves:
-        _reassign(quorum, found)
-        said.step(f"{len(found.moves)} partitions are being reassigned")
-        if not options.no_wait and not _wait(quorum, found, said, time.monotonic() + options.timeout):
+    if steps.partitions is not None:
+        _add_partitions(quorum, steps)
+        said.step(f"the topic has {steps.partitions} partitions")
+    if steps.moves:
+        _reassign(quorum, steps)
+        said.step(f"{len(steps.moves)} partitions are being reassigned")
+        if not options.no_wait and not _wait(quorum, steps, said, time.monotonic() + options.timeout):
             print(f"kraftctl topic alter: reassignments still in progress after {options.timeout:g} s", file=sys.stderr)
             said.report_end(done=False)
             return 1
-    return said.report_end(done=not (found.moves and options.no_wait))
+    return said.report_end(done=not (steps.moves and options.no_wait))
 
 
 class _Report:
     """The output: lines of progress, or one JSON object at the end."""
 
-    def __init__(self, found: Plan, as_json: bool, dry_run: bool) -> None:
-        self.plan = found
+    def __init__(self, steps: Plan, as_json: bool, dry_run: bool) -> None:
+        self.plan = steps
         self.as_json = as_json
         self.dry_run = dry_run
-        self.left = len(found.moves)
+        self.left = len(steps.moves)
 
     def report_plan(self) -> None:
-        found = self.plan
-        if found.is_empty:
-            self.step(f"topic {found.topic} needs no change")
-        for key, value in found.configs.items():
+        steps = self.plan
+        if steps.is_empty:
+            self.step(f"topic {steps.topic} needs no change")
+        for key, value in steps.configs.items():
             self.step(f"config {key}: " + ("reset" if value is None else f"set to {value}"))
-        if found.partitions is not None:
-            replicas = found.first_replicas
+        if steps.partitions is not None:
+            replicas = steps.first_replicas
             where = "placed by the controller" if replicas is None else f"on brokers {_lists(replicas)}"
-            self.step(f"partitions: {found.partitions} in total, the new ones {where}")
-        for move in found.moves:
+            self.step(f"partitions: {steps.partitions} in total, the new ones {where}")
+        for move in steps.moves:
             self.step(f"partition {move.partition}: from brokers {list(move.before)} to {list(move.after)}")
-        if self.dry_run and not found.is_empty:
+        if self.dry_run and not steps.is_empty:
             self.step("dry run: nothing is altered")
 
     def step(self, text: str) -> None:
@@ -181,21 +181,21 @@ class _Report:
             self.step(f"{len(self.plan.moves) - left} of {len(self.plan.moves)} partitions have moved")
 
     def report_end(self, *, done: bool) -> int:
-        found = self.plan
+        steps = self.plan
         if self.as_json:
-            first = found.first_replicas
+            first = steps.first_replicas
             print(
                 json.dumps(
                     {
-                        "topic": found.topic,
+                        "topic": steps.topic,
                         "dry_run": self.dry_run,
-                        "done": done and not (self.dry_run and not found.is_empty),
-                        "configs": dict(found.configs),
-                        "partitions": found.partitions,
+                        "done": done and not (self.dry_run and not steps.is_empty),
+                        "configs": dict(steps.configs),
+                        "partitions": steps.partitions,
                         "new_replicas": None if first is None else [list(one) for one in first],
                         "moves": [
                             {"partition": move.partition, "from": list(move.before), "to": list(move.after)}
-                            for move in found.moves
+                            for move in steps.moves
                         ],
                         "still_moving": self.left if not done and not self.dry_run else 0,
                     }
@@ -208,10 +208,10 @@ def _lists(lists: tuple[tuple[int, ...], ...]) -> str:
     return ", ".join(str(list(one)) for one in lists)
 
 
-def _wait(quorum: LiveQuorum, found: Plan, said: _Report, end: float) -> bool:
+def _wait(quorum: LiveQuorum, steps: Plan, said: _Report, end: float) -> bool:
     """Wait until no reassignment of the plan is in progress; returns False at the deadline."""
     while True:
-        left = _moving(quorum, found)
+        left = _moving(quorum, steps)
         said.moving(left)
         if not left:
             return True
@@ -220,67 +220,67 @@ def _wait(quorum: LiveQuorum, found: Plan, said: _Report, end: float) -> bool:
         time.sleep(POLL_S)
 
 
-def _moving(quorum: LiveQuorum, found: Plan) -> int:
+def _moving(quorum: LiveQuorum, steps: Plan) -> int:
     topic = ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics(
-        name=found.topic, partition_indexes=tuple(move.partition for move in found.moves)
+        name=steps.topic, partition_indexes=tuple(move.partition for move in steps.moves)
     )
     answer = _ask(quorum, ListPartitionReassignmentsRequest(timeout_ms=ASK_MS, topics=(topic,)))
     if answer.error_code:
-        raise CannotAlter(f"topic {found.topic}: {_text(answer)}")
+        raise CannotAlter(f"topic {steps.topic}: {_text(answer)}")
     return sum(len(one.partitions) for one in answer.topics)
 
 
-def _incremental(quorum: LiveQuorum, found: Plan, *, validate_only: bool) -> list[Any]:
+def _incremental(quorum: LiveQuorum, steps: Plan, *, validate_only: bool) -> list[Any]:
     resource = IncrementalAlterConfigsRequest.AlterConfigsResource
     configs = tuple(
         resource.AlterableConfig(name=key, config_operation=DELETE if value is None else SET, value=value)
-        for key, value in found.configs.items()
+        for key, value in steps.configs.items()
     )
     request = IncrementalAlterConfigsRequest(
-        resources=(resource(resource_type=ResourceType.TOPIC, resource_name=found.topic, configs=configs),),
+        resources=(resource(resource_type=ResourceType.TOPIC, resource_name=steps.topic, configs=configs),),
         validate_only=validate_only,
     )
     return list(_ask(quorum, request).responses)
 
 
-def _create(quorum: LiveQuorum, found: Plan, *, validate_only: bool) -> list[Any]:
+def _create(quorum: LiveQuorum, steps: Plan, *, validate_only: bool) -> list[Any]:
     kind = CreatePartitionsRequest.CreatePartitionsTopic
-    assert found.partitions is not None
+    assert steps.partitions is not None
     assignments = None
-    if found.first_replicas is not None:
-        assignments = tuple(kind.CreatePartitionsAssignment(broker_ids=replicas) for replicas in found.first_replicas)
-    topic = kind(name=found.topic, count=found.partitions, assignments=assignments)
+    if steps.first_replicas is not None:
+        assignments = tuple(kind.CreatePartitionsAssignment(broker_ids=replicas) for replicas in steps.first_replicas)
+    topic = kind(name=steps.topic, count=steps.partitions, assignments=assignments)
     request = CreatePartitionsRequest(topics=(topic,), timeout_ms=ASK_MS, validate_only=validate_only)
     return list(_ask(quorum, request).results)
 
 
-def _add_partitions(quorum: LiveQuorum, found: Plan) -> None:
+def _add_partitions(quorum: LiveQuorum, steps: Plan) -> None:
     """Add the partitions. If the connection fails before the response, the request may have added them already."""
     try:
-        _check(_create(quorum, found, validate_only=False), found.topic, "partitions")
+        _check(_create(quorum, steps, validate_only=False), steps.topic, "partitions")
     except NoLeader:
         raise
     except (CannotAlter, OSError):
         image = quorum.update()
-        topic_id = image.topic_ids.get(found.topic)
-        if topic_id is None or len(image.topics[topic_id].partitions) != found.partitions:
+        topic_id = image.topic_ids.get(steps.topic)
+        if topic_id is None or len(image.topics[topic_id].partitions) != steps.partitions:
             raise
 
 
-def _reassign(quorum: LiveQuorum, found: Plan) -> None:
+def _reassign(quorum: LiveQuorum, steps: Plan) -> None:
     kind = AlterPartitionReassignmentsRequest.ReassignableTopic
     partitions = tuple(
-        kind.ReassignablePartition(partition_index=move.partition, replicas=move.after) for move in found.moves
+        kind.ReassignablePartition(partition_index=move.partition, replicas=move.after) for move in steps.moves
     )
     request = AlterPartitionReassignmentsRequest(
-        timeout_ms=ASK_MS, topics=(kind(name=found.topic, partitions=partitions),)
+        timeout_ms=ASK_MS, topics=(kind(name=steps.topic, partitions=partitions),)
     )  # fmt: skip
     answer = _ask(quorum, request)
     if answer.error_code:
-        raise CannotAlter(f"topic {found.topic}: reassignments: {_text(answer)}")
+        raise CannotAlter(f"topic {steps.topic}: reassignments: {_text(answer)}")
     for topic in answer.responses:
         for partition in topic.partitions:
-            _check([partition], found.topic, f"partition {partition.partition_index}")
+            _check([partition], steps.topic, f"partition {partition.partition_index}")
 
 
 def _check(results: list[Any], topic: str, what: str) -> None:

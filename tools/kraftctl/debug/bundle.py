@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     secrets = set(subject.secrets())
     parts = collect_parts(wanted_parts(subject, options), options.seconds + PARTS_S)
     names = [part for part in parts if part.name == "names"]
-    known = {name for part in names for _, found in part.contents for name in found}
+    known = {name for part in names for _, content in part.contents for name in content}
     redaction = Redaction(secrets, known if options.remove_names else None, os.urandom(32))
     rendered = Rendered([part for part in parts if part not in names], redaction)
     rendered.sections |= {part.name: {"state": part.state, "reason": part.reason} for part in names}
@@ -69,16 +69,16 @@ def wanted_parts(subject: Subject, options: argparse.Namespace) -> dict[str, Col
     """The parts by name, each a function that collects it."""
     from tools.kraftctl.debug import disk_parts, node_parts
 
-    found: dict[str, Collect] = {
+    parts: dict[str, Collect] = {
         "versions": node_parts.versions_part,
         "directory": partial(disk_parts.directory_part, subject),
         "records": partial(disk_parts.records_part, subject, options.records),
         "process": partial(node_parts.process_part, subject),
     }
     if not options.no_probe:
-        found["disk"] = partial(disk_parts.disk_part, subject)
+        parts["disk"] = partial(disk_parts.disk_part, subject)
     if subject.config_path is not None:
-        found |= {
+        parts |= {
             "config": partial(node_parts.config_part, subject),
             "doctor": partial(node_parts.doctor_part, subject),
             "node": partial(node_parts.node_part, subject),
@@ -86,10 +86,10 @@ def wanted_parts(subject: Subject, options: argparse.Namespace) -> dict[str, Col
             "metrics": partial(node_parts.metrics_part, subject, options.seconds, options.every),
         }
     if options.log or subject.config_path is not None:
-        found["logs"] = partial(disk_parts.logs_part, subject, options.log)
+        parts["logs"] = partial(disk_parts.logs_part, subject, options.log)
     if options.remove_names:
-        found["names"] = partial(disk_parts.names_part, subject)
-    return found
+        parts["names"] = partial(disk_parts.names_part, subject)
+    return parts
 
 
 def _check_target(target: str) -> None:

@@ -142,8 +142,8 @@ def records_part(subject: Subject, count: int) -> Iterator[Content]:
         raise NotThere(f"{partition} has no segment of the log")
     fault = ""
     for base in reversed(bases):
-        found, fault = _last_lines(f"{partition}/{segment_name(base, LOG)}", count - len(lines))
-        lines = found + lines
+        segment_lines, fault = _last_lines(f"{partition}/{segment_name(base, LOG)}", count - len(lines))
+        lines = segment_lines + lines
         if fault or len(lines) >= count:
             break
     yield "records.jsonl", lines
@@ -229,21 +229,21 @@ def _directory(subject: Subject) -> str:
 
 def _names(directory: str) -> list[str]:
     inside = f"{directory}/{PARTITION_DIRECTORY}"
-    found = sorted(name for name in os.listdir(directory) if not os.path.isdir(f"{directory}/{name}"))
+    names = sorted(name for name in os.listdir(directory) if not os.path.isdir(f"{directory}/{name}"))
     if os.path.isdir(inside):
-        found += [f"{PARTITION_DIRECTORY}/{name}" for name in sorted(os.listdir(inside))]
-    return found[:FILES_MAX]
+        names += [f"{PARTITION_DIRECTORY}/{name}" for name in sorted(os.listdir(inside))]
+    return names[:FILES_MAX]
 
 
 def _file(directory: str, name: str) -> dict[str, Any]:
     try:
-        found = os.lstat(f"{directory}/{name}")
+        status = os.lstat(f"{directory}/{name}")
     except OSError as error:
         return {"file": name, "error": error.strerror}
-    changed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(found.st_mtime))
+    changed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime))
     return {
-        "file": name, "bytes": found.st_size, "on_disk": found.st_blocks * 512, "changed": changed,
-        "mode": f"{found.st_mode & 0o7777:04o}", "owner": found.st_uid,
+        "file": name, "bytes": status.st_size, "on_disk": status.st_blocks * 512, "changed": changed,
+        "mode": f"{status.st_mode & 0o7777:04o}", "owner": status.st_uid,
     }  # fmt: skip
 
 
@@ -273,14 +273,14 @@ def names_part(subject: Subject) -> Iterator[Content]:
     host = socket.gethostname()
     yield "names", [host, host.partition(".")[0], *subject.names()]
     image = LiveDirectory(directory).update()
-    found: set[str] = {topic.name for topic in image.topics.values()}
+    names: set[str] = {topic.name for topic in image.topics.values()}
     for listeners in (each.listeners for nodes in (image.brokers, image.controllers) for each in nodes.values()):
-        found |= {*listeners, *(endpoint.host for endpoint in listeners.values())}
-    found |= {broker.rack for broker in image.brokers.values() if broker.rack}
+        names |= {*listeners, *(endpoint.host for endpoint in listeners.values())}
+    names |= {broker.rack for broker in image.brokers.values() if broker.rack}
     for acl in image.acls.values():
-        found |= {acl.principal, acl.principal.partition(":")[2], acl.host, acl.resource_name}
-    found |= {name for entity in image.quotas for _, name in entity if name}
-    found |= {name for _, name in image.configs if name} | {name for name, _ in image.scram}
+        names |= {acl.principal, acl.principal.partition(":")[2], acl.host, acl.resource_name}
+    names |= {name for entity in image.quotas for _, name in entity if name}
+    names |= {name for _, name in image.configs if name} | {name for name, _ in image.scram}
     for token in image.tokens.values():
-        found |= {token.owner, token.requester, *token.renewers}
-    yield "names", sorted(name for name in found if name != "*" and not name.isdigit())
+        names |= {token.owner, token.requester, *token.renewers}
+    yield "names", sorted(name for name in names if name != "*" and not name.isdigit())

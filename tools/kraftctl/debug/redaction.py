@@ -70,11 +70,11 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """The text without secrets, and without names if they are removed."""
-        found = self.without_secrets(text)
+        clean_text = self.without_secrets(text)
         if self.removes_names:
-            found = self._without_names(found)
-        self.hidden += found != text
-        return found
+            clean_text = self._without_names(clean_text)
+        self.hidden += clean_text != text
+        return clean_text
 
     def without_secrets(self, text: str) -> str:
         if self._secrets is not None:
@@ -101,11 +101,11 @@ class Redaction:
         return f"name-{hmac.digest(self._key, name.encode('utf-8', 'surrogateescape'), 'sha256').hex()[:10]}"
 
     def _without_names(self, text: str) -> str:
-        text = _IPV6.sub(lambda found: self.pseudonym(found[0]), text)
+        text = _IPV6.sub(lambda match: self.pseudonym(match[0]), text)
         return _WORD.sub(self._word, text)
 
-    def _word(self, found: re.Match[str]) -> str:
-        word = found[0]
+    def _word(self, match: re.Match[str]) -> str:
+        word = match[0]
         name, dash, number = word.rpartition("-")
         if dash and number.isdigit() and name in self._names:
             return f"{self.pseudonym(name)}-{number}"  # a partition of a topic
@@ -159,10 +159,10 @@ def vocabulary() -> frozenset[str]:
     whole += [key.name for keys in (server, own, topic, group, client_metrics) for key in keys.KEYS]
     texts = [*(f"{event.level} {event.meaning}" for event in EVENTS.values()), *map(str, TEXTS.values()), _WORDS]
     texts += [os.strerror(number) for number in range(1, 134)]
-    found = {name.lower() for name in whole}
-    found.update(part.lower() for name in whole for part in _CAMEL.findall(name))
-    found.update(word.lower() for text in texts for word in re.findall(r"[A-Za-z]+", text))
-    return frozenset(found)
+    words = {name.lower() for name in whole}
+    words.update(part.lower() for name in whole for part in _CAMEL.findall(name))
+    words.update(word.lower() for text in texts for word in re.findall(r"[A-Za-z]+", text))
+    return frozenset(words)
 
 
 # Words of the views, the doctor and the probes that no table has.
@@ -189,14 +189,14 @@ def secrets_of(originals: Mapping[str, str], looked_up: Iterable[str]) -> set[st
     """The secrets of a configuration: values of its secret and unknown keys, and what config providers looked up."""
     from controller.config.keys import own, server
 
-    found: set[str] = set()
+    secrets: set[str] = set()
     for name, value in originals.items():
         key = server.KEYS.get(name) or own.KEYS.get(name)
         if name.endswith("jaas.config"):
-            found |= jaas_secrets(value)
+            secrets |= jaas_secrets(value)
         elif name in looked_up or (key is not None and key.sensitive) or (key is None and _may_be_secret(name, value)):
-            found.add(value)
-    return found
+            secrets.add(value)
+    return secrets
 
 
 def _may_be_secret(name: str, value: str) -> bool:

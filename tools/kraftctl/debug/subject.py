@@ -87,7 +87,7 @@ def subject_of(config: str | None, directory: str | None) -> Subject:
         return Subject(None, None, partition_of(directory)[0])
     assert config is not None, "one of the options is required"
     try:
-        found = read_config(config)
+        node_config = read_config(config)
     except ConfigError as error:
         return Subject(config, None, None, str(error))
-    return Subject(config, found, found.metadata_log_dir)
+    return Subject(config, node_config, node_config.metadata_log_dir)

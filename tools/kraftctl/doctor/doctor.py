@@ -77,7 +77,7 @@ def examine(path: str, now_ms: int, timeout_s: float, *, is_offline: bool) -> tu
     from tools.kraftctl.doctor.doctor_network import examine_network
     from tools.kraftctl.doctor.doctor_way_out import Node, obstacles, way_out
 
-    found, around = examine_network(config, own, now_ms, timeout_s)
-    lost = any(DATA_LOST in finding.text for finding in found)
-    findings += found
+    network_findings, around = examine_network(config, own, now_ms, timeout_s)
+    lost = any(DATA_LOST in finding.text for finding in network_findings)
+    findings += network_findings
     return findings, way_out(Node(config, path, own._replace(has_lost_data=lost), around), obstacles(findings))

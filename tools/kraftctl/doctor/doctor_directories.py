@@ -194,12 +194,12 @@ def _owners(directory: str) -> Iterator[Finding]:
     closed: list[str] = []
     for file in _files(directory):
         try:
-            found = os.lstat(file)
+            status = os.lstat(file)
         except OSError:
             continue  # a running node has removed it
-        if found.st_uid != owner:
+        if status.st_uid != owner:
             others.append(file)
-        elif not found.st_mode & stat.S_IRUSR:
+        elif not status.st_mode & stat.S_IRUSR:
             closed.append(file)
     if others:
         text = f"{others[0]} and {len(others) - 1} others" if len(others) > 1 else others[0]

@@ -116,21 +116,23 @@ def controllers(config: NodeConfig, own: Own) -> list[Address]:
             by_node.append((node, (host, int(port))))
     mine = {address for node, address in by_node if node == config.node_id}
     mine |= {(each.host or "", each.port) for each in (*config.advertised_listeners, *config.controller_listeners)}
-    found = [address for _, address in by_node if own.is_running or address not in mine]
-    return list(dict.fromkeys(found))
+    addresses = [address for _, address in by_node if own.is_running or address not in mine]
+    return list(dict.fromkeys(addresses))
 
 
 def _is_unresolved(address: Address, findings: list[Finding]) -> bool:
     host, port = address
     try:
-        found = {str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+        addresses = {str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     except OSError as error:
         findings.append(
             Finding(ERROR, host, f"the name is not resolved: {error.strerror or error}", "correct DNS or /etc/hosts")
         )
         return True
-    if host not in {"localhost", *found} and any(ip_address(each.partition("%")[0]).is_loopback for each in found):
-        text = f"the name of another controller is resolved to {', '.join(sorted(found))}, which is this machine"
+    if host not in {"localhost", *addresses} and any(
+        ip_address(each.partition("%")[0]).is_loopback for each in addresses
+    ):
+        text = f"the name of another controller is resolved to {', '.join(sorted(addresses))}, which is this machine"
         findings.append(Finding(WARNING, host, text, "remove the line from /etc/hosts"))
     return False
 
@@ -316,12 +318,12 @@ def certificates(config: NodeConfig, now_s: int) -> Iterator[Finding]:
 
     for endpoint in secured:
         try:
-            found = Contexts(ListenerValues(config, endpoint.name), time.monotonic, lambda *_: None).certificate()
+            certificate = Contexts(ListenerValues(config, endpoint.name), time.monotonic, lambda *_: None).certificate()
         except (ConfigError, ValueError, OSError) as error:
             yield Obstacle(ERROR, endpoint.name, str(error), "correct the ssl.… keys and files of the listener")
             continue
-        if found is not None:
-            yield until(endpoint.name, *found, now_s)
+        if certificate is not None:
+            yield until(endpoint.name, *certificate, now_s)
 
 
 def edges(config: NodeConfig, now_s: int) -> Iterator[Finding]:
@@ -334,12 +336,12 @@ def edges(config: NodeConfig, now_s: int) -> Iterator[Finding]:
 
         try:
             security = EdgeSecurity(config, edge, now=time.monotonic, note=lambda *_: None)
-            context, found = security.context(), security.certificate()
+            context, certificate = security.context(), security.certificate()
         except (ValueError, OSError) as error:
             yield Finding(ERROR, edge.listener, str(error), f"correct {edge.certificate}, {edge.key}, or the files")
             continue
-        if found is not None:
-            yield until(edge.listener, *found, now_s)
+        if certificate is not None:
+            yield until(edge.listener, *certificate, now_s)
         address = parse_address(where)
         host = "" if address is None else address[0]
         # A port on all addresses is called by names that are not known here.

@@ -65,10 +65,10 @@ class Node(NamedTuple):
     @property
     def is_voter_of_log(self) -> bool:
         """Whether the last voter set of the log has this directory; also where no log was examined."""
-        found, mark = self.own.examined, self.own.mark
-        if found is None or mark is None or mark.directory_id is None:
+        log, mark = self.own.examined, self.own.mark
+        if log is None or mark is None or mark.directory_id is None:
             return True
-        voter = None if found.voters is None else found.voters.get(self.config.node_id)
+        voter = None if log.voters is None else log.voters.get(self.config.node_id)
         return voter is not None and voter.key.matches(ReplicaKey(self.config.node_id, mark.directory_id))
 
     @property
@@ -109,9 +109,9 @@ def _way_out(node: Node) -> list[str]:
         return _restore_mark(node)
     if own.is_running:
         return [] if view is not None else _await_leader(node)
-    found = own.examined
-    if found is None or found.fault is not None:
-        return _mend(node, found)
+    log = own.examined
+    if log is None or log.fault is not None:
+        return _mend(node, log)
     if own.image is not None and own.image.problems:
         return _without_record(node, own.image.problems[0])
     if own.is_replaced:
@@ -127,8 +127,8 @@ def _way_out(node: Node) -> list[str]:
 
 def _knows_more(node: Node) -> bool:
     """Whether this disk has committed records that the quorum does not have."""
-    found, view = node.own.examined, node.around.view
-    return found is not None and view is not None and view.high_watermark < found.committed
+    log, view = node.own.examined, node.around.view
+    return log is not None and view is not None and view.high_watermark < log.committed
 
 
 def _await_leader(node: Node) -> list[str]:
@@ -227,8 +227,8 @@ def _replace(node: Node) -> str:
 def _restore_mark(node: Node) -> list[str]:
     """The lines of `meta.properties`, from the log's voter set and the other controllers."""
     file = quote(f"{node.directory}/{META_PROPERTIES}")
-    found, node_id = node.own.examined, node.config.node_id
-    voter = None if found is None or found.voters is None else found.voters.get(node_id)
+    log, node_id = node.own.examined, node.config.node_id
+    voter = None if log is None or log.voters is None else log.voters.get(node_id)
     known = [*node.own.cluster_ids, *node.around.cluster_ids]
     directory_id = "" if voter is None or is_reserved(voter.key.directory_id) else uuid_text(voter.key.directory_id)
     named = [f"directory.id={directory_id}"] if directory_id else []
@@ -254,13 +254,13 @@ def _word(line: str) -> str:
     return f'"{line}"' if "$(" in line else quote(line)
 
 
-def _mend(node: Node, found: Examined | None) -> list[str]:
+def _mend(node: Node, log: Examined | None) -> list[str]:
     """A damaged file: set aside if the others of this directory are enough, else the directory is fetched anew."""
-    file = "" if found is None or found.fault is None else found.fault.file
+    file = "" if log is None or log.fault is None else log.fault.file
     aside = f"{quote(f'{node.directory}.{os.path.basename(file)}')}.{DAMAGED}"  # noqa: PTH119 - pathlib costs 10 ms
     if os.path.basename(file) in {QUORUM_STATE, KEPT_QUORUM_STATE}:  # noqa: PTH119
         return [*_set_aside_vote(node, os.path.dirname(file)), *_await_leader(node)]  # noqa: PTH120
-    if found is not None and file.endswith(".checkpoint") and _is_spare(node, found):
+    if log is not None and file.endswith(".checkpoint") and _is_spare(node, log):
         return [
             "# the log, or another checkpoint, has what is in it:",
             f"mv {quote(file)} {aside}",
@@ -269,9 +269,9 @@ def _mend(node: Node, found: Examined | None) -> list[str]:
     if node.around.view is not None:
         return _rejoin(node, _empty(node))
     lines = _rejoin(node, [])
-    if found is None:
+    if log is None:
         return lines
-    kept = f"what is below offset {found.end_offset}, and loses {max(found.seen_offset - found.end_offset, 0)} records"
+    kept = f"what is below offset {log.end_offset}, and loses {max(log.seen_offset - log.end_offset, 0)} records"
     return [
         *lines,
         f"# if this directory is the best that is left: a truncation keeps {kept} for good",

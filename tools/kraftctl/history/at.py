@@ -60,22 +60,22 @@ def _show(options: argparse.Namespace) -> int:
     with Progress("reading", size_of(place)) as note:
         reading = Reading(parse_point(options.point, int(time.time() * 1000)), note=note)
         image = read(place, reading, "kraftctl-at")
-    found = find_nodes({"image": tree_of(image)}, options.path)
-    if not found:
+    nodes = find_nodes({"image": tree_of(image)}, options.path)
+    if not nodes:
         raise NoPoint(f"{options.path}: no such path at offset {image.last_offset + 1}")
     if options.json:
         print(json.dumps({
             "end_offset": image.last_offset + 1, "epoch": image.last_epoch, "time_ms": image.last_time_ms,
-            "found": {path: _plain(node) for path, node in found.items()}, "problems": image.problems,
+            "found": {path: _plain(node) for path, node in nodes.items()}, "problems": image.problems,
         }))  # fmt: skip
         return 0
     for problem in image.problems:
         print(f"warning: {plain_text(problem)}", file=sys.stderr)
     print(f"offset {image.last_offset + 1}, epoch {image.last_epoch}, {time_text(image.last_time_ms)}", file=sys.stderr)
-    if len(found) == 1 and not is_directory(next(iter(found.values()))):
-        say(*_lines(next(iter(found.values())), ""))
+    if len(nodes) == 1 and not is_directory(next(iter(nodes.values()))):
+        say(*_lines(next(iter(nodes.values())), ""))
     else:
-        say(*_lines(found, ""))
+        say(*_lines(nodes, ""))
     return 0
 
 
@@ -107,15 +107,15 @@ def find_nodes(tree: dict[str, Any], path: str) -> dict[str, Any]:
     names = [name for name in path.split("/") if name not in ("", ".")]
     if names[:1] != ["image"]:
         names.insert(0, "image")
-    found: dict[str, Any] = {"": tree}
+    nodes: dict[str, Any] = {"": tree}
     for name in names:
-        found = {
+        nodes = {
             f"{above}/{each}": node[each]
-            for above, node in found.items()
+            for above, node in nodes.items()
             if isinstance(node, dict)
             for each in ([name] if name in node else [one for one in node if fnmatchcase(one, name)])
         }
-    return found
+    return nodes
 
 
 def is_directory(node: Any) -> bool:

@@ -163,13 +163,13 @@ def read_requests(paths: Iterable[str], wanted: Iterable[tuple[int, int]]) -> Re
     """The requests that wrote the wanted records, from all files. Raises OSError."""
     import zlib
 
-    found = Requests(wanted)
+    requests = Requests(wanted)
     for path in paths:
         try:
-            found.read(path)
+            requests.read(path)
         except (EOFError, zlib.error) as error:
             raise OSError(f"{path}: {error}") from None
-    return found
+    return requests
 
 
 def line_of(asked: Asked) -> str:

@@ -92,7 +92,7 @@ def _operand(text: str, default: Place | None, security: ClientSecurity | None, 
             raise NoPoint(f"{text}: {source} is no directory, no file and no HOST:PORT,…")
         return place, parse_point(point, now_ms)
     try:
-        found = parse_point(text, now_ms)
+        bare_point = parse_point(text, now_ms)
     except NoPoint:
         place = _addresses(text, security)
         if place is None:
@@ -102,7 +102,7 @@ def _operand(text: str, default: Place | None, security: ClientSecurity | None, 
         raise NoPoint(
             f"{text} is a point, but no source is named: give --directory, --file, --bootstrap-controller or -c"
         )
-    return default, found
+    return default, bare_point
 
 
 def _place(text: str, security: ClientSecurity | None) -> Place | None:
@@ -115,10 +115,10 @@ def _place(text: str, security: ClientSecurity | None) -> Place | None:
 def _addresses(text: str, security: ClientSecurity | None) -> Place | None:
     from controller.config.values.listeners import host_and_port
 
-    found = [host_and_port(part.strip()) for part in text.split(",")]
-    if not all(found):
+    addresses = [host_and_port(part.strip()) for part in text.split(",")]
+    if not all(addresses):
         return None
-    return Place(addresses=tuple(each for each in found if each is not None), security=security)
+    return Place(addresses=tuple(each for each in addresses if each is not None), security=security)
 
 
 def _read(place: Place, point: Point) -> NotingImage:

@@ -77,8 +77,8 @@ def _show(options: argparse.Namespace) -> int:
     known = "" if asked is None else f", of which {sum(1 for each in image.changes if asked.of(each))} have a request"
     print(f"from offset {begin} to {end}: {len(image.changes)} changes{known}", file=sys.stderr)
     for each in image.changes:
-        found = None if asked is None else asked.of(each)
-        say(committed_line(each) if found is None else f"{committed_line(each)}  {line_of(found)}")
+        request = None if asked is None else asked.of(each)
+        say(committed_line(each) if request is None else f"{committed_line(each)}  {line_of(request)}")
     return 0
 
 

@@ -90,9 +90,9 @@ def _watch(options: argparse.Namespace) -> int:
 def _request_of(change: Committed, following: Following) -> Asked | None:
     """The request that made a change. Its line may be written some milliseconds after its commit."""
     for _ in range(LINE_POLLS_MAX):
-        found = following.of(change)
-        if found is not None or time.time() * 1000 > change.time_ms + LINE_MS_MAX:
-            return found
+        request = following.of(change)
+        if request is not None or time.time() * 1000 > change.time_ms + LINE_MS_MAX:
+            return request
         time.sleep(POLL_S)
     return following.of(change)
 

@@ -83,8 +83,8 @@ def _changes(client: Client, begin: int | None, wanted: Callable[[Change], bool]
                 image.last_offset = update.next_offset - 1
                 if former is not None:
                     at = (image.last_offset, -1, -1, "")
-                    found = compare(former.value_tables(), image.value_tables(), wanted)
-                    yield from (Committed(*at, each) for each in found)
+                    changes = compare(former.value_tables(), image.value_tables(), wanted)
+                    yield from (Committed(*at, each) for each in changes)
                 elif begin is None:
                     _say_begin(where, update.next_offset)
                 elif update.next_offset > begin:

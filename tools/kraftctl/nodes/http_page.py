@@ -38,12 +38,12 @@ class Caller(NamedTuple):
 
     def or_of(self, config: NodeConfig) -> Caller:
         """The same, with what is not given from the configuration of the node."""
-        found = self
-        if found.ca is None:
-            found = found._replace(ca=config.text(HTTP.certificate), is_own=True)
-        if found.certificate is None and config.text(HTTP.client_ca) is not None:
-            found = found._replace(certificate=config.text(HTTP.certificate), key=config.text(HTTP.key))
-        return found if found.token is not None else found._replace(token=config.text(HTTP.token))
+        caller = self
+        if caller.ca is None:
+            caller = caller._replace(ca=config.text(HTTP.certificate), is_own=True)
+        if caller.certificate is None and config.text(HTTP.client_ca) is not None:
+            caller = caller._replace(certificate=config.text(HTTP.certificate), key=config.text(HTTP.key))
+        return caller if caller.token is not None else caller._replace(token=config.text(HTTP.token))
 
     def connect(self, host: str, port: int, seconds: float) -> HTTPConnection:
         """A connection, which is open if it has TLS: the certificate of the port is verified.
@@ -105,8 +105,8 @@ def _first_certificate(path: str) -> bytes:
     import ssl
 
     begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
-    _, found, rest = Path(path).read_text(errors="replace").partition(begin)
-    return ssl.PEM_cert_to_DER_cert(found + rest.partition(end)[0] + end)
+    _, marker, rest = Path(path).read_text(errors="replace").partition(begin)
+    return ssl.PEM_cert_to_DER_cert(marker + rest.partition(end)[0] + end)
 
 
 def add_caller_options(parser: argparse.ArgumentParser, port: str) -> None:
@@ -200,11 +200,11 @@ class HttpPage:
 
     def view(self) -> NodeView:
         """The node's own view. Raises OSError, ConfigError, and LookupError for an answer that is none of `/quorum`."""
-        status, found = self.get("/quorum")
+        status, text = self.get("/quorum")
         if status != OK:
-            raise OSError(f"{self._host}:{self._port} answers /quorum with {status}: {found.strip()}")
+            raise OSError(f"{self._host}:{self._port} answers /quorum with {status}: {text.strip()}")
         try:
-            return _parse_view(json.loads(found))
+            return _parse_view(json.loads(text))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise LookupError(f"/quorum of {self._host}:{self._port}: {error!r}") from None
 
@@ -234,8 +234,8 @@ def _parse_view(answer: dict[str, Any]) -> NodeView:
     )
 
 
-def _counts(found: dict[str, Any] | None) -> Counts | None:
-    if found is None:
+def _counts(counts: dict[str, Any] | None) -> Counts | None:
+    if counts is None:
         return None
-    numbers = (found[name] for name in Counts._fields[1:])
-    return Counts(tuple(map(int, found["fenced_brokers"])), *map(int, numbers))
+    numbers = (counts[name] for name in Counts._fields[1:])
+    return Counts(tuple(map(int, counts["fenced_brokers"])), *map(int, numbers))

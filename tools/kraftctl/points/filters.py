@@ -81,5 +81,5 @@ def of_partitions(change: Change, partitions: set[str]) -> bool:
 
 
 def _is_named(change: Change, kind: str, names: set[str]) -> bool:
-    found, _, name = change.name.partition(":")
-    return found == kind and name in names
+    resource_type, _, name = change.name.partition(":")
+    return resource_type == kind and name in names

@@ -162,11 +162,11 @@ class NotingImage(Image):
 
         try:
             header = read_header(batch.data, 0)
-            found = [] if header is None else control_records_of(batch.data, header)
+            records = [] if header is None else control_records_of(batch.data, header)
         except CorruptBatch as error:
             self.problem(batch.base_offset, f"unable to read a control batch: {error.reason}")
             return
-        for offset, kind, value in found:
+        for offset, kind, value in records:
             self._at = (offset, batch.max_timestamp, batch.leader_epoch, type(value).__name__)
             if kind == KRAFT_VOTERS:
                 self._set_voters(value)

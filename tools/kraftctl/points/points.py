@@ -170,9 +170,9 @@ class PastDirectory(LiveDirectory):
         behind = [each for each in checkpoints if each[0] >= begin]
         if not known:
             return behind
-        found = [each for each in behind if each[0] <= min(known)]
-        if found or (segments and begin == 0):
-            return found
+        candidates = [each for each in behind if each[0] <= min(known)]
+        if candidates or (segments and begin == 0):
+            return candidates
         if since == START and behind:
             return behind[:1]
         least = behind[0][0] if behind else begin

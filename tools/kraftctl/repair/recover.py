@@ -104,15 +104,15 @@ def _examine(directories: list[str]) -> list[Examined]:
     """All directories, none of which may be in use."""
     from tools.offline.examined import examine, partition_of
 
-    found = []
+    logs = []
     with ExitStack() as locks:
         for directory in directories:
             locks.enter_context(hold_unused(partition_of(directory)[0]))
         with Progress("reading", len(directories)) as note:
             for number, directory in enumerate(directories, 1):
-                found.append(examine(directory))
+                logs.append(examine(directory))
                 note(number)
-    return found
+    return logs
 
 
 def _measure(options: argparse.Namespace) -> int:
@@ -183,13 +183,13 @@ def _plan(options: argparse.Namespace) -> int:
     advertised = None if config is None else config.advertised_listeners[0]
     keeps_static = options.keep_static or config is None
     measured = _examine(options.directories)
-    found = make_plan(
+    plan = make_plan(
         measured, digests(best_of(measured).log_directory), address=address, voters_count=options.static_voters,
         static_voters=None if config is None else config.voters,
         advertised=None if advertised is None or not advertised.host else (advertised.host, advertised.port),
         listener="" if keeps_static or config is None else config.controller_listener_names[0].upper(),
     )  # fmt: skip
-    text = plan_text(found, int(time.time() * 1000))
+    text = plan_text(plan, int(time.time() * 1000))
     if not options.dry_run:
         if os.path.lexists(options.output):
             raise CopyExists(f"{options.output} is there already; name another file")
@@ -199,7 +199,7 @@ def _plan(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**json.loads(text), "dry_run": options.dry_run}))
     else:
-        say(*plan_lines(found))
+        say(*plan_lines(plan))
         print("dry run: no plan was written" if options.dry_run else f"plan: {options.output}")
         print(f"next: kraftctl recover apply {options.output} --dry-run, and then without --dry-run")
     return 0

@@ -63,9 +63,9 @@ def container_properties(environment: Mapping[str, str], mounted: Mapping[str, s
         del keys["advertised.listeners"]  # an empty variable counts as not set
     if keys.get("process.roles") == "controller" and "advertised.listeners" in keys:
         raise ConfigError("KAFKA_ADVERTISED_LISTENERS is not supported on a KRaft controller.")
-    found = {**(mounted or {}), **keys} or dict(DEFAULT_PROPERTIES)
-    if not {"log.dirs", "log.dir", "metadata.log.dir"} & found.keys():
-        found["log.dirs"] = DATA_DIRECTORY
+    properties = {**(mounted or {}), **keys} or dict(DEFAULT_PROPERTIES)
+    if not {"log.dirs", "log.dir", "metadata.log.dir"} & properties.keys():
+        properties["log.dirs"] = DATA_DIRECTORY
     if environment.get(ROOT_LEVEL):
-        found.setdefault("kraft.log.level", environment[ROOT_LEVEL].upper())
-    return found
+        properties.setdefault("kraft.log.level", environment[ROOT_LEVEL].upper())
+    return properties

@@ -187,6 +187,6 @@ def check_free(ports: dict[str, int]) -> None:
 
 def _new_cluster_id() -> str:
     while True:
-        found = uuid_text(os.urandom(16))
-        if not found.startswith("-"):
-            return found
+        cluster_id = uuid_text(os.urandom(16))
+        if not cluster_id.startswith("-"):
+            return cluster_id

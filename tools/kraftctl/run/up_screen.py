@@ -70,7 +70,7 @@ def states(ports: dict[int, int], views: Views, pids: Pids) -> list[dict[str, An
     """Each node, as JSON. lag: records; None where unknown."""
     leader = leader_of(views)
     end = views[leader].end_offset if leader is not None else None
-    found = []
+    nodes = []
     for node, port in ports.items():
         pid, view = pids.get(node), views.get(node)
         state = {"id": node, "address": f"{HOST}:{port}", "process": pid, "role": "down" if pid is None else "starting"}
@@ -78,8 +78,8 @@ def states(ports: dict[int, int], views: Views, pids: Pids) -> list[dict[str, An
         if pid is not None and view is not None:
             lag = None if end is None else max(0, end - view.end_offset)
             state |= {"role": view.role, "epoch": view.epoch, "end_offset": view.end_offset, "lag": lag}
-        found.append(state)
-    return found
+        nodes.append(state)
+    return nodes
 
 
 def rows(ports: dict[int, int], views: Views, pids: Pids) -> dict[int, tuple[str, ...]]:

@@ -32,24 +32,24 @@ def _node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, P
     port, root = free_port(), tmp_path_factory.mktemp("node")
     with running(root, port, **SESSION):
         assert main(["wait", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "20"]) == 0
-        found = Cluster(port)
-        with found.live:
-            found.register()
-            yield found, root
+        cluster = Cluster(port)
+        with cluster.live:
+            cluster.register()
+            yield cluster, root
 
 
 def written(node: tuple[Cluster, Path]) -> list[str]:
     """The types of all records of the log, without NoOpRecords."""
     (log,) = (node[1] / "data" / "__cluster_metadata-0").glob("*.log")
     data = log.read_bytes()
-    found = []
+    names = []
     for batch in batches(data):
         if batch.is_control:
             continue
         for record in records_of(data, batch):
             assert record.value is not None
-            found.append(metadata_class(record.value[1]).__name__)  # frame version, type, version
-    return [name for name in found if name != "NoOpRecord"]
+            names.append(metadata_class(record.value[1]).__name__)  # frame version, type, version
+    return [name for name in names if name != "NoOpRecord"]
 
 
 def bench(node: tuple[Cluster, Path], *options: str) -> int:
@@ -148,11 +148,11 @@ def test_a_topic_that_cannot_be_deleted_is_named(node: tuple[Cluster, Path]) -> 
 def test_requests_stop_above_the_limit(node: tuple[Cluster, Path]) -> None:
     target = Target(("127.0.0.1", node[0].port), None)
 
-    found = validate_topics(target, "v", 2, 60.0, 0.0, lambda: None)
+    load = validate_topics(target, "v", 2, 60.0, 0.0, lambda: None)
 
-    assert found.stopped == "the median of 20 answers was above 0 ms"
-    assert 20 <= len(found.times) <= 22
-    assert found.seconds < 60
+    assert load.stopped == "the median of 20 answers was above 0 ms"
+    assert 20 <= len(load.times) <= 22
+    assert load.seconds < 60
 
 
 def test_a_node_that_does_not_answer_ends_the_requests(node: tuple[Cluster, Path]) -> None:
@@ -230,15 +230,15 @@ def measured(**changes: Any) -> Measured:
     ones = [1.0] * 100
     commits = Commits(10.0, 1000, ones, {2: ones, 3: ones}, [500.0] * 20, (0.1, 0.5))
     load = Load(ones, 1.0, "")
-    found = Measured(
+    measures = Measured(
         View("c", 1, 4, 100, voters, {}, ("h", 1)), {1: ones, 2: ones, 3: ones}, commits, load, load, 4, {}
     )
     commits = commits._replace(**{key: changes.pop(key) for key in list(changes) if key in Commits._fields})
-    return found._replace(commits=commits, **changes)
+    return measures._replace(commits=commits, **changes)
 
 
-def causes(found: Measured) -> dict[str, str]:
-    return {figure.name: figure.cause for figure in figures(found) if figure.cause}
+def causes(measures: Measured) -> dict[str, str]:
+    return {figure.name: figure.cause for figure in figures(measures) if figure.cause}
 
 
 SLOW = [60.0] * 100
@@ -270,11 +270,11 @@ def test_a_quorum_that_commits_nothing_or_late() -> None:
 
 
 def test_a_voter_that_is_silent_or_far_behind() -> None:
-    found = measured()
-    voters = {**found.view.voters, 2: Member(2, "", 90, 30_000, 30_000), 3: Member(3, "", 100, 50_000, 50_000)}
+    measures = measured()
+    voters = {**measures.view.voters, 2: Member(2, "", 90, 30_000, 30_000), 3: Member(3, "", 100, 50_000, 50_000)}
     voters[1] = Member(1, "", 5000, -1, 50_000)
 
-    assert causes(found._replace(view=found.view._replace(voters=voters))) == {
+    assert causes(measures._replace(view=measures.view._replace(voters=voters))) == {
         "lag of node 2": "the node is down, or does not reach the leader: kraftctl doctor on its machine",
         "lag of node 3": "the node is still catching up, or its disk is too slow",
     }
@@ -304,10 +304,10 @@ def test_other_figures_that_are_high() -> None:
     ],
 )
 def test_why_the_commit_of_a_topic_takes_long(changes: dict[str, Any], cause: str) -> None:
-    found = causes(measured(scratch=([100.0] * 100, [30.0] * 100), **changes))
+    by_figure = causes(measured(scratch=([100.0] * 100, [30.0] * 100), **changes))
 
-    assert found["commit of a topic's creation"].startswith(cause)
-    assert "commit of a topic's deletion" not in found
+    assert by_figure["commit of a topic's creation"].startswith(cause)
+    assert "commit of a topic's deletion" not in by_figure
 
 
 def test_the_linger_time_is_expected() -> None:

@@ -51,11 +51,11 @@ def _image(tmp_path: Path) -> NotingImage:
 def test_a_controller_that_is_neither_voter_nor_observer_is_a_ghost(image: NotingImage) -> None:
     voters = view(*(member(number) for number in image.controllers if number != GHOST))
 
-    (found,) = ghosts(image, voters)
+    (ghost,) = ghosts(image, voters)
 
-    assert (found.node_id, found.registered_ms, found.is_widened) == (GHOST, REGISTERED_MS, False)
-    assert found.supported == {"metadata.version": (7, 25)}
-    assert found.blocks["metadata.version"][0] == 26
+    assert (ghost.node_id, ghost.registered_ms, ghost.is_widened) == (GHOST, REGISTERED_MS, False)
+    assert ghost.supported == {"metadata.version": (7, 25)}
+    assert ghost.blocks["metadata.version"][0] == 26
     assert ghosts(image, voters._replace(observers={GHOST: member(GHOST)})) == []
 
 

@@ -33,8 +33,8 @@ def compared(
 ) -> tuple[int, dict[str, dict[str, Any]], dict[str, Any]]:
     """The exit code, the rows by the first two words of the replica, and the whole answer."""
     code = main(["quorum", "hash", "-c", str(quorum.directory / "node-1.properties"), "--json", *options])
-    found = json.loads(capsys.readouterr().out)
-    return code, {" ".join(row["replica"].split()[:2]): row for row in found["replicas"]}, found
+    report = json.loads(capsys.readouterr().out)
+    return code, {" ".join(row["replica"].split()[:2]): row for row in report["replicas"]}, report
 
 
 def write(quorum: Watched, count: int) -> None:
@@ -62,12 +62,12 @@ def test_a_quorum_whose_replicas_are_equal_and_then_one_record_of_one_is_not(
         assert sorted(rows)[1:] == [f"node {node}" for node in followers]
         assert len({row["log"] for row in rows.values()}) == 1
 
-        code, rows, found = compared(quorum, capsys, *directories(quorum))
+        code, rows, report = compared(quorum, capsys, *directories(quorum))
         assert code == 0, rows
         assert len(rows) == 6
         assert len({row["log"] for row in rows.values()}) == 1
         assert len({row["state"] for row in rows.values() if row["state"]}) == 1
-        assert found["end_offset"] > 20
+        assert report["end_offset"] > 20
 
         victim = followers[0]
         quorum.signal(victim, signal.SIGKILL)
@@ -111,9 +111,9 @@ def test_a_snapshot_that_the_leader_writes_meanwhile_is_no_end(monkeypatch: pyte
     monkeypatch.setattr(quorum_hash, "leader_log", leader_log)
     monkeypatch.setattr(quorum_hash, "PAUSE_S", 0)
 
-    found = quorum_hash._read_leader(Source([], None), lambda: next(ends), None)
+    log = quorum_hash._read_leader(Source([], None), lambda: next(ends), None)
 
-    assert (found.end_offset, asked) == (14, [7, 11, 14])
+    assert (log.end_offset, asked) == (14, [7, 11, 14])
     with pytest.raises(OSError, match="node 2 ends first, at offset 3"):
         quorum_hash._read_leader(Source([], None), lambda: {"the leader": 20, "node 2": 3}, None)
 

@@ -33,11 +33,11 @@ NEW = member(3, directory="new")
 
 def seen(voters: str, alive: str = "", observers: tuple[str, ...] = (), *, lags: str = "") -> Seen:
     """A quorum led by 1. voters, alive, lags: ids, such as `123`; observers: of controller 3, `+`: it fetches."""
-    found = tuple(member(3, 50 if "3" in lags else 100, directory=name.strip("+")) for name in observers)
+    observer_members = tuple(member(3, 50 if "3" in lags else 100, directory=name.strip("+")) for name in observers)
     members = [member(int(each), 50 if each in lags else 100) for each in voters]
     keys = {(int(each), f"d{each}") for each in alive}
     keys |= {(3, f"{name[1:]}3") for name in observers if name.startswith("+")}
-    return Seen(view(*members, observers=found), frozenset(keys), 100)
+    return Seen(view(*members, observers=observer_members), frozenset(keys), 100)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_static_voters_are_explained() -> None:
 
 
 def test_the_plan_names_the_directories_and_the_majority_after_each_step() -> None:
-    found = seen("123", "12", ("+new",))
+    quorum = seen("123", "12", ("+new",))
 
-    plan = plan_of(found, 3, next_step(found, 3))
+    plan = plan_of(quorum, 3, next_step(quorum, 3))
 
     assert plan[plan.index("plan:") + 1 :] == [
         "  1. remove voter 3 with directory id d3: 2 of 2 voters alive, 2 needed, 0 more may fail",
@@ -138,12 +138,12 @@ class Cut(Quorum):
     [(None, True), (Error.NONE, True), (Error.REQUEST_TIMED_OUT, True), (Error.CLUSTER_AUTHORIZATION_FAILED, False)],
 )
 def test_a_change_whose_answer_is_lost_counts_as_begun(error: Error | None, is_begun: bool) -> None:
-    found = seen("123", "12")
-    lost = found.view.voters[3]._replace(directory_id="4L6g3nShT-eMCtK--X86sw")
-    found = found._replace(view=found.view._replace(voters={**found.view.voters, 3: lost}))
+    quorum = seen("123", "12")
+    lost = quorum.view.voters[3]._replace(directory_id="4L6g3nShT-eMCtK--X86sw")
+    quorum = quorum._replace(view=quorum.view._replace(voters={**quorum.view.voters, 3: lost}))
     work = Replacing(Cut(error), 3, {}, time.monotonic() + 1, is_quiet=True)
 
     with pytest.raises(OSError, match="no leader" if is_begun else "refused with CLUSTER_AUTHORIZATION_FAILED: no"):
-        work.finish(found)
+        work.finish(quorum)
 
     assert work.is_begun is is_begun

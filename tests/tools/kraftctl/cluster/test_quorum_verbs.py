@@ -22,8 +22,8 @@ def test_both_names_print_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
         said = []
         for verb in (["status"], ["quorum", "status"]):
             assert main([*verb, "--bootstrap-controller", f"127.0.0.1:{port}", "--json"]) == 0
-            found = json.loads(capsys.readouterr().out)
-            said.append((found["leader_id"], sorted(found), [sorted(voter) for voter in found["voters"]]))
+            report = json.loads(capsys.readouterr().out)
+            said.append((report["leader_id"], sorted(report), [sorted(voter) for voter in report["voters"]]))
 
     assert said[0] == said[1]
 

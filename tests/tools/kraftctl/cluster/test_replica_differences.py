@@ -81,9 +81,9 @@ def test_the_first_record_that_differs_is_named_without_its_value() -> None:
 
 
 def image(*records: object) -> NotingImage:
-    found = NotingImage()
-    found.take_batch([(record, number) for number, record in enumerate(records)], len(records) - 1, 1, 0)
-    return found
+    metadata = NotingImage()
+    metadata.take_batch([(record, number) for number, record in enumerate(records)], len(records) - 1, 1, 0)
+    return metadata
 
 
 def test_states_differ_in_an_entry_whose_secret_is_not_shown() -> None:

@@ -51,11 +51,11 @@ def test_the_table_names_leader_epoch_and_high_watermark(
 def test_json_has_every_voter(quorum: tuple[int, Path], capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["status", "-c", str(quorum[1]), "--json"])
 
-    found = json.loads(capsys.readouterr().out)
-    end = found.pop("end_offset")
+    report = json.loads(capsys.readouterr().out)
+    end = report.pop("end_offset")
     assert code == 0
-    assert found.pop("high_watermark") <= end
-    assert found == {
+    assert report.pop("high_watermark") <= end
+    assert report == {
         "cluster_id": CLUSTER_ID,
         "leader_id": 1,
         "epoch": 1,
@@ -93,11 +93,11 @@ def test_without_a_leader_each_node_is_shown_with_its_error(capsys: pytest.Captu
 
     said = capsys.readouterr()
     assert codes == [2, 2, 1]
-    first, header, row, found = said.out.splitlines()
+    first, header, row, report = said.out.splitlines()
     assert first == "no leader; each node's own view:"
     assert header.split() == ["node", "address", "role", "epoch", "leader", "log", "end", "last", "error"]
     assert row.split(maxsplit=6) == ["-", f"127.0.0.1:{port}", "-", "-", "-", "-", "[Errno 111] Connection refused"]
-    assert json.loads(found)["nodes"][0]["error"] == "[Errno 111] Connection refused"
+    assert json.loads(report)["nodes"][0]["error"] == "[Errno 111] Connection refused"
     assert said.err == (
         f"kraftctl wait: timed out after 0 s: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
     )
@@ -134,7 +134,7 @@ def test_a_view_is_read_over_https_with_a_token(tmp_path: Path, capsys: pytest.C
     by_file = ["status", "-c", str(tmp_path / "controller.properties"), "--json"]
     (tmp_path / "wrong").write_text("fedcba9876543210")
     with running(tmp_path, first, **keys):
-        found = []
+        results = []
         for arguments in (
             by_file,
             [*by_file, "--ca", str(TLS / "ca.pem"), "--token", str(token)],
@@ -144,13 +144,13 @@ def test_a_view_is_read_over_https_with_a_token(tmp_path: Path, capsys: pytest.C
         ):
             code = main(arguments)
             node = json.loads(capsys.readouterr().out)["nodes"][0]
-            found.append((code, node["role"] is not None, node["error"]))
+            results.append((code, node["role"] is not None, node["error"]))
 
-    assert [(code, is_read) for code, is_read, _ in found] == [(2, True)] * 2 + [(2, False)] * 3
-    assert all("no leader is known" in error for _, _, error in found[:2])
-    assert "answers /quorum with 401: " in found[2][2]
-    assert "certificate verify failed" in found[3][2]
-    assert "README.md cannot be used" in found[4][2]
+    assert [(code, is_read) for code, is_read, _ in results] == [(2, True)] * 2 + [(2, False)] * 3
+    assert all("no leader is known" in error for _, _, error in results[:2])
+    assert "answers /quorum with 401: " in results[2][2]
+    assert "certificate verify failed" in results[3][2]
+    assert "README.md cannot be used" in results[4][2]
 
 
 def test_field_without_a_leader_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:

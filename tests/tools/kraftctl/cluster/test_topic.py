@@ -110,10 +110,10 @@ def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     settings: dict[str, Any] = {**SESSION}
     with running(tmp_path_factory.mktemp("node"), port, **settings):
         assert main(["wait", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "20"]) == 0
-        found = Cluster(port)
-        with found.live:
-            found.register()
-            yield found
+        cluster = Cluster(port)
+        with cluster.live:
+            cluster.register()
+            yield cluster
 
 
 def alter(cluster: Cluster, topic: str, *options: str) -> int:

@@ -27,13 +27,13 @@ def partition(*replicas: int, isr: tuple[int, ...] | None = None, removing: tupl
 
 
 def image(*partitions: Partition, brokers: tuple[Broker, ...] = ()) -> Image:
-    found = Image()
-    found.topic_ids["t"] = ID
-    found.topics[ID] = Topic("t", ID)
-    found.topics[ID].partitions.update(enumerate(partitions))
+    metadata = Image()
+    metadata.topic_ids["t"] = ID
+    metadata.topics[ID] = Topic("t", ID)
+    metadata.topics[ID].partitions.update(enumerate(partitions))
     for one in brokers or tuple(broker(number) for number in range(1, 5)):
-        found.brokers[one.broker_id] = one
-    return found
+        metadata.brokers[one.broker_id] = one
+    return metadata
 
 
 def test_with_an_assignment_existing_partitions_move_and_others_are_added() -> None:
@@ -47,18 +47,18 @@ def test_with_an_assignment_existing_partitions_move_and_others_are_added() -> N
 def test_with_a_replication_factor_existing_partitions_keep_their_replicas_and_get_more() -> None:
     asked = Alteration("t", replication_factor=3)
 
-    found = plan(image(partition(1), partition(2)), asked)
+    steps = plan(image(partition(1), partition(2)), asked)
 
-    assert found == Plan("t", {}, None, None, (Move(0, (1,), (1, 3, 4)), Move(1, (2,), (2, 1, 3))))
+    assert steps == Plan("t", {}, None, None, (Move(0, (1,), (1, 3, 4)), Move(1, (2,), (2, 1, 3))))
 
 
 def test_new_partitions_are_created_with_the_old_replication_factor_and_then_reassigned() -> None:
     asked = Alteration("t", 3, 2)
 
-    found = plan(image(partition(1), partition(2)), asked)
+    steps = plan(image(partition(1), partition(2)), asked)
 
-    assert (found.partitions, found.first_replicas) == (3, ((3,),))
-    assert [(move.partition, move.before, len(move.after)) for move in found.moves] == [
+    assert (steps.partitions, steps.first_replicas) == (3, ((3,),))
+    assert [(move.partition, move.before, len(move.after)) for move in steps.moves] == [
         (0, (1,), 2), (1, (2,), 2), (2, (3,), 2),
     ]  # fmt: skip
 
@@ -66,15 +66,15 @@ def test_new_partitions_are_created_with_the_old_replication_factor_and_then_rea
 def test_a_lower_replication_factor_keeps_the_in_sync_replicas() -> None:
     asked = Alteration("t", replication_factor=1)
 
-    found = plan(image(partition(1, 2, 3, isr=(3,)), partition(1, 2, 3)), asked)
+    steps = plan(image(partition(1, 2, 3, isr=(3,)), partition(1, 2, 3)), asked)
 
-    assert found.moves == (Move(0, (1, 2, 3), (3,)), Move(1, (1, 2, 3), (1,)))
+    assert steps.moves == (Move(0, (1, 2, 3), (3,)), Move(1, (1, 2, 3), (1,)))
 
 
 def test_an_added_partition_is_created_with_as_many_replicas_as_the_others() -> None:
-    found = plan(image(partition(1, 2, 3)), Alteration("t", assignment={1: (4,)}))
+    steps = plan(image(partition(1, 2, 3)), Alteration("t", assignment={1: (4,)}))
 
-    assert found == Plan("t", {}, 2, ((4, 1, 2),), (Move(1, (4, 1, 2), (4,)),))
+    assert steps == Plan("t", {}, 2, ((4, 1, 2),), (Move(1, (4, 1, 2), (4,)),))
 
 
 def test_with_only_a_number_of_partitions_the_controller_places_the_new_ones() -> None:
@@ -98,9 +98,9 @@ def test_an_alteration_to_the_current_state_is_empty() -> None:
 def test_replicas_are_spread_over_racks() -> None:
     racks = (broker(1, "a"), broker(2, "a"), broker(3, "b"), broker(4, "b"))
 
-    found = plan(image(partition(1), partition(3), brokers=racks), Alteration("t", replication_factor=2))
+    steps = plan(image(partition(1), partition(3), brokers=racks), Alteration("t", replication_factor=2))
 
-    assert [move.after for move in found.moves] == [(1, 4), (3, 2)]
+    assert [move.after for move in steps.moves] == [(1, 4), (3, 2)]
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,11 @@ def doctor(capsys: pytest.CaptureFixture[str], path: Path, *options: str) -> tup
     return code, [each for each in findings if each["level"] != OK]
 
 
-def only(found: tuple[int, list[dict[str, Any]]], code: int) -> tuple[str, str]:
+def only(outcome: tuple[int, list[dict[str, Any]]], code: int) -> tuple[str, str]:
     """Text and remedy of the only finding."""
-    assert found[0] == code
-    assert len(found[1]) == 1, found[1]
-    return found[1][0]["text"], found[1][0]["remedy"]
+    assert outcome[0] == code
+    assert len(outcome[1]) == 1, outcome[1]
+    return outcome[1][0]["text"], outcome[1][0]["remedy"]
 
 
 def of_stock(tmp_path: Path, **changes: str | None) -> tuple[Path, Path]:
@@ -63,9 +63,9 @@ def test_a_node_that_is_not_formatted_is_told_the_command(tmp_path: Path, capsys
     (tmp_path / "data").mkdir()
     refused = run_to_end(path)
     assert refused.returncode == 1
-    found = doctor(capsys, path, "--offline")
+    outcome = doctor(capsys, path, "--offline")
 
-    text, remedy = only(found, 2)
+    text, remedy = only(outcome, 2)
     assert text == "it is not formatted"
     assert remedy == f"kafka-storage format --cluster-id=CLUSTER_ID -c {path}"
     format_directory(path)
@@ -130,10 +130,10 @@ def test_static_settings_on_a_dynamic_quorum_and_the_reverse(
         tmp_path, free_port(), log_dirs=str(static), controller_quorum_voters=None,
         controller_quorum_bootstrap_servers="127.0.0.1:25091",
     )  # fmt: skip
-    code, found = doctor(capsys, path, "--offline")
+    code, findings = doctor(capsys, path, "--offline")
     assert code == 2
     assert "controller.quorum.voters is not set, and the log has kraft.version=0: the voters are there" in [
-        each["text"] for each in found
+        each["text"] for each in findings
     ]
 
 
@@ -171,11 +171,12 @@ def test_two_directories_of_different_clusters(tmp_path: Path, capsys: pytest.Ca
     mark.write_text(mark.read_text().replace(CLUSTER_ID, "another"))
     path.write_text(path.read_text().replace(f"log.dirs={tmp_path}/data", f"log.dirs={tmp_path}/data,{tmp_path}/other"))
 
-    code, found = doctor(capsys, path, "--offline")
+    code, findings = doctor(capsys, path, "--offline")
 
     assert code == 2
     assert (
-        f"the directories are of different clusters: cluster.id={CLUSTER_ID} in {tmp_path}/data, " in found[1]["text"]
+        f"the directories are of different clusters: cluster.id={CLUSTER_ID} in {tmp_path}/data, "
+        in findings[1]["text"]
     )
 
 
@@ -187,8 +188,8 @@ def test_a_running_node_is_well_and_its_lock_is_only_looked_at(
         path = tmp_path / "controller.properties"
         assert wait(["-c", str(path)]) == 0
         assert lock_holder(f"{tmp_path}/data/.lock") == process.pid
-        code, found = doctor(capsys, path)
-        assert (code, found) == (0, [])
+        code, findings = doctor(capsys, path)
+        assert (code, findings) == (0, [])
 
         # The same port for a node that does not run.
         other = tmp_path / "other"
@@ -215,9 +216,9 @@ def test_a_name_that_is_not_resolved_and_a_quorum_of_another_cluster(
         format_directory(path)
         mark = other / "data/meta.properties"
         mark.write_text(mark.read_text().replace(CLUSTER_ID, "another-cluster-of-kfk"))
-        code, found = doctor(capsys, path)
+        code, findings = doctor(capsys, path)
 
-    texts = [each["text"] for each in found]
+    texts = [each["text"] for each in findings]
     assert code == 2
     assert any(text.startswith("the name is not resolved: ") for text in texts)
     assert f"its cluster.id is {CLUSTER_ID}, and another-cluster-of-kfk in {other}/data/meta.properties" in texts
@@ -242,8 +243,8 @@ def test_a_controller_that_knows_no_leader_says_whether_it_has_the_cluster_id(
         mark.write_text(mark.read_text().replace(CLUSTER_ID, cluster_id))
         run(["-c", str(path), "--json", "--timeout", "1"])
 
-    found = json.loads(capsys.readouterr().out)["findings"]
-    (said,) = [each for each in found if each["where"] == f"127.0.0.1:{port}"]
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    (said,) = [each for each in findings if each["where"] == f"127.0.0.1:{port}"]
     assert (said["level"], said["text"][: len(part)]) == (level, part)
 
 
@@ -269,12 +270,12 @@ def test_a_node_without_meta_properties_finds_the_controllers_that_are_in_its_lo
 def test_a_controller_that_cannot_name_its_cluster_yet_is_not_well() -> None:
     own: Any = SimpleNamespace(mark=None)
 
-    (found,) = peer_findings([Peer(("c2", 9093))], cast("Any", None), own)
+    (finding,) = peer_findings([Peer(("c2", 9093))], cast("Any", None), own)
 
-    assert (found.level, found.text) == (
+    assert (finding.level, finding.text) == (
         WARNING, "it answers, and cannot name its cluster.id: it knows no leader, or has no metadata yet"
     )  # fmt: skip
-    assert found.remedy.startswith("compare cluster.id in its meta.properties")
+    assert finding.remedy.startswith("compare cluster.id in its meta.properties")
 
 
 @pytest.mark.parametrize(("accepts", "level", "text"), [
@@ -287,9 +288,9 @@ def test_a_controller_without_metadata_is_asked_whether_it_accepts_our_cluster_i
     own: Any = SimpleNamespace(mark=SimpleNamespace(cluster_id="mine"))
     config: Any = SimpleNamespace(metadata_log_dir="/data")
 
-    (found,) = peer_findings([Peer(("c2", 9093), is_of_ours=accepts)], config, own)
+    (finding,) = peer_findings([Peer(("c2", 9093), is_of_ours=accepts)], config, own)
 
-    assert (found.level, found.text) == (level, text)
+    assert (finding.level, finding.text) == (level, text)
 
 
 def test_a_ghost_a_missing_voter_and_a_clock_are_found_in_what_the_leader_says(tmp_path: Path) -> None:
@@ -297,9 +298,9 @@ def test_a_ghost_a_missing_voter_and_a_clock_are_found_in_what_the_leader_says(t
     members = {node: Member(node, "", 10, 1_000_000, 1_000_000) for node in (1, 2)}
     view = View(CLUSTER_ID, 2, 5, 10, members, {}, ("a", 1), taken_ms=1_005_000)
 
-    found = list(live_voters(view, {1, 2, 7}, config, Own([], None, None, False)))
+    findings = list(live_voters(view, {1, 2, 7}, config, Own([], None, None, False)))
 
-    assert [(each.level, each.where) for each in found] == [
+    assert [(each.level, each.where) for each in findings] == [
         (OK, "quorum"),
         (ERROR, "controller.quorum.voters"),
         (WARNING, "controller 7"),
@@ -335,10 +336,10 @@ def test_a_list_that_was_changed_without_a_restart_is_found_on_a_running_quorum(
     with running(tmp_path, port):
         assert wait(["-c", str(tmp_path / "controller.properties")]) == 0
         path = write_properties(tmp_path, port, controller_quorum_voters=f"1@localhost:{port}")
-        _, found = doctor(capsys, path)
+        _, findings = doctor(capsys, path)
 
     text = f"it has node 1 at localhost:{port}, and the list of the leader, node 1, at 127.0.0.1:{port}"
-    assert text in [each["text"] for each in found]
+    assert text in [each["text"] for each in findings]
 
 
 def test_no_list_counts_where_the_voters_are_in_the_log(tmp_path: Path) -> None:
@@ -371,10 +372,10 @@ def test_the_certificates_of_the_own_ports_are_examined(
     }  # fmt: skip
     config = read_config(write_properties(tmp_path, free_port(), **keys))
 
-    found = list(edges(config, 1_800_000_000))
+    findings = list(edges(config, 1_800_000_000))
 
-    assert len(found) == len(expected)
-    for finding, text in zip(found, expected, strict=True):
+    assert len(findings) == len(expected)
+    for finding, text in zip(findings, expected, strict=True):
         assert finding.level == OK if text == OK else text in finding.text
 
 

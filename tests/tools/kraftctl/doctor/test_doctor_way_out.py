@@ -36,7 +36,7 @@ def with_leader(*voters: int, high_watermark: int = 5000) -> Around:
 
 
 def block(
-    tmp_path: Path, name: str, change: Callable[[Path], object], around: Around, *found: Finding, number: str = "1"
+    tmp_path: Path, name: str, change: Callable[[Path], object], around: Around, *findings: Finding, number: str = "1"
 ) -> list[str]:
     """What doctor says of a broken copy of a stock directory, the paths as DIR and FILE."""
     directory = stock_directory(tmp_path, name)
@@ -49,7 +49,7 @@ def block(
     )  # fmt: skip
     config: Any = read_config(str(path))
     own = examine_directories(config, str(path), 0, lambda _: None)
-    lines = way_out(Node(config, str(path), own, around), obstacles([*own.findings, *found]))
+    lines = way_out(Node(config, str(path), own, around), obstacles([*own.findings, *findings]))
     return [line.replace(str(directory), "DIR").replace(str(path), "FILE") for line in lines]
 
 
@@ -71,13 +71,13 @@ def garble_both(directory: Path) -> None:
 
 def commands(lines: list[str]) -> list[str]:
     """Those above the first comment that begins with a condition."""
-    found = []
+    command_lines = []
     for line in lines:
         if line.startswith(("# if ", "# only if ")):
             break
         if not line.startswith("#"):
-            found.append(line)
-    return found
+            command_lines.append(line)
+    return command_lines
 
 
 STATIC, DYNAMIC = "4.3-static/node-1", "4.3-dynamic/node-1"
@@ -250,9 +250,9 @@ def test_each_fault_is_found_once(
     )
     config: Any = read_config(str(path))
 
-    found = examine_directories(config, str(path), time.time_ns() // 1_000_000, lambda _: None).findings
+    findings = examine_directories(config, str(path), time.time_ns() // 1_000_000, lambda _: None).findings
 
-    faults = [each for each in found if each.level != OK]
+    faults = [each for each in findings if each.level != OK]
     assert [each.level for each in faults] == [level for level, _ in expected]
     assert all(text in fault.text for fault, (_, text) in zip(faults, expected, strict=True)), faults
 

@@ -66,14 +66,14 @@ def test_the_state_is_that_of_all_records_below_the_offset(
     below.write_bytes(data[:position])
     image = load_image(str(below))
 
-    found = said["found"]["/image"]
+    tree = said["found"]["/image"]
     assert said["end_offset"] == image.last_offset + 1
-    assert {name: each["id"] for name, each in found["topics"]["byName"].items()} == {
+    assert {name: each["id"] for name, each in tree["topics"]["byName"].items()} == {
         name: uuid_text(topic_id) for name, topic_id in image.topic_ids.items()
     }
     assert {
         f"{name}-{number}": partition["isr"]
-        for name, topic in found["topics"]["byName"].items()
+        for name, topic in tree["topics"]["byName"].items()
         for number, partition in topic.items()
         if number != "id"
     } == {
@@ -81,7 +81,7 @@ def test_the_state_is_that_of_all_records_below_the_offset(
         for topic in image.topics.values()
         for number, partition in topic.partitions.items()
     }
-    brokers = found.get("cluster", {}).get("brokers", {})
+    brokers = tree.get("cluster", {}).get("brokers", {})
     assert {int(number): each["fenced"] for number, each in brokers.items()} == {
         number: broker.fenced for number, broker in image.brokers.items()
     }

@@ -43,30 +43,30 @@ def at(epoch: int, offset: int) -> Committed:
     return Committed(offset, 0, epoch, "RemoveTopicRecord", Change("topic", "orders", "", {}, None))
 
 
-def principals(found: Requests, *places: tuple[int, int]) -> list[str | None]:
-    asked = [found.of(at(*place)) for place in places]
+def principals(requests: Requests, *places: tuple[int, int]) -> list[str | None]:
+    asked = [requests.of(at(*place)) for place in places]
     return [None if each is None else each.principal for each in asked]
 
 
 def test_a_request_is_found_by_the_epoch_and_all_offsets_of_its_records() -> None:
     places = [(7, 9), (7, 10), (7, 12), (7, 13), (8, 10)]
-    found = Requests(places)
+    requests = Requests(places)
 
-    found.take(line(7, 10, 12, "User:ann"))
-    found.take(line(7, 20, 22, "User:bob"))
-    found.take(line(8, 10, 10, "User:eve"))
+    requests.take(line(7, 10, 12, "User:ann"))
+    requests.take(line(7, 20, 22, "User:bob"))
+    requests.take(line(8, 10, 10, "User:eve"))
 
-    assert principals(found, *places) == [None, "User:ann", "User:ann", None, "User:eve"]
-    assert found.problems() == []
+    assert principals(requests, *places) == [None, "User:ann", "User:ann", None, "User:eve"]
+    assert requests.problems() == []
 
 
 def test_lines_of_requests_that_wrote_nothing_are_no_problem() -> None:
-    found = Requests([(7, 1)])
+    requests = Requests([(7, 1)])
     said = {"api": "DeleteTopics", "outcome": "refused", "resources": []}
 
-    found.take(json.dumps(said).encode())
+    requests.take(json.dumps(said).encode())
 
-    assert (found.problems(), principals(found, (7, 1))) == ([], [None])
+    assert (requests.problems(), principals(requests, (7, 1))) == ([], [None])
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_lines_of_requests_that_wrote_nothing_are_no_problem() -> None:
     ids=lambda value: value[:12].decode("latin-1"),
 )  # fmt: skip
 def test_a_line_that_is_none_of_an_audit_log_is_counted(damaged: bytes) -> None:
-    found = Requests([(7, 1)])
+    requests = Requests([(7, 1)])
 
-    found.take(damaged)
+    requests.take(damaged)
 
-    assert (found.unreadable, principals(found, (7, 1))) == (1, [None])
+    assert (requests.unreadable, principals(requests, (7, 1))) == (1, [None])
 
 
 @given(st.binary(max_size=200))
@@ -96,9 +96,9 @@ def test_a_line_without_an_end_does_not_fill_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "audit.log"
     path.write_bytes(b"x" * (3 * LINE_BYTES_MAX) + b"\n" + line(7, 1, 1) + b"\n\n" + b"y" * (2 * LINE_BYTES_MAX))
 
-    found = read_requests([str(path)], [(7, 1)])
+    requests = read_requests([str(path)], [(7, 1)])
 
-    assert (found.unreadable, principals(found, (7, 1))) == (2, ["User:ann"])
+    assert (requests.unreadable, principals(requests, (7, 1))) == (2, ["User:ann"])
 
 
 def test_a_compressed_file_that_is_cut_short_is_an_error_with_its_name(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_of_followed_files_no_more_than_a_number_of_requests_is_kept(tmp_path: P
     path.write_bytes(b"".join(line(7, offset, offset) for offset in range(FOLLOWED_MAX + 1)))
 
     with Following([str(path)], from_begin=True) as following:
-        found = [following.of(at(7, offset)) is not None for offset in (0, 1)]
+        are_kept = [following.of(at(7, offset)) is not None for offset in (0, 1)]
 
-    assert found == [False, True]
+    assert are_kept == [False, True]
 
 
 def test_a_request_on_one_line_moves_no_cursor() -> None:

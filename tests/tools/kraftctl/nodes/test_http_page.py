@@ -100,9 +100,9 @@ def test_the_certificate_that_begins_the_file_is_trusted_under_any_name(token: s
     path.write_text((TLS / "stranger.pem").read_text() + (TLS / "ca.pem").read_text())
 
     with port_of("stranger") as port:
-        found = HttpPage(("127.0.0.1", port.number), Caller(str(path), token=token, is_own=True), 5).get("/readyz")
+        answer = HttpPage(("127.0.0.1", port.number), Caller(str(path), token=token, is_own=True), 5).get("/readyz")
 
-    assert found == (200, "ok")
+    assert answer == (200, "ok")
     assert TOKEN.encode() in port.received
 
 
@@ -150,9 +150,9 @@ def test_a_token_does_not_go_to_a_host_that_only_the_answer_of_a_node_names(
         options = ["status", "--bootstrap-controller", f"127.0.0.1:{node.port}", "--token", token, "--json"]
         code = main(options if ca is None else [*options, "--ca", ca])
 
-    (found,) = json.loads(capsys.readouterr().out)["nodes"]
+    (status,) = json.loads(capsys.readouterr().out)["nodes"]
     assert (code, asked) == (2, [])
-    assert "no token is sent to 192.0.2.1:80, whose host was not given" in found["error"]
+    assert "no token is sent to 192.0.2.1:80, whose host was not given" in status["error"]
 
 
 def test_a_watch_sends_a_token_to_another_machine_with_tls_only(token: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,8 +31,8 @@ def test_the_changes_between_two_points_add_up_to_their_difference(name: str) ->
         one, other = (read(place, Reading(Point(offset=point)), "test") for point in (since, until))
 
         net = {key: tuple(pair) for key, pair in noted.items() if pair[0] != pair[1]}
-        found = compare(one.value_tables(), other.value_tables(), lambda _change: True)
-        assert net == {change[:3]: (change.before, change.after) for change in found}
+        differences = compare(one.value_tables(), other.value_tables(), lambda _change: True)
+        assert net == {change[:3]: (change.before, change.after) for change in differences}
 
 
 def test_the_beginning_and_the_end_are_points() -> None:

@@ -66,9 +66,9 @@ def test_a_plan_is_applied_after_a_backup(tmp_path: Path, capsys: pytest.Capture
     assert digests(str(directory)) == before
     assert run(["apply", plan, "--backup", str(tmp_path / "backup")]) == 0
 
-    found = examine(str(directory))
-    assert found.voters is not None
-    assert (found.voters.ids, found.epoch) == ((1,), 1002)
+    log = examine(str(directory))
+    assert log.voters is not None
+    assert (log.voters.ids, log.epoch) == ((1,), 1002)
     assert digests(str(tmp_path / "backup")) == before
     assert "kafka-metadata-quorum --bootstrap-controller" in capsys.readouterr().out
 
@@ -134,9 +134,9 @@ def test_static_voters_become_dynamic_and_each_step_is_printed(
     capsys.readouterr()
     assert run(["apply", plan]) == 0
 
-    found = examine(str(directory))
-    assert found.voters is not None
-    assert (found.voters.ids, found.kraft_version, found.epoch) == ((1,), 1, 1002)
+    log = examine(str(directory))
+    assert log.voters is not None
+    assert (log.voters.ids, log.kraft_version, log.epoch) == ((1,), 1, 1002)
     assert capsys.readouterr().out.partition("now, in this order:\n")[2] == (
         """\
 1. Node 1, in its properties:

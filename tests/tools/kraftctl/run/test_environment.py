@@ -37,9 +37,9 @@ def test_only_variables_for_the_server_are_mapped() -> None:
 def test_variables_override_a_mounted_file() -> None:
     mounted = {"node.id": "1", "process.roles": "controller", "log.dirs": "/elsewhere"}
 
-    found = container_properties({"KAFKA_NODE_ID": "3"}, mounted)
+    properties = container_properties({"KAFKA_NODE_ID": "3"}, mounted)
 
-    assert found == {"node.id": "3", "process.roles": "controller", "log.dirs": "/elsewhere"}
+    assert properties == {"node.id": "3", "process.roles": "controller", "log.dirs": "/elsewhere"}
 
 
 def test_any_variable_disables_the_default_configuration() -> None:
@@ -60,8 +60,8 @@ def test_the_level_of_stocks_root_logger_sets_the_log_level() -> None:
 def test_advertised_listeners_of_a_controller_are_refused_and_empty_ones_ignored() -> None:
     controller = {"KAFKA_PROCESS_ROLES": "controller", "KAFKA_LOG_DIRS": "/d"}
 
-    found = container_properties({**controller, "KAFKA_ADVERTISED_LISTENERS": ""}, None)
+    properties = container_properties({**controller, "KAFKA_ADVERTISED_LISTENERS": ""}, None)
 
-    assert found == {"process.roles": "controller", "log.dirs": "/d"}
+    assert properties == {"process.roles": "controller", "log.dirs": "/d"}
     with pytest.raises(ConfigError, match="not supported on a KRaft controller"):
         container_properties({**controller, "KAFKA_ADVERTISED_LISTENERS": "C://h:1"}, None)

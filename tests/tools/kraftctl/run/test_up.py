@@ -50,8 +50,8 @@ def next_line(lines: IO[str] | None, pattern: str) -> re.Match[str]:
     seen = []
     for line in lines:
         seen.append(line)
-        if found := re.search(pattern, line):
-            return found
+        if match := re.search(pattern, line):
+            return match
     raise AssertionError(seen)
 
 
