@@ -227,7 +227,7 @@ class Life:
         """PartitionChangeRecords with the state of these partitions. leads: which have a leader field; isr: whether
         they have the ISR.
         """
-        found = []
+        changes = []
         sizes = self.in_isr[rows].sum(axis=1) if isr else np.zeros(len(rows), int)
         for size in np.unique(sizes).tolist():
             for with_leader in (False, True):
@@ -239,8 +239,8 @@ class Life:
                     columns["isr"] = self.replicas[mine][self.in_isr[mine]].reshape(len(mine), size)
                 if with_leader:
                     columns["leader"] = self.leader[mine]
-                found.append(partition_changes(2, self.topic_ids[mine], self.partition_ids[mine], **columns))
-        return found
+                changes.append(partition_changes(2, self.topic_ids[mine], self.partition_ids[mine], **columns))
+        return changes
 
     def reassign(self, count: int) -> None:
         """Some partitions get another last replica: requested, and completed some minutes later."""

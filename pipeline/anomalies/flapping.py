@@ -40,8 +40,8 @@ def flapping(falls: Iterable[Fall]) -> list[Anomaly]:
         by_broker.setdefault((fall.cluster, fall.broker), []).append(fall)
     return [
         _anomaly(episode)
-        for _, found in sorted(by_broker.items())
-        for episode in _episodes(sorted(found, key=lambda fall: fall.time_ms))
+        for _, broker_falls in sorted(by_broker.items())
+        for episode in _episodes(sorted(broker_falls, key=lambda fall: fall.time_ms))
     ]
 
 

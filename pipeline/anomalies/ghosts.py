@@ -45,7 +45,7 @@ def ghosts(
     by_cluster: dict[str, list[VoterSet]] = {}
     for one in sets:
         by_cluster.setdefault(one.cluster, []).append(one)
-    found: list[Anomaly] = []
+    anomalies: list[Anomaly] = []
     for cluster, history in sorted(by_cluster.items()):
         history.sort(key=lambda one: one.offset)
         end_ms = max(until_ms.get(cluster, 0), history[-1].time_ms)
@@ -54,8 +54,8 @@ def ghosts(
             since = _since(voter, history)
             seen = _explain_unregistered(voter, since, end_ms, history[-1].voters, known) or _silent(voter, since)
             if seen:
-                found.append(Anomaly(cluster, KIND, f"voter {voter}", since[0].time_ms, end_ms, seen))
-    return found
+                anomalies.append(Anomaly(cluster, KIND, f"voter {voter}", since[0].time_ms, end_ms, seen))
+    return anomalies
 
 
 def _since(voter: int, history: list[VoterSet]) -> list[VoterSet]:

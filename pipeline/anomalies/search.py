@@ -52,7 +52,7 @@ where kind = 'record' and type = 27
 
 def search(session: Any, clusters: Mapping[str, ClusterFacts]) -> list[Anomaly]:
     """All anomalies of all clusters, the newest first."""
-    found = [
+    anomalies = [
         *flapping(
             Fall(row.cluster, row.broker, row.time_ms, row.end_reason)
             for row in session.sql(_SESSION_ENDS).collect()
@@ -68,7 +68,7 @@ def search(session: Any, clusters: Mapping[str, ClusterFacts]) -> list[Anomaly]:
             {name: one.last_ms for name, one in clusters.items()},
         ),
     ]
-    return sorted(found, key=lambda one: (-one.start_ms, one))
+    return sorted(anomalies, key=lambda one: (-one.start_ms, one))
 
 
 def _elections(session: Any) -> list[VoterSet]:
@@ -91,7 +91,7 @@ def _voter_sets(session: Any) -> list[VoterSet]:
 
 
 def _registered_controllers(session: Any) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {}
+    by_cluster: dict[str, set[int]] = {}
     for row in session.sql(_CONTROLLERS).collect():
-        found.setdefault(row.cluster, set()).add(row.controller)
-    return found
+        by_cluster.setdefault(row.cluster, set()).add(row.controller)
+    return by_cluster

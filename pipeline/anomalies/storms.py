@@ -37,11 +37,11 @@ def storms(drops: Iterable[Drops], partitions: Mapping[str, int]) -> list[Anomal
     by_cluster: dict[str, list[Drops]] = {}
     for one in sorted(drops):
         by_cluster.setdefault(one.cluster, []).append(one)
-    found: list[Anomaly] = []
+    anomalies: list[Anomaly] = []
     for cluster, spans in sorted(by_cluster.items()):
         least = max(DROPS_MIN, -(-partitions.get(cluster, 0) // PARTITIONS_PER_DROP))
-        found += [_anomaly(storm) for storm in _storms(spans, least)]
-    return found
+        anomalies += [_anomaly(storm) for storm in _storms(spans, least)]
+    return anomalies
 
 
 def _storms(spans: list[Drops], least: int) -> Iterable[list[Drops]]:

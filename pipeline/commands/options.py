@@ -61,21 +61,21 @@ def source_options(arguments: Namespace) -> dict[str, str]:
     """The options of the source; raises OptionError if they name none, or conflict."""
     from pipeline.source.logs import logs_of
 
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     if arguments.source:
-        found["path"] = ",".join(arguments.source)
+        options["path"] = ",".join(arguments.source)
     if arguments.quorum:
-        found["quorum"] = arguments.quorum
+        options["quorum"] = arguments.quorum
     if arguments.command_config:
-        found["commandConfig"] = str(Path(arguments.command_config).absolute())
+        options["commandConfig"] = str(Path(arguments.command_config).absolute())
     if arguments.watch:
-        found["watch"] = arguments.watch
+        options["watch"] = arguments.watch
         names = ("watchCa", "watchChain", "watchKey")
-        found |= dict(zip(names, (arguments.watch_tls or "").split(","), strict=False)) if arguments.watch_tls else {}
+        options |= dict(zip(names, (arguments.watch_tls or "").split(","), strict=False)) if arguments.watch_tls else {}
     if arguments.cluster_id:
-        found["cluster"] = arguments.cluster_id
-    logs_of(found)
-    return found
+        options["cluster"] = arguments.cluster_id
+    logs_of(options)
+    return options
 
 
 def report_skipped(options: dict[str, str]) -> None:

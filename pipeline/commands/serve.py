@@ -57,7 +57,7 @@ def _serve(arguments: Namespace) -> None:
 
 def interval_of(text: str) -> str:
     """An interval as Spark takes it; raises OptionError."""
-    found = re.fullmatch(r"(\d{1,6})(ms|s|m|h)", text)
-    if found is None:
+    match = re.fullmatch(r"(\d{1,6})(ms|s|m|h)", text)
+    if match is None:
         raise OptionError(f"--interval is {text!r}; expected a number with ms, s, m or h")
-    return f"{found[1]} { ({'ms': 'milliseconds', 's': 'seconds', 'm': 'minutes', 'h': 'hours'}[found[2]]) }"
+    return f"{match[1]} { ({'ms': 'milliseconds', 's': 'seconds', 'm': 'minutes', 'h': 'hours'}[match[2]]) }"

@@ -71,13 +71,13 @@ def advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dic
     before = manifest
     if options is not None:
         with progress(session, "reading the logs"):
-            found = running.ingest(session, warehouse, manifest, options, say=say)
-        if found is not manifest:
-            manifest = warehouse.commit(found)
+            new_manifest = running.ingest(session, warehouse, manifest, options, say=say)
+        if new_manifest is not manifest:
+            manifest = warehouse.commit(new_manifest)
     with progress(session, "deriving the tables"):
-        found = running.derive(session, warehouse, manifest, say=say)
-    if found is not manifest:
-        manifest = warehouse.commit(found)
+        new_manifest = running.derive(session, warehouse, manifest, say=say)
+    if new_manifest is not manifest:
+        manifest = warehouse.commit(new_manifest)
     if manifest is before:
         say("nothing is new")
         return manifest

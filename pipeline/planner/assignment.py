@@ -128,12 +128,12 @@ class Assignment:
     def arcs(self, rows: NDArray[np.int64], slots: NDArray[np.int64]) -> Arcs:
         """The cheapest of these replicas for each broker."""
         nothing = np.zeros(self.brokers, np.int64)
-        found = Arcs(nothing + NEVER, nothing, nothing)
+        cheapest = Arcs(nothing + NEVER, nothing, nothing)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             part = self._arcs(rows[start : start + _ROWS_AT_ONCE], slots[start : start + _ROWS_AT_ONCE])
-            better = part.cost < found.cost
-            found = Arcs(*(np.where(better, new, old) for new, old in zip(part, found, strict=True)))
-        return found
+            better = part.cost < cheapest.cost
+            cheapest = Arcs(*(np.where(better, new, old) for new, old in zip(part, cheapest, strict=True)))
+        return cheapest
 
     def _arcs(self, rows: NDArray[np.int64], slots: NDArray[np.int64]) -> Arcs:
         count = len(rows)
@@ -155,11 +155,11 @@ class Assignment:
         closed = (racks[:, : self.rack_count] >= self.most[factors, : self.rack_count]) | ~leaves[:, None]
         inside = here >= 0
         closed[each[inside], here[inside]] = False
-        found = cost[:, : self.brokers]
+        costs = cost[:, : self.brokers]
         if closed.any():
-            found[closed[:, self.racks]] = NEVER
-        best = found.argmin(axis=0)
-        return Arcs(found[best, np.arange(self.brokers)].astype(np.int64), rows[best], slots[best])
+            costs[closed[:, self.racks]] = NEVER
+        best = costs.argmin(axis=0)
+        return Arcs(costs[best, np.arange(self.brokers)].astype(np.int64), rows[best], slots[best])
 
     def _evict_crowds(self) -> None:
         """Make replicas beyond a rack's bound homeless: in each such rack those of the fullest brokers."""

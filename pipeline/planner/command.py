@@ -56,18 +56,18 @@ def run(arguments: Namespace) -> int:
         cluster = image.cluster
         if arguments.topics is not None:
             cluster = cluster.only(arguments.topics.split(","))
-        found = plan(
+        proposal = plan(
             cluster, drain=arguments.drain, rack_aware=not arguments.disable_rack_aware,
             tolerance=arguments.tolerance, seed=arguments.seed,
             progress=lambda made, least: _progress(f"{made:,} of some {least:,} moves"),
         )  # fmt: skip
         _progress("")
-        _write(found, arguments)
+        _write(proposal, arguments)
     except (BadCluster, OSError) as error:
         _progress("")
         _say(f"no plan: {error}")
         return 1
-    for line in summary(image, found):
+    for line in summary(image, proposal):
         _say(line)
     return 0
 
@@ -82,19 +82,19 @@ def _image(arguments: Namespace) -> Image:
     return image_of_tables(arguments.warehouse, arguments.cluster_id)
 
 
-def summary(image: Image, found: Plan) -> list[str]:
+def summary(image: Image, plan: Plan) -> list[str]:
     """The summary of a plan, as lines."""
-    cluster = found.cluster
-    before = [found.load_before[broker] for broker in found.load_after]
-    after = list(found.load_after.values())
+    cluster = plan.cluster
+    before = [plan.load_before[broker] for broker in plan.load_after]
+    after = list(plan.load_after.values())
     lines = [
         (
             f"Cluster {image.cluster_id} as of offset {image.end_offset - 1} in {image.directory}: "
             f"{len(cluster):,} partitions, {len(cluster.brokers)} brokers."
         ),
-        f"{found.moves:,} replicas move, of {len(found.rows):,} partitions; at least {found.moves_min:,} must.",
+        f"{plan.moves:,} replicas move, of {len(plan.rows):,} partitions; at least {plan.moves_min:,} must.",
         f"Replicas of a broker: {min(before):,} to {max(before):,} now, {min(after):,} to {max(after):,} then.",
-        f"Partitions not spread over racks as they could be: {found.uneven_before:,} now, {found.uneven_after:,} then.",
+        f"Partitions not spread over racks as they could be: {plan.uneven_before:,} now, {plan.uneven_after:,} then.",
     ]
     if image.reassigning:
         lines.append(
@@ -104,10 +104,10 @@ def summary(image: Image, found: Plan) -> list[str]:
     return lines
 
 
-def _write(found: Plan, arguments: Namespace) -> None:
+def _write(proposal: Plan, arguments: Namespace) -> None:
     if arguments.rollback:
-        Path(arguments.rollback).write_text(current(found) + "\n")
-    for number, text in enumerate(propose(found, arguments.partitions_per_file), start=1):
+        Path(arguments.rollback).write_text(current(proposal) + "\n")
+    for number, text in enumerate(propose(proposal, arguments.partitions_per_file), start=1):
         if not arguments.out:
             print(text)
         else:
@@ -131,14 +131,14 @@ def _ids(text: str) -> tuple[int, ...]:
 
 
 def _part(text: str) -> float:
-    found = float(text)
-    if not 0 <= found < 1:
+    part = float(text)
+    if not 0 <= part < 1:
         raise ValueError(text)
-    return found
+    return part
 
 
 def _count(text: str) -> int:
-    found = int(text)
-    if found < 1:
+    count = int(text)
+    if count < 1:
         raise ValueError(text)
-    return found
+    return count

@@ -152,11 +152,11 @@ def _free_moves(
     """
     width = assignment.now.shape[1]
     rows, slots = np.nonzero(assignment.is_moved())
-    found = [(rows, slots, np.full(len(rows), -1))]
+    moves = [(rows, slots, np.full(len(rows), -1))]
     for was in range(width):
         home = assignment.was[:, was]
         away = np.flatnonzero((home >= 0) & (assignment.now != home[:, None]).all(axis=1))
         away = away[lacks[home[away]] > 0]
-        found += [(away, np.full(len(away), slot), home[away].astype(np.int64)) for slot in range(width)]
-    rows, slots, to = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        moves += [(away, np.full(len(away), slot), home[away].astype(np.int64)) for slot in range(width)]
+    rows, slots, to = (np.concatenate(columns) for columns in zip(*moves, strict=True))
     return rows, slots, to

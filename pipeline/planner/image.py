@@ -122,14 +122,16 @@ def _cluster(state: State) -> tuple[Cluster, int]:
     moving = partitions.reassigning()
     # Lists that do not fit in the columns, or are about to change, are read one by one.
     special = {int(row): partitions.get(int(row)) for row in {*moving.tolist(), *_wide(state)}}
-    lists = {row: [one for one in found.replicas if one not in found.removing] for row, found in special.items()}
+    lists = {
+        row: [one for one in partition.replicas if one not in partition.removing] for row, partition in special.items()
+    }
     width = max([matrix.shape[1], *map(len, lists.values())])
     replicas = np.full((len(rows), width), NO_REPLICA, np.int32)
     replicas[:, : matrix.shape[1]] = matrix
-    for row, found in lists.items():
+    for row, kept in lists.items():
         at = int(np.searchsorted(rows, row))
         replicas[at] = NO_REPLICA
-        replicas[at, : len(found)] = found
+        replicas[at, : len(kept)] = kept
     names = ["" if topic is None else topic.name for topic in partitions.topics]
     brokers = [Broker(one.broker_id, one.rack, one.fenced) for one in state.brokers.values()]
     cluster = Cluster(brokers, names, columns.topic[rows], columns.partition_id[rows], replicas)

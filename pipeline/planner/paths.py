@@ -68,25 +68,25 @@ class Chains:
         )  # fmt: skip
 
     def _arcs_of(self, node: int) -> Arcs:
-        found = self._arcs.get(node)
-        if found is None:
+        arcs = self._arcs.get(node)
+        if arcs is None:
             state = self.assignment
             rows, slots = np.nonzero(state.homeless() if node == _HOMELESS else state.now == node)
-            found = self._arcs[node] = state.arcs(rows, slots)
-        return found
+            arcs = self._arcs[node] = state.arcs(rows, slots)
+        return arcs
 
     def _few_arcs_of(self, node: int) -> Arcs:
         """The arcs of some of the replicas there, different ones each time: a chain of these that costs no more than
         the one before is as good as any.
         """
-        found = self._few.get(node)
-        if found is None:
+        arcs = self._few.get(node)
+        if arcs is None:
             state = self.assignment
             rows, slots = np.nonzero(state.homeless() if node == _HOMELESS else state.now == node)
             step = max(len(rows) // _FEW, 1)
             part = slice(self._taken % step, None, step)
-            found = self._few[node] = state.arcs(rows[part], slots[part])
-        return found
+            arcs = self._few[node] = state.arcs(rows[part], slots[part])
+        return arcs
 
     def _cheapest(self, arcs_of: Callable[[int], Arcs], cost_max: int) -> list[Hop] | None:
         """The hops of the cheapest chain, among these the shortest; None if it costs more than cost_max.

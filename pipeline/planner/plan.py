@@ -101,17 +101,17 @@ def _racks(targets: list[Broker], rack_aware: bool) -> NDArray[np.int64]:
 def _indexes(replicas: NDArray[np.int32], ids: NDArray[np.int64]) -> NDArray[np.int32]:
     """Broker ids as numbers from 0; HOMELESS where the broker may hold nothing, EMPTY behind the end of a list."""
     at = np.minimum(np.searchsorted(ids, replicas), len(ids) - 1)
-    found = np.where(ids[at] == replicas, at, HOMELESS)
-    return np.where(replicas == NO_REPLICA, EMPTY, found).astype(np.int32)
+    indexes = np.where(ids[at] == replicas, at, HOMELESS)
+    return np.where(replicas == NO_REPLICA, EMPTY, indexes).astype(np.int32)
 
 
 def _moves_min(assignment: Assignment) -> int:
     """The largest of three lower bounds on the moves of any plan."""
-    found = assignment.found_load
+    load = assignment.found_load
     return max(
         assignment.homeless_found,
-        int(np.maximum(assignment.low - found, 0).sum()),
-        assignment.total - int(np.minimum(assignment.high, found).sum()),
+        int(np.maximum(assignment.low - load, 0).sum()),
+        assignment.total - int(np.minimum(assignment.high, load).sum()),
     )
 
 

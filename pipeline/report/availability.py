@@ -73,7 +73,7 @@ def failovers(figures: Figures) -> str:
         heads = ("Took", ">In the mean", "When", "Cluster", ">Broker lost", ">Partitions", "Of", ">Lost data")
         parts.append(table("The slowest failovers: partitions that lost one leader at one time", heads, rows))
     if figures.controllers:
-        found = [
+        elections = [
             (
                 f"epoch {one.epoch}", one.cluster, time(one.time_ms),
                 None if one.silence_ms is None else duration(one.silence_ms), one.previous_leader, one.leader,
@@ -84,7 +84,7 @@ def failovers(figures: Figures) -> str:
             table(
                 "The slowest failovers of the active controller",
                 ("Election", "Cluster", "When", ">No record for", ">From", ">To"),
-                found,
+                elections,
             )
         )
     return section("failovers", "Slowest failovers", about, *(parts or [nothing("There was none.")]))

@@ -149,7 +149,7 @@ def gather(session: Any, table: Callable[[str], Any], progress: Callable[[str], 
     session.sql(_LENGTHS.format(lengths=lengths, moments=MOMENTS, longest=f"{MOMENT_LENGTHS_MS[-1]}L"))
     progress("clusters")
     clusters = _ask(session, ClusterFacts, _CLUSTERS)
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name, rows, query in (
         ("outages", TopicOutages, _OUTAGES),
         ("churn", TopicChurn, _CHURN),
@@ -161,12 +161,12 @@ def gather(session: Any, table: Callable[[str], Any], progress: Callable[[str], 
         ("configs", ConfigChange, _CONFIGS),
     ):
         progress(name.replace("_", " "))
-        found[name] = _ask(session, rows, query.format(rows=_ROWS_MAX))
+        figures[name] = _ask(session, rows, query.format(rows=_ROWS_MAX))
     progress("anomalies")
     anomalies = search(session, {one.cluster: one for one in clusters})
     return Figures(
         until_ms=max((one.last_ms for one in clusters), default=0), clusters=clusters,
-        anomalies=tuple(anomalies), **found,
+        anomalies=tuple(anomalies), **figures,
     )  # fmt: skip
 
 

@@ -57,11 +57,11 @@ def section(id_: str, title: str, about: str, *parts: str) -> str:
 
 def tiles(entries: Iterable[tuple[str, str, str]]) -> str:
     """The most important figures: (name, figure, explanation)."""
-    found = "".join(
+    items = "".join(
         f'<dl class="tile"><dt>{escape(name)}</dt><dd>{escape(figure)}<span class="sub">{escape(note)}</span></dd></dl>'
         for name, figure, note in entries
     )
-    return f'<div class="tiles">{found}</div>'
+    return f'<div class="tiles">{items}</div>'
 
 
 def nothing(what: str) -> str:

@@ -44,11 +44,11 @@ def batch_of_findings(findings: Sequence[Finding], schema: Any) -> Any:
     """A pyarrow.RecordBatch that has a row for each."""
     rows = [
         {
-            "cluster": found.cluster_id, "node": found.node_id, "file": found.path, "position": found.position,
-            "origin": "log" if found.checkpoint_end_offset < 0 else "checkpoint", "offset": found.offset, "place": 0,
-            "kind": found.kind, "problem": found.problem,
+            "cluster": finding.cluster_id, "node": finding.node_id, "file": finding.path,
+            "position": finding.position, "origin": "log" if finding.checkpoint_end_offset < 0 else "checkpoint",
+            "offset": finding.offset, "place": 0, "kind": finding.kind, "problem": finding.problem,
         }
-        for found in findings
+        for finding in findings
     ]  # fmt: skip
     arrays = [pa.array([row.get(name) for row in rows], schema.field(name).type) for name in schema.names]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -96,8 +96,8 @@ def _marks(path: str) -> tuple[list[Mark], list[Skipped]]:
     marks: list[Mark] = []
     refused: list[Skipped] = []
     for directory in inner:
-        found, wrong = _read_mark(directory, f"{directory}/{PARTITION_DIRECTORY}", directory)
-        marks += found
+        inner_marks, wrong = _read_mark(directory, f"{directory}/{PARTITION_DIRECTORY}", directory)
+        marks += inner_marks
         refused += wrong
     return marks, refused
 
@@ -147,8 +147,8 @@ def _copy(mark: Mark, wanted: str | None) -> Copy | Skipped:
         for entry in os.scandir(mark.partition):
             if (offset := segment_offset(entry.name, LOG)) is not None:
                 segments.append(LogFile(entry.path, offset, entry.stat().st_size))
-            elif entry.name.endswith(CHECKPOINT) and (found := snapshot_id(entry.name)) is not None:
-                checkpoints.append(LogFile(entry.path, found[0], entry.stat().st_size))
+            elif entry.name.endswith(CHECKPOINT) and (checkpoint_id := snapshot_id(entry.name)) is not None:
+                checkpoints.append(LogFile(entry.path, checkpoint_id[0], entry.stat().st_size))
     except OSError as error:
         return Skipped(mark.directory, f"{mark.directory}: {error.strerror or error}")
     if not segments and not checkpoints:

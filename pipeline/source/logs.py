@@ -76,11 +76,11 @@ def logs_of(options: Mapping[str, str]) -> Logs:
     return Directories(patterns, given.get("cluster"), range_bytes)
 
 
-def before(found: Plan, until: int) -> tuple[list[Range], list[Finding]]:
+def before(plan: Plan, until: int) -> tuple[list[Range], list[Finding]]:
     """The ranges and findings of a plan below an offset."""
     ranges = [
         part._replace(until=min(part.until, until))
-        for part in found.ranges
+        for part in plan.ranges
         if (part.base_offset if part.checkpoint_end_offset < 0 else part.checkpoint_end_offset - 1) < until
     ]
-    return ranges, [finding for finding in found.findings if finding.offset is None or finding.offset < until]
+    return ranges, [finding for finding in plan.findings if finding.offset is None or finding.offset < until]

@@ -30,22 +30,22 @@ OFFSETS_PER_RANGE = 1_000_000
 
 def quorum_of(given: Mapping[str, str]) -> Quorum:
     """The quorum that the options name; raises OptionError, also for properties of the client that are wrong."""
-    found = Quorum(addresses_of(given["quorum"]), given.get("client"), given.get("commandconfig"))
-    found.client_config()
-    return found
+    quorum = Quorum(addresses_of(given["quorum"]), given.get("client"), given.get("commandconfig"))
+    quorum.client_config()
+    return quorum
 
 
 def addresses_of(text: str) -> tuple[Address, ...]:
     """The nodes in an option, host:port, separated by commas; raises OptionError."""
-    found = []
+    addresses = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         host, sign, port = part.rpartition(":")
         if not sign or not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
             raise OptionError(f"quorum: {part!r} is not host:port")
-        found.append((host.strip("[]"), int(port)))
-    if not found:
+        addresses.append((host.strip("[]"), int(port)))
+    if not addresses:
         raise OptionError("quorum: no host:port given")
-    return tuple(found)
+    return tuple(addresses)
 
 
 class Quorum(NamedTuple):

@@ -172,11 +172,11 @@ class Walk:
     def _cut(self, start: int, end: int, base_offset: int, end_offset: int, low: int, high: int) -> None:
         if end > start:
             copy = self.copy
-            found = Range(
+            range_ = Range(
                 copy.cluster_id, copy.node_id, self.file.path, start, end, base_offset, end_offset, low, high,
                 self.checkpoint_end_offset, _END, self.epoch,
             )  # fmt: skip
-            self.ranges.append(found)
+            self.ranges.append(range_)
 
 
 class Plan(NamedTuple):
@@ -220,9 +220,9 @@ def plan(
     findings: list[Finding] = []
     expected = from_offset
     for copy, until in parts:
-        for found in _walks(copy, until, range_bytes, from_offset, is_live):
-            covered = [range_._replace(until=until) for range_ in found.ranges if range_.base_offset < until]
-            gap = bool(covered) and covered[0].base_offset > expected and found.checkpoint_end_offset < 0
+        for walk in _walks(copy, until, range_bytes, from_offset, is_live):
+            covered = [range_._replace(until=until) for range_ in walk.ranges if range_.base_offset < until]
+            gap = bool(covered) and covered[0].base_offset > expected and walk.checkpoint_end_offset < 0
             if gap:
                 first = covered[0]
                 resumed = _checkpoint(copy, first.base_offset, range_bytes)
@@ -236,22 +236,22 @@ def plan(
                         Finding(copy.cluster_id, copy.node_id, first.path, first.start, expected, "gap", problem)
                     )
             ranges += covered
-            findings += found.findings
+            findings += walk.findings
             if (
                 from_epoch >= 0
-                and found.passed_epoch >= 0
+                and walk.passed_epoch >= 0
                 and expected == from_offset
-                and from_epoch != found.passed_epoch
+                and from_epoch != walk.passed_epoch
             ):
                 problem = (
-                    f"{found.file.path}: the record before offset {from_offset} is of epoch {found.passed_epoch}, and "
+                    f"{walk.file.path}: the record before offset {from_offset} is of epoch {walk.passed_epoch}, and "
                     f"was of {from_epoch} when it was delivered: what was not committed was cut off"
                 )
                 findings.append(
-                    Finding(copy.cluster_id, copy.node_id, found.file.path, 0, from_offset, "truncated", problem)
+                    Finding(copy.cluster_id, copy.node_id, walk.file.path, 0, from_offset, "truncated", problem)
                 )
-            if found.checkpoint_end_offset < 0:
-                expected = max(expected, min(found.end_offset, until))
+            if walk.checkpoint_end_offset < 0:
+                expected = max(expected, min(walk.end_offset, until))
     if not any(copy.segments for copy, _ in parts) and furthest.checkpoints:
         last = Walk(furthest, furthest.checkpoints[-1], is_checkpoint=True).run(range_bytes=range_bytes)
         if furthest.checkpoints[-1].offset > from_offset:

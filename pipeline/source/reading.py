@@ -90,9 +90,9 @@ def decode(data: bytes, source: Range, schema: Any, wanted: Wanted) -> Iterator[
             batches.append(batch._replace(position=position - begin))
             position += batch.size
         rows = rows_of(data[begin:position], batches, file_position=source.start + begin)
-        found = batch_of(rows, wanted.of(rows, source), source, schema)
-        if found.num_rows:
-            yield found
+        record_batch = batch_of(rows, wanted.of(rows, source), source, schema)
+        if record_batch.num_rows:
+            yield record_batch
 
 
 def _bytes_of(source: Range) -> bytes:

@@ -62,8 +62,8 @@ class Rows:
 
 def rows_of(data: bytes, batches: list[Batch], *, file_position: int) -> Rows:
     """The rows of some batches of `data`; file_position: of the first byte of the data in the file."""
-    found = _Piece(data, batches, file_position)
-    return found.rows()
+    piece = _Piece(data, batches, file_position)
+    return piece.rows()
 
 
 class _Piece:
@@ -156,19 +156,19 @@ class _Piece:
         """Parse the plain partition records; the rest of `partition` is left to the scalar decoder."""
         count = len(rows)
         selected = np.flatnonzero(partition)
-        found = take_apart(
+        fields = take_apart(
             rows.buffer, at[selected] + 3, value_end[selected], rows.type[selected], rows.version[selected]
         )
-        rows.of_partition[selected[found.plain]] = True
+        rows.of_partition[selected[fields.plain]] = True
         if len(selected) == count:
-            rows.fields = found
+            rows.fields = fields
         else:
             rows.fields = PartitionRows(count)
-            rows.fields.topic_at[selected], rows.fields.partition[selected] = found.topic_at, found.partition
+            rows.fields.topic_at[selected], rows.fields.partition[selected] = fields.topic_at, fields.partition
             for name in LISTS:
-                rows.fields.at[name][selected], rows.fields.count[name][selected] = found.at[name], found.count[name]
+                rows.fields.at[name][selected], rows.fields.count[name][selected] = fields.at[name], fields.count[name]
             for name in NUMBERS:
-                rows.fields.number[name][selected] = found.number[name]
+                rows.fields.number[name][selected] = fields.number[name]
         self._silence(rows, np.flatnonzero(~rows.of_partition))
 
     @staticmethod

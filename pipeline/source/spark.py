@@ -98,13 +98,13 @@ class Reader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         progress = progress_of(self.options.get("from", ""))
         plans, skipped = logs_of(self.options).plans(progress, is_live=False)
-        found: list[InputPartition] = []
+        partitions: list[InputPartition] = []
         findings = list(skipped) if self.selection.wants_findings else []
         for plan in plans:
             ranges, more = self.selection.of(plan)
             findings += more
-            found += [RangePartition(range_, self.selection.row_filter) for range_ in ranges]
-        return [*_finding_partitions(findings), *found]
+            partitions += [RangePartition(range_, self.selection.row_filter) for range_ in ranges]
+        return [*_finding_partitions(findings), *partitions]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         return _read(partition, self.names)
@@ -166,7 +166,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         plans, _ = self.logs.plans(start, is_live=True)
         last = {plan.cluster_id: plan.end_offset for plan in self.fixed or plans}
-        found = {key: dict(value) for key, value in start.items()}
+        offsets = {key: dict(value) for key, value in start.items()}
         left = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         for plan in plans:
             begin = start.get(plan.cluster_id, {}).get("offset", 0)
@@ -174,12 +174,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if left is not None:
                 end, left = _limit(plan, end, left)
             if end > begin:
-                found[plan.cluster_id] = {"offset": end, "epoch": plan.epoch_at(end)}
-        return found
+                offsets[plan.cluster_id] = {"offset": end, "epoch": plan.epoch_at(end)}
+        return offsets
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         plans, skipped = self.logs.plans(start, is_live=True)
-        found: list[InputPartition] = []
+        partitions: list[InputPartition] = []
         findings = list(skipped) if not start else []
         for plan in plans:
             until = end.get(plan.cluster_id, {}).get("offset", 0)
@@ -187,8 +187,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 continue
             ranges, more = before(plan, until)
             findings += more
-            found += [RangePartition(range_, Wanted()) for range_ in ranges]
-        return [*_finding_partitions(findings), *found]
+            partitions += [RangePartition(range_, Wanted()) for range_ in ranges]
+        return [*_finding_partitions(findings), *partitions]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         return _read(partition, self.names)

@@ -53,8 +53,8 @@ def big_endian(buffer: NDArray[np.uint8], at: NDArray[np.int64], size: int) -> N
     """The signed numbers of 1 or 4 bytes at these positions."""
     limit = len(buffer) - size
     every = np.ndarray((limit + 1,), f">i{size}", buffer, 0, (1,))
-    found: NDArray[Any] = every[np.clip(at, 0, limit)].astype(f"i{size}")
-    return found
+    numbers: NDArray[Any] = every[np.clip(at, 0, limit)].astype(f"i{size}")
+    return numbers
 
 
 def spread(starts: NDArray[np.int64], counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:

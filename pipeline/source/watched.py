@@ -102,14 +102,14 @@ class WatchRange(NamedTuple):
 
 def targets_of(text: str) -> tuple[str, ...]:
     """The nodes in an option, host:port, separated by commas; raises OptionError."""
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    for part in found:
+    targets = tuple(part.strip() for part in text.split(",") if part.strip())
+    for part in targets:
         host, _, port = part.rpartition(":")
         if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
             raise OptionError(f"watch: {part!r} is not host:port")
-    if not found:
+    if not targets:
         raise OptionError("watch: no host:port given")
-    return found
+    return targets
 
 
 def tls_of(options: Mapping[str, str]) -> Files | None:

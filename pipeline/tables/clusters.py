@@ -219,19 +219,19 @@ class Cluster:
         )  # fmt: skip
 
     def _on_elected(self, row: Row, times_before: Mapping[int, int]) -> None:
-        found = json.loads(row.json or "{}")
+        message = json.loads(row.json or "{}")
         last = self.election
         silence = None
         if last is not None and row.offset in times_before:
             silence = (row.time_us - times_before[row.offset]) // 1000
         self._add(
-            "elections", row.moment, epoch=row.epoch, leader=found["leaderId"],
-            voters=sorted(voter["voterId"] for voter in found["voters"]),
-            granting=sorted(voter["voterId"] for voter in found["grantingVoters"]),
+            "elections", row.moment, epoch=row.epoch, leader=message["leaderId"],
+            voters=sorted(voter["voterId"] for voter in message["voters"]),
+            granting=sorted(voter["voterId"] for voter in message["grantingVoters"]),
             previous_epoch=None if last is None else last.epoch, previous_leader=None if last is None else last.leader,
             silence_ms=silence,
         )  # fmt: skip
-        self.election = Election(row.epoch, found["leaderId"])
+        self.election = Election(row.epoch, message["leaderId"])
 
     def _sessions(self, moment: Moment, brokers: Iterable[int]) -> None:
         """End the sessions whose state has changed, and begin the new ones."""

@@ -40,8 +40,8 @@ def compact(session: Any, warehouse: Warehouse, manifest: Manifest, directory: P
 
 def _small(warehouse: Warehouse, paths: Iterable[str]) -> list[str]:
     """Parts that should be merged; none if there are few."""
-    found = [path for path in paths if _size(warehouse.directory / path) < LARGE_BYTES]
-    return found if len(found) > PARTS_MAX else []
+    small = [path for path in paths if _size(warehouse.directory / path) < LARGE_BYTES]
+    return small if len(small) > PARTS_MAX else []
 
 
 def _size(directory: Path) -> int:
@@ -55,10 +55,10 @@ def _rewrite(session: Any, warehouse: Warehouse, name: str, paths: list[str], ta
 
 def _bounds(records: list[dict[str, Any]], paths: list[str]) -> dict[str, list[int]]:
     """The lowest and the highest offset in these parts, by cluster."""
-    found: dict[str, list[int]] = {}
+    bounds: dict[str, list[int]] = {}
     for part in records:
         if part["path"] in paths:
             for cluster, (low, high) in part["clusters"].items():
-                known = found.setdefault(cluster, [low, high])
-                found[cluster] = [min(known[0], low), max(known[1], high)]
-    return found
+                known = bounds.setdefault(cluster, [low, high])
+                bounds[cluster] = [min(known[0], low), max(known[1], high)]
+    return bounds

@@ -169,9 +169,9 @@ def _counts(offset: int, events: Events) -> bool:
 
 
 def _first(key: NDArray[np.int64]) -> NDArray[np.bool_]:
-    found = np.ones(len(key), bool)
-    found[1:] = key[1:] != key[:-1]
-    return found
+    firsts = np.ones(len(key), bool)
+    firsts[1:] = key[1:] != key[:-1]
+    return firsts
 
 
 def _fill(table: Any, given: _Sorted, events: Events) -> History:
@@ -190,9 +190,9 @@ def _fill(table: Any, given: _Sorted, events: Events) -> History:
 
     def number(name: str) -> NDArray[np.int64]:
         column = table[name].combine_chunks().cast(pa.int64())
-        found: NDArray[np.int64] = pc.fill_null(column, _ABSENT).to_numpy(zero_copy_only=False)[source]
-        found[cleared] = _ABSENT
-        return found
+        values: NDArray[np.int64] = pc.fill_null(column, _ABSENT).to_numpy(zero_copy_only=False)[source]
+        values[cleared] = _ABSENT
+        return values
 
     said = number("leader")
     sets_leader = (given.kind == CHANGE) & (said != _ABSENT)
@@ -246,8 +246,8 @@ def _last(marked: NDArray[np.bool_], index: NDArray[np.int64], otherwise: int = 
     """For each row the last marked one up to it; otherwise: if there is none."""
     if not len(index):
         return index
-    found: NDArray[np.int64] = np.maximum.accumulate(np.where(marked, index, otherwise))
-    return found
+    lasts: NDArray[np.int64] = np.maximum.accumulate(np.where(marked, index, otherwise))
+    return lasts
 
 
 def _wrap_epoch(epoch: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -256,13 +256,13 @@ def _wrap_epoch(epoch: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _numbers(table: Any, name: str) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = pc.fill_null(table[name], 0).to_numpy().astype(np.int64)
-    return found
+    numbers: NDArray[np.int64] = pc.fill_null(table[name], 0).to_numpy().astype(np.int64)
+    return numbers
 
 
 def _times(table: Any, name: str) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)
-    return found
+    times: NDArray[np.int64] = pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)
+    return times
 
 
 FIELD_NAMES = tuple(column.name for column in PARTITION_FIELDS)

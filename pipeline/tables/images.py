@@ -63,7 +63,7 @@ def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str)
 
 def image_rows(cluster: Cluster, offset: int) -> list[dict[str, Any]]:
     """The entries of a cluster's image other than partitions."""
-    found = []
+    rows = []
     for record, version in image_records(cluster.image):
         section, key = _SECTIONS[record.__schema__.api_key]
         row = {
@@ -72,8 +72,8 @@ def image_rows(cluster: Cluster, offset: int) -> list[dict[str, Any]]:
         }  # fmt: skip
         if section == "topics":
             row |= {"topic_id": uuid_text(record.topic_id), "topic": record.name}
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def topic_names(image: Image) -> dict[str, str]:
@@ -104,10 +104,10 @@ def _arrow(rows: list[dict[str, Any]]) -> Any:
 
 def _time_of(text: str) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise OptionError(f"{text!r} is neither an offset nor a time like 2026-11-21T10:00:00") from None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _offsets_at(frame: Any, time: datetime) -> dict[str, int]:

@@ -55,9 +55,9 @@ class Lists:
     def first(self) -> NDArray[np.int64]:
         """The first entry of each; -1 of an empty one."""
         has = self.count > 0
-        found = np.full(len(self), -1, np.int64)
-        found[has] = self.values[self.start[has]]
-        return found
+        firsts = np.full(len(self), -1, np.int64)
+        firsts[has] = self.values[self.start[has]]
+        return firsts
 
     def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The row of each entry, and the entry, in order."""

@@ -74,13 +74,13 @@ def fold(table: Any, events: Events) -> Any:
     table: as `history_of` takes it, with the columns of STATE_COLUMNS in the rows of states.
     """
     history = history_of(table, events)
-    found = _Fold(table, history, events)
+    folded = _Fold(table, history, events)
     parts: list[Any] = []
-    for name, (columns, closed) in found.tables().items():
+    for name, (columns, closed) in folded.tables().items():
         parts.append(_wide(name, columns, closed))
         if name != ISR_CHANGES.name:
             parts.append(_wide(OPEN + name, columns, ~closed))
-    parts.append(_wide(STATE, found.state(), None))
+    parts.append(_wide(STATE, folded.state(), None))
     return pa.concat_tables(parts)
 
 
@@ -136,15 +136,15 @@ class _Fold:
 
     def _carry(self, name: str, otherwise: int = -1) -> NDArray[np.int64]:
         history = self.history
-        found = np.full(len(history), otherwise, np.int64)
+        carried = np.full(len(history), otherwise, np.int64)
         if name in self.table.column_names and history.is_state.any():
             column = self.table[name].combine_chunks()
             if pa.types.is_timestamp(column.type):
                 column = column.cast(pa.int64())
             states = history.is_state
             taken = column.take(pa.array(history.row[states]))
-            found[states] = pc.fill_null(taken.cast(pa.int64()), otherwise).to_numpy(zero_copy_only=False)
-        return found
+            carried[states] = pc.fill_null(taken.cast(pa.int64()), otherwise).to_numpy(zero_copy_only=False)
+        return carried
 
     def _names(self) -> Any:
         """The topic's name of each partition: from the state, else from its records."""
@@ -163,23 +163,23 @@ class _Fold:
         value = np.where(history.leader >= 0, history.leader, carried)
         known = history.first | (history.leader >= 0)
         index = np.arange(len(history))
-        found: NDArray[np.int64] = (
+        leaders: NDArray[np.int64] = (
             value[np.maximum.accumulate(np.where(known, index, 0))] if len(index) else index.astype(np.int64)
         )
-        return found
+        return leaders
 
     def _new_epochs(self) -> NDArray[np.bool_]:
         """Which rows begin another leadership: a new epoch, or (if a record restates the partition) another leader."""
-        found = np.zeros(len(self.history), bool)
+        begins = np.zeros(len(self.history), bool)
         for column in (self.history.leader_epoch, self.history.leader):
-            found[1:] |= column[1:] != column[:-1]
-        return found
+            begins[1:] |= column[1:] != column[:-1]
+        return begins
 
     def _key(self, group: NDArray[np.int64]) -> dict[str, Any]:
         """The columns that name the partitions."""
         rows = pa.array(self.key_row[group])
-        found = {name: self.table[name].combine_chunks().take(rows) for name in ("cluster", "topic_id", "partition")}
-        return {**found, "topic": self.names.take(pa.array(group))}
+        columns = {name: self.table[name].combine_chunks().take(rows) for name in ("cluster", "topic_id", "partition")}
+        return {**columns, "topic": self.names.take(pa.array(group))}
 
     # The tables.
 
@@ -268,15 +268,15 @@ class _Fold:
         """The replicas before each reassignment: those of the row before, or what the state carries."""
         history, runs = self.history, self.moving
         plain = np.where(history.first[runs.start], runs.start, runs.start - 1)
-        found = self.replicas.take(plain)
+        replicas = self.replicas.take(plain)
         fresh = history.first[runs.start]
         if fresh.any():
-            without = found.without(history.lists["adding"].take(runs.start))
-            found = _choose(fresh, without, found)
+            without = replicas.without(history.lists["adding"].take(runs.start))
+            replicas = _choose(fresh, without, replicas)
         if "moving_before" in self.table.column_names and runs.carried.any():
             carried = Lists.of(self.table["moving_before"]).take(np.maximum(history.row[runs.start], 0))
-            found = _choose(runs.carried, carried, found)
-        return found
+            replicas = _choose(runs.carried, carried, replicas)
+        return replicas
 
     def _reassignments(self) -> dict[str, Any]:
         history, runs = self.history, self.moving
@@ -340,8 +340,8 @@ class _Fold:
 
     def _interval_begins(self, runs: Runs, group: NDArray[np.int64], name: str) -> dict[str, Any]:
         """When open intervals began, by partition."""
-        found = runs.interval(self._carry(f"{name}_offset"), self._carry(f"{name}_time", 0))
-        columns = {f"{name}_offset": found["start_offset"], f"{name}_time": found["start_time"]}
+        begins = runs.interval(self._carry(f"{name}_offset"), self._carry(f"{name}_time", 0))
+        columns = {f"{name}_offset": begins["start_offset"], f"{name}_time": begins["start_time"]}
         return self._of_open(runs, group, columns)
 
     def _of_open(self, runs: Runs, group: NDArray[np.int64], columns: dict[str, Any]) -> dict[str, Any]:
@@ -357,10 +357,10 @@ class _Fold:
 
 def _place(runs: Runs, group: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """The number of the open interval of each of these partitions; -1 if there is none."""
-    found = np.full(count, -1, np.int64)
+    places = np.full(count, -1, np.int64)
     lasts = np.flatnonzero(~runs.closed)
-    found[runs.group[lasts]] = lasts
-    return found[group]
+    places[runs.group[lasts]] = lasts
+    return places[group]
 
 
 def _choose(which: NDArray[np.bool_], these: Lists, those: Lists) -> Lists:

@@ -54,15 +54,15 @@ def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, 
     frame = _but_known_findings(session, warehouse, manifest, frame)
     frame.write.mode("overwrite").parquet(str(directory))
     written = session.read.schema(RECORDS.ddl).parquet(str(directory))
-    found = written.selectExpr("cluster", "offset", "epoch", "kind", "origin").groupBy("cluster").agg(
+    summaries = written.selectExpr("cluster", "offset", "epoch", "kind", "origin").groupBy("cluster").agg(
         *_aggregates()
     ).collect()  # fmt: skip
-    if not found:
+    if not summaries:
         return manifest
     bounds: dict[str, list[int]] = {}
     ingested = dict(manifest.ingested)
     total = 0
-    for row in found:
+    for row in summaries:
         total += row.rows
         if row.cluster is None or row.low is None:
             continue
@@ -149,8 +149,8 @@ def _load_memory(warehouse: Warehouse, manifest: Manifest) -> dict[str, Cluster]
     if manifest.memory is None:
         return {}
     with open(warehouse.absolute(manifest.memory)) as file:  # noqa: PTH123 - one line at a time
-        found = [memory.load(line) for line in file]
-    return {cluster.cluster_id: cluster for cluster in found}
+        clusters = [memory.load(line) for line in file]
+    return {cluster.cluster_id: cluster for cluster in clusters}
 
 
 def _take_others(frame: Any, every: Any, clusters: dict[str, Cluster]) -> None:
@@ -243,9 +243,9 @@ def _fold_partitions(
         return 0
     states = [warehouse.absolute(path) for path in parts.get(STATE, ())]
     held = session.read.schema(_ddl(STATE_COLUMNS)).parquet(*states) if states else None
-    found = fold_records(session, changes, held, clusters)
+    folded = fold_records(session, changes, held, clusters)
     target = directory / "tables"
-    found.write.mode("overwrite").partitionBy("part").parquet(str(target))
+    folded.write.mode("overwrite").partitionBy("part").parquet(str(target))
     for table in PARTITION_TABLES:
         if (path := target / f"part={table.name}").is_dir():
             parts.setdefault(table.name, []).append(warehouse.relative(path))

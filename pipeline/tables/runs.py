@@ -47,16 +47,16 @@ class Runs:
 
     def at_end(self, column: NDArray[Any], otherwise: Any = -1) -> NDArray[Any]:
         """A column of the history at the row that ended each."""
-        found: NDArray[Any] = np.where(self.ender >= 0, column[np.maximum(self.ender, 0)], otherwise)
-        return found
+        values: NDArray[Any] = np.where(self.ender >= 0, column[np.maximum(self.ender, 0)], otherwise)
+        return values
 
     def at_start(self, column: NDArray[Any], carried: NDArray[Any]) -> NDArray[Any]:
         """A column of the history at the row that began each; for a carried interval, the value in the state.
 
         carried: by row of the history.
         """
-        found: NDArray[Any] = np.where(self.carried, carried[self.start], column[self.start])
-        return found
+        values: NDArray[Any] = np.where(self.carried, carried[self.start], column[self.start])
+        return values
 
     def interval(self, carried_offset: NDArray[np.int64], carried_time_us: NDArray[np.int64]) -> dict[str, Any]:
         """The five columns of an interval, as Arrow arrays."""

@@ -49,8 +49,8 @@ class OtherAddresses:
 
     def of(self, voter: Voter) -> Endpoint | None:
         """Where a voter has answered, as long as its entry in the voter set is the same; else None."""
-        found = self._found.get(voter.key.id)
-        return found[1] if found is not None and found[0] == voter else None
+        entry = self._found.get(voter.key.id)
+        return entry[1] if entry is not None and entry[0] == voter else None
 
     def forget(self, voter_id: int) -> None:
         """A request to a voter failed: the next one goes to its address in the voter set."""

@@ -236,12 +236,12 @@ def _check_versions(connection: Connection, request: Any) -> None:
     assert schema.api_key is not None
     name = re.sub(r"(?<=.)(?=[A-Z])", "_", APIS[schema.api_key][0]).upper()
     known = schema.served or schema.versions
-    found = connection.versions.get(schema.api_key)
-    if found is None:
+    supported = connection.versions.get(schema.api_key)
+    if supported is None:
         raise KafkaError(Error.UNSUPPORTED_VERSION, f"The node does not support {name}")
-    if found[1] < known[0] or known[1] < found[0]:
+    if supported[1] < known[0] or known[1] < supported[0]:
         raise KafkaError(
             Error.UNSUPPORTED_VERSION,
             f"The node does not support {name} with version in range [{known[0]},{known[1]}]. The supported range is "
-            f"[{found[0]},{found[1]}].",
+            f"[{supported[0]},{supported[1]}].",
         )

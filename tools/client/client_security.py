@@ -52,10 +52,10 @@ class ClientProperties:
         self.warnings: list[str] = []
         self.system_properties = system_properties(environment)
         allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
-        found = given
+        resolved = given
         if given.get(providers.KEY):
-            found = providers.resolve(given, environment, allowed, self.warnings)
-        self.originals = {key: text for key, text in found.items() if not key.startswith("listener.name.")}
+            resolved = providers.resolve(given, environment, allowed, self.warnings)
+        self.originals = {key: text for key, text in resolved.items() if not key.startswith("listener.name.")}
         self.values: dict[str, Value] = KEYS.parse(self.originals, self.warnings)
 
     def protocol(self) -> str:

@@ -185,19 +185,19 @@ class Connection:
         return self._exactly(size)
 
     def _exactly(self, size: int) -> bytes:
-        found = bytearray()
-        while len(found) < size:
+        data = bytearray()
+        while len(data) < size:
             try:
-                part = self.socket.recv(min(size - len(found), 1 << 20))
+                part = self.socket.recv(min(size - len(data), 1 << 20))
             except ConnectionError:
                 raise
             except OSError as error:
                 raise self._explain(error) from None
             if not part:
                 hint = "" if self._security is not None else f" ({HINT})"
-                raise ConnectionError(f"the connection ended after {len(found)} of {size} bytes{hint}")
-            found += part
-        return bytes(found)
+                raise ConnectionError(f"the connection ended after {len(data)} of {size} bytes{hint}")
+            data += part
+        return bytes(data)
 
     def _explain(self, error: OSError) -> OSError:
         """An error of TLS after the handshake, such as a missing certificate in TLS 1.3, with what to do about it."""

@@ -25,8 +25,8 @@ class KafkaError(Uncaught):
     """
 
     def __init__(self, code: int, message: str | None = None, *, is_final: bool = True, cause: object = None) -> None:
-        found = error_of(code)
-        known = found if isinstance(found, Error) else Error.UNKNOWN_SERVER_ERROR
+        error = error_of(code)
+        known = error if isinstance(error, Error) else Error.UNKNOWN_SERVER_ERROR
         super().__init__(
             f"{PACKAGE}.{known.exception}",
             error_text(known) if message is None else in_message(message),

@@ -76,20 +76,20 @@ class LiveQuorum(Observer):
 
     def _step(self, goal: int | None) -> int | None:
         """Send one Fetch; the high watermark, None while it is unknown. Raises one of FAILURES."""
-        found = self.fetch(*self.position)
-        if found.snapshot_id is not None and found.snapshot_id.end_offset >= 0:
-            self._load_snapshot(found.snapshot_id.end_offset, found.snapshot_id.epoch)
+        partition = self.fetch(*self.position)
+        if partition.snapshot_id is not None and partition.snapshot_id.end_offset >= 0:
+            self._load_snapshot(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
             return goal
-        if found.diverging_epoch is not None and found.diverging_epoch.epoch >= 0:
+        if partition.diverging_epoch is not None and partition.diverging_epoch.epoch >= 0:
             # Committed records are gone: another cluster has these addresses now, or the disks were lost.
             self._begin_anew()
             return goal
-        high_watermark = int(found.high_watermark)
+        high_watermark = int(partition.high_watermark)
         if high_watermark < 0:
             return goal
         if high_watermark < self.position.end_offset:
             raise NotAnswered(f"its high watermark is {high_watermark}, behind offset {self.position.end_offset}")
-        data = bytes(found.records or b"")
+        data = bytes(partition.records or b"")
         try:
             taken = take_in(self.image, data, self.position.end_offset, high_watermark, self.admits)
         except DamagedLog as error:

@@ -156,11 +156,11 @@ class Observer:
                 cluster_id=self.cluster_id or None, max_bytes=FETCH_BYTES, topics=(topic,)
             )  # fmt: skip
             answer = connection.ask(request)
-            found = _only(answer, answer.topics, "FetchSnapshot")
-            size = found.size
-            if not found.unaligned_records or not 0 < size <= SNAPSHOT_BYTES_MAX:
+            piece = _only(answer, answer.topics, "FetchSnapshot")
+            size = piece.size
+            if not piece.unaligned_records or not 0 < size <= SNAPSHOT_BYTES_MAX:
                 raise NotAnswered(f"snapshot {end_offset}-{epoch} ends after {len(data)} of {size} bytes")
-            data += found.unaligned_records
+            data += piece.unaligned_records
         return bytes(data)
 
     def _connect(self) -> tuple[Connection, View]:
@@ -187,9 +187,9 @@ def _only(answer: Any, topics: Any, api: str) -> Any:
         raise NotAnswered(f"{api}: {error_name(answer.error_code)}")
     if len(topics) != 1 or len(topics[0].partitions) != 1:
         raise NotAnswered(f"{api}: the response does not have the metadata partition")
-    found = topics[0].partitions[0]
-    if found.error_code == Error.NOT_LEADER_OR_FOLLOWER:
+    partition = topics[0].partitions[0]
+    if partition.error_code == Error.NOT_LEADER_OR_FOLLOWER:
         raise NotAnswered("it does not lead")
-    if found.error_code:
-        raise NotAnswered(f"{api}: {error_name(found.error_code)}")
-    return found
+    if partition.error_code:
+        raise NotAnswered(f"{api}: {error_name(partition.error_code)}")
+    return partition

@@ -155,10 +155,10 @@ class Controllers:
             raise NotAnswered(error_name(answer.error_code))
         if not partitions:
             raise NotAnswered("an answer without the metadata partition")
-        found = partitions[0]
-        if found.error_code:
-            raise NotAnswered(f"{error_name(found.error_code)}, not the leader")
-        view = _view(cluster_id, found, answer.nodes)
+        description = partitions[0]
+        if description.error_code:
+            raise NotAnswered(f"{error_name(description.error_code)}, not the leader")
+        view = _view(cluster_id, description, answer.nodes)
         # A controller that has not registered yet is missing in DescribeCluster.
         self._add(address for listeners in view.listeners.values() for address in listeners.values())
         return view
@@ -176,12 +176,12 @@ class Controllers:
         ):  # fmt: skip
             raise NotAnswered("it is a broker, not a controller")
         # Controllers cannot be described before they register, but their quorum can.
-        found = str(cluster.cluster_id or "")
-        if self.cluster_id and found and found != self.cluster_id:
-            raise NotAnswered(f"its cluster id is {found}, not {self.cluster_id}")
+        cluster_id = str(cluster.cluster_id or "")
+        if self.cluster_id and cluster_id and cluster_id != self.cluster_id:
+            raise NotAnswered(f"its cluster id is {cluster_id}, not {self.cluster_id}")
         nodes = sorted(cluster.brokers, key=lambda node: node.broker_id != cluster.controller_id)
         self._add((node.host, node.port) for node in nodes)
-        return found
+        return cluster_id
 
     def _add(self, addresses: Iterable[Address]) -> None:
         for address in addresses:
@@ -234,14 +234,14 @@ def describe_request() -> DescribeQuorumRequest:
     return DescribeQuorumRequest(topics=(topic,))
 
 
-def _view(cluster_id: str, found: Any, nodes: Any) -> View:
-    observers = tuple(_member(state) for state in found.observers)
+def _view(cluster_id: str, description: Any, nodes: Any) -> View:
+    observers = tuple(_member(state) for state in description.observers)
     return View(
         cluster_id,
-        found.leader_id,
-        found.leader_epoch,
-        found.high_watermark,
-        {state.replica_id: _member(state) for state in found.current_voters},
+        description.leader_id,
+        description.leader_epoch,
+        description.high_watermark,
+        {state.replica_id: _member(state) for state in description.current_voters},
         {each.id: each for each in sorted(observers, key=lambda member: member.last_fetch_ms)},
         ("", 0),
         observers,

@@ -52,10 +52,10 @@ def addresses_of(options: argparse.Namespace) -> list[Address]:
     """The addresses of the controllers, from the options. Raises ConfigError, OSError."""
     if options.bootstrap_controller is not None:
         given = options.bootstrap_controller
-        found = [host_and_port(part.strip()) for part in given.split(",")]
-        if None in found:
+        addresses = [host_and_port(part.strip()) for part in given.split(",")]
+        if None in addresses:
             raise ConfigError(f"--bootstrap-controller {given}: HOST:PORT,… is expected")
-        return [address for address in found if address is not None]
+        return [address for address in addresses if address is not None]
     config = read_config(options.config)
     return [*config.voters.values()] or list(config.bootstrap_servers)
 
@@ -77,9 +77,9 @@ def known_nodes(options: argparse.Namespace) -> dict[Address, Known]:
     config = read_config(options.config)
     http = parse_address(config.text("kraft.http.listener") or "")
     own = config.voters.get(config.node_id)
-    found = {}
+    nodes = {}
     for node_id, address in config.voters.items():
         is_other_host = own is not None and address[0] != own[0]
         here = http if node_id == config.node_id else (address[0], http[1]) if http and is_other_host else None
-        found[address] = Known(node_id, here)
-    return found
+        nodes[address] = Known(node_id, here)
+    return nodes

@@ -136,7 +136,7 @@ def _addresses(text: str) -> tuple[Address, ...]:
     """The addresses in a list. Raises Uncaught for one that is none, or if the names of all are unknown."""
     import socket
 
-    found = []
+    addresses = []
     for part in (part.strip() for part in text.split(",")):
         match = _URL.fullmatch(part)
         if match is None:
@@ -150,10 +150,10 @@ def _addresses(text: str) -> tuple[Address, ...]:
             socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             continue
-        found.append((host, port))
-    if not found:
+        addresses.append((host, port))
+    if not addresses:
         raise not_created(f"No resolvable bootstrap urls given in {SERVERS}")
-    return tuple(found)
+    return tuple(addresses)
 
 
 def _security_properties(properties: Mapping[str, str]) -> ClientProperties | None:

@@ -18,12 +18,12 @@ FILE_CHARACTERS_MAX = 1 << 20
 
 def parse(parser: Parser, arguments: list[str]) -> Arguments:
     """The parsed values; raises ArgumentError, or HelpShown after the help was printed."""
-    found = Arguments()
+    parsed = Arguments()
     reader = Reader(arguments)
-    reader.read(parser, found.values)
+    reader.read(parser, parsed.values)
     if reader.deferred is not None:
         raise reader.deferred
-    return found
+    return parsed
 
 
 class Reader:

@@ -77,12 +77,12 @@ def line_breaks(text: str) -> list[int]:
 
 def pieces(text: str) -> list[str]:
     """The text cut at each position where a line may be broken."""
-    found = []
+    parts = []
     start = 0
     for end in line_breaks(text):
-        found.append(text[start:end])
+        parts.append(text[start:end])
         start = end
-    return found
+    return parts
 
 
 def _match(text: str, start: int) -> int:
@@ -108,14 +108,14 @@ def _step(states: frozenset[str], classes: str) -> frozenset[str]:
 
 def _close_over(states: frozenset[str]) -> frozenset[str]:
     """The states, and those that they reach without reading a character."""
-    found = set(states)
+    reached = set(states)
     waiting = list(states)
     while waiting:
         for state in _STATES[waiting.pop()][0].split(", "):
-            if state and state not in found:
-                found.add(state)
+            if state and state not in reached:
+                reached.add(state)
                 waiting.append(state)
-    return frozenset(found)
+    return frozenset(reached)
 
 
 @cache

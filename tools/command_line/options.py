@@ -107,7 +107,7 @@ class Options:
 
 def read(options: Sequence[Option], arguments: Sequence[str]) -> Options:
     """The options in `arguments`; other arguments are ignored, as by jopt-simple. Raises OptionError."""
-    found = Options(options)
+    parsed = Options(options)
     left = list(arguments)[::-1]
     while left:
         argument = left.pop()
@@ -116,13 +116,13 @@ def read(options: Sequence[Option], arguments: Sequence[str]) -> Options:
         if not argument.startswith("-") or argument == "-":
             continue
         name, equals, value = argument[2 if argument.startswith("--") else 1 :].partition("=")
-        if name not in found.known:
+        if name not in parsed.known:
             # A run of one-letter options: no tool has any, so the first letter is the unknown option.
             unknown = name if argument.startswith("--") else argument[1]
             raise OptionError("UnrecognizedOptionException", f"{unknown} is not a recognized option")
-        values = found.given.setdefault(name, [])
-        found.order.append(name)
-        option = found.known[name]
+        values = parsed.given.setdefault(name, [])
+        parsed.order.append(name)
+        option = parsed.known[name]
         if option.value == FLAG:
             continue
         if equals:
@@ -133,7 +133,7 @@ def read(options: Sequence[Option], arguments: Sequence[str]) -> Options:
             values.append(left.pop())
         elif left and _is_value(option, left[-1]):
             values.append(left.pop())
-    return found
+    return parsed
 
 
 def one_of(*words: str) -> Callable[[str], str]:

@@ -57,11 +57,11 @@ def own_options(tool: str) -> tuple[OwnOption, ...]:
 def own_answer(tool: str, arguments: list[str]) -> str | None:
     """What a tool prints for arguments that stock's refuses: its own help, or the version; None for any other."""
     if arguments == [HELP_OWN]:
-        found = {
+        help_texts = {
             f"{each.command} {', '.join(each.names)} {each.value}".strip(): each.help for each in own_options(tool)
         }
-        width = max(map(len, found))
-        listed = "".join(f"  {title:<{width}}  {text}\n" for title, text in found.items())
+        width = max(map(len, help_texts))
+        listed = "".join(f"  {title:<{width}}  {text}\n" for title, text in help_texts.items())
         return f"Options of {tool} of kraft-quorum that stock's tool does not have; --help lists the others:\n{listed}"
     if arguments == [VERSION] and _VERSION in own_options(tool):
         from records.release import version_text

@@ -152,14 +152,14 @@ def _period_ms(options: Options, name: str) -> int:
 
 def _principals(options: Options, name: str) -> list[Principal]:
     """The principals of an option. Raises Uncaught for one without a type."""
-    found = []
+    principals = []
     for text in options.given.get(name, ()):
         kind, colon, rest = text.strip().partition(":")
         if not colon:
             refused = f"expected a string in format principalType:principalName but got {text.strip()}"
             raise Uncaught(ILLEGAL_ARGUMENT, refused)
-        found.append((kind, rest))
-    return found
+        principals.append((kind, rest))
+    return principals
 
 
 def _list_text(principals: Iterable[Principal]) -> str:

@@ -37,8 +37,10 @@ def elect_leaders(
         wanted = None if partitions is None else topics
         return ElectLeadersRequest(election_type=TYPES[kind], topic_partitions=wanted, timeout_ms=timeout_ms)
 
-    found: dict[Partition, KafkaError | None] = admin.call(Call("electLeaders", request, _election_results, CONTROLLER))
-    return found
+    outcomes: dict[Partition, KafkaError | None] = admin.call(
+        Call("electLeaders", request, _election_results, CONTROLLER)
+    )
+    return outcomes
 
 
 def _election_results(response: Any) -> dict[Partition, KafkaError | None]:

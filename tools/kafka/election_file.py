@@ -19,12 +19,12 @@ FILE_BYTES_MAX = 1 << 30
 
 def partitions_in(path: str) -> list[Partition]:
     """Topic and index of each partition. Raises Uncaught with the words of stock's tool."""
-    found = _parse(_text(path))
-    if not isinstance(found, dict):
-        raise _mapping(f"Expected JSON object, received {_json_text(found)}")
-    if "partitions" not in found:
+    tree = _parse(_text(path))
+    if not isinstance(tree, dict):
+        raise _mapping(f"Expected JSON object, received {_json_text(tree)}")
+    if "partitions" not in tree:
         raise Uncaught(REFUSED, 'Replica election data is missing "partitions" field')
-    listed = found["partitions"]
+    listed = tree["partitions"]
     if not isinstance(listed, list):
         raise _mapping(f"Expected JSON array, received {_json_text(listed)}")
     partitions = [_partition(each) for each in listed]
@@ -52,10 +52,10 @@ def _text(path: str) -> str:
 def _parse(text: str) -> Any:
     """The first JSON value; what follows is ignored, as by stock."""
     try:
-        found, _ = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode(text.lstrip())
+        tree, _ = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode(text.lstrip())
     except (ValueError, RecursionError):
         raise Uncaught(REFUSED, "Replica election data is empty") from None
-    return found
+    return tree
 
 
 def _refuse_constant(text: str) -> None:

@@ -53,17 +53,17 @@ def update_features(admin: Admin, levels: Mapping[str, int], kind: int, *, dry_r
             raise KafkaError(response.error_code, response.error_message, is_final=not moved)
         if not response.results:
             return dict.fromkeys(levels)
-        found: dict[str, str | None] = {
+        messages: dict[str, str | None] = {
             name: f"The controller response did not contain a result for feature {name}" for name in levels
         }
         for result in response.results:
-            if result.feature in found:
+            if result.feature in messages:
                 failed = KafkaError(result.error_code, result.error_message) if result.error_code else None
-                found[result.feature] = failed.message if failed else None
-        return found
+                messages[result.feature] = failed.message if failed else None
+        return messages
 
     try:
-        found: dict[str, str | None] = admin.call(Call("updateFeatures", request, outcome, CONTROLLER))
+        messages: dict[str, str | None] = admin.call(Call("updateFeatures", request, outcome, CONTROLLER))
     except Uncaught as error:
         return dict.fromkeys(levels, error.message)
-    return found
+    return messages

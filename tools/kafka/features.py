@@ -152,10 +152,10 @@ def describe(given: Arguments) -> None:
         if given.node_id is not None and given.node_id < 0:
             text = f"Invalid node id {given.node_id}: must be non-negative."
             raise Uncaught("java.lang.IllegalArgumentException", text)
-        found = describe_features(admin, given.node_id)
-    epoch = found.finalized_features_epoch
-    finalized = {feature.name: feature.max_version_level for feature in found.finalized_features}
-    for feature in sorted(found.supported_features, key=lambda feature: str(feature.name)):
+        description = describe_features(admin, given.node_id)
+    epoch = description.finalized_features_epoch
+    finalized = {feature.name: feature.max_version_level for feature in description.finalized_features}
+    for feature in sorted(description.supported_features, key=lambda feature: str(feature.name)):
         name = feature.name
         low, high, level = (
             _level_text(name, number)
@@ -200,13 +200,13 @@ def _levels(given: Arguments, kind: str) -> dict[str, int]:
         if given.metadata is not None or given.feature is not None:
             raise Terse("Can not specify `release-version` with other feature flags.")
         version = _version(given.release_version)
-        found = {features.METADATA_VERSION: version.level}
+        by_feature = {features.METADATA_VERSION: version.level}
         for feature in features.FEATURES:
             level = feature.default_level(version.level)
             # An upgrade does not lower a feature that was set by hand.
             if kind != "UPGRADE" or level > 0:
-                found[feature.name] = level
-        return found
+                by_feature[feature.name] = level
+        return by_feature
     levels: dict[str, int] = {}
     if given.metadata is not None:
         sys.stdout.write(" `metadata` flag is deprecated and may be removed in a future release.\n")

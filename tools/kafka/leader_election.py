@@ -180,7 +180,7 @@ def _elections(admin: Admin, kind: str, partitions: list[Partition] | None) -> d
     from tools.kafka.election_calls import elect_leaders
 
     try:
-        found = elect_leaders(admin, kind, partitions)
+        outcomes = elect_leaders(admin, kind, partitions)
     except Uncaught as error:
         if error.java_class == f"{PACKAGE}.TimeoutException":
             text, cause = "Timeout waiting for election results", error
@@ -191,7 +191,7 @@ def _elections(admin: Admin, kind: str, partitions: list[Partition] | None) -> d
             raise Uncaught("java.lang.RuntimeException", str(waited), waited) from None
         sys.stdout.write(f"{text}\n")
         raise Uncaught(FAILED, text, cause) from None
-    return {partition: found[partition] for partition in partition_order(found)}
+    return {partition: outcomes[partition] for partition in partition_order(outcomes)}
 
 
 def _print(kind: str, outcomes: dict[Partition, KafkaError | None]) -> None:

@@ -65,12 +65,12 @@ def _directory_id(directory: str) -> bytes:
     from tools.offline.marked_directories import MarkError, read_mark
 
     try:
-        found = read_mark(directory).directory_id
+        directory_id = read_mark(directory).directory_id
     except (MarkError, ConfigError, OSError):
         raise Terse(f"Unable to read meta.properties from {directory}") from None
-    if found is None:
+    if directory_id is None:
         raise Terse(f"No directory id found in {directory}")
-    return found
+    return directory_id
 
 
 def _endpoints(properties: Mapping[str, str]) -> tuple[Endpoint, ...]:

@@ -22,10 +22,10 @@ def describe_quorum(admin: Admin) -> tuple[Any, dict[int, list[str]]]:
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
     request = DescribeQuorumRequest(topics=(topic,))
-    found: tuple[Any, dict[int, list[str]]] = admin.result(
+    description: tuple[Any, dict[int, list[str]]] = admin.result(
         Call("describeMetadataQuorum", lambda _: request, _read_description)
     )
-    return found
+    return description
 
 
 def _read_description(response: Any) -> tuple[Any, dict[int, list[str]]]:

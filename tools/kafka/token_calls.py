@@ -46,16 +46,16 @@ def create_token(admin: Admin, owner: Principal | None, renewers: Sequence[Princ
         renewers=tuple(renewer(principal_type=kind, principal_name=name) for kind, name in renewers),
         max_lifetime_ms=lifetime_ms,
     )
-    found = _call(admin, "createDelegationToken", request)
+    response = _call(admin, "createDelegationToken", request)
     return Token(
-        found.token_id,
-        bytes(found.hmac),
-        (found.principal_type, found.principal_name),
-        (found.token_requester_principal_type, found.token_requester_principal_name),
+        response.token_id,
+        bytes(response.hmac),
+        (response.principal_type, response.principal_name),
+        (response.token_requester_principal_type, response.token_requester_principal_name),
         tuple(renewers),
-        found.issue_timestamp_ms,
-        found.expiry_timestamp_ms,
-        found.max_timestamp_ms,
+        response.issue_timestamp_ms,
+        response.expiry_timestamp_ms,
+        response.max_timestamp_ms,
     )
 
 
@@ -75,7 +75,7 @@ def describe_tokens(admin: Admin, owners: Sequence[Principal]) -> list[Token]:
     """owners: of the tokens; none for all that the caller may see. Raises Uncaught."""
     owner = DescribeDelegationTokenRequest.DescribeDelegationTokenOwner
     listed = tuple(owner(principal_type=kind, principal_name=name) for kind, name in owners)
-    found = _call(admin, "describeDelegationToken", DescribeDelegationTokenRequest(owners=listed))
+    response = _call(admin, "describeDelegationToken", DescribeDelegationTokenRequest(owners=listed))
     return [
         Token(
             token.token_id,
@@ -87,7 +87,7 @@ def describe_tokens(admin: Admin, owners: Sequence[Principal]) -> list[Token]:
             token.expiry_timestamp,
             token.max_timestamp,
         )
-        for token in found.tokens
+        for token in response.tokens
     ]
 
 

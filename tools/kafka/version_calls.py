@@ -47,7 +47,7 @@ def nodes_of(settings: Settings) -> list[Node]:
     for address in places:
         alone = settings._replace(addresses=(address,))
         try:
-            found = _ask_nodes(alone)
+            nodes = _ask_nodes(alone)
         except KafkaError as error:
             if error.code in AUTHENTICATION:
                 raise
@@ -56,7 +56,7 @@ def nodes_of(settings: Settings) -> list[Node]:
             if error.java_class == f"{PACKAGE}.SslAuthenticationException":
                 raise
             continue
-        return bucket_order(found, [node.code() for node in found], DEFAULT_CAPACITY)
+        return bucket_order(nodes, [node.code() for node in nodes], DEFAULT_CAPACITY)
     api = "DESCRIBE_CLUSTER" if settings.at_controllers else "METADATA"
     listed = ", ".join(str(Node(-number, *address)) for number, address in enumerate(places, 1))
     raise Uncaught("java.lang.RuntimeException", f"Request {api} failed on brokers [{listed}]")

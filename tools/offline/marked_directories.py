@@ -26,16 +26,16 @@ def path_of(directory: str) -> str:
 
 def read_mark(directory: str) -> MetaProperties:
     """The values in a directory's file; raises OSError, MarkError, ConfigError if it is not a properties file."""
-    found = read_properties(path_of(directory))
-    version = _version(found.get("version", "0"))
+    properties = read_properties(path_of(directory))
+    version = _version(properties.get("version", "0"))
     name = "broker.id" if version == 0 else "node.id"
-    node_id = _number(found, name) if version == 1 or name in found else None
+    node_id = _number(properties, name) if version == 1 or name in properties else None
     directory_id = None
-    if "directory.id" in found:
-        directory_id = _directory_id(found["directory.id"])
-    if version == 1 and "cluster.id" not in found:
+    if "directory.id" in properties:
+        directory_id = _directory_id(properties["directory.id"])
+    if version == 1 and "cluster.id" not in properties:
         raise MarkError("cluster.id was not found.")
-    return MetaProperties(version, found.get("cluster.id"), node_id, directory_id)
+    return MetaProperties(version, properties.get("cluster.id"), node_id, directory_id)
 
 
 def _version(text: str) -> int:
@@ -48,11 +48,11 @@ def _version(text: str) -> int:
     return number
 
 
-def _number(found: Mapping[str, str], key: str) -> int:
-    if key not in found:
+def _number(properties: Mapping[str, str], key: str) -> int:
+    if key not in properties:
         raise MarkError(f"Failed to find {key}")
     try:
-        return integer(found[key])
+        return integer(properties[key])
     except ValueError as error:
         raise MarkError(
             f"Unable to read {key} as a base-10 number.", f"java.lang.NumberFormatException: {error}"

@@ -43,10 +43,10 @@ class Digest(NamedTuple):
 
 def names_in(log_directory: str) -> list[str]:
     """The files of the metadata in a log directory, relative to it, in order; leftovers of a crash are left out."""
-    found = [name for name in (META_PROPERTIES, BOOTSTRAP) if os.path.isfile(f"{log_directory}/{name}")]
+    names = [name for name in (META_PROPERTIES, BOOTSTRAP) if os.path.isfile(f"{log_directory}/{name}")]
     partition = f"{log_directory}/{PARTITION_DIRECTORY}"
     inside = [name for name in OsFiles().list(partition) if not is_leftover(name)] if os.path.isdir(partition) else []
-    return found + [f"{PARTITION_DIRECTORY}/{name}" for name in inside]
+    return names + [f"{PARTITION_DIRECTORY}/{name}" for name in inside]
 
 
 def digests(log_directory: str) -> dict[str, Digest]:
@@ -78,7 +78,7 @@ def save_copy(log_directory: str, target: str, note: Callable[[int], None] = lam
     if os.path.lexists(part):
         raise CopyExists(f"{part} is there: another copy to this place runs, or was interrupted; then remove it")
     try:
-        found = _copy_files(log_directory, part, note)
+        digests = _copy_files(log_directory, part, note)
         OsFiles().rename(part, target)
         OsFiles().sync_directory(os.path.dirname(os.path.abspath(target)))
     except BaseException as error:
@@ -88,7 +88,7 @@ def save_copy(log_directory: str, target: str, note: Callable[[int], None] = lam
             reason = f"the copy {target} cannot be written: {error.strerror or error}; nothing was changed"
             raise OSError(error.errno, reason) from error
         raise
-    return found
+    return digests
 
 
 def check_room(log_directory: str, target: str) -> None:
@@ -111,7 +111,7 @@ def _copy_files(log_directory: str, part: str, note: Callable[[int], None]) -> d
     files = OsFiles()
     make_directories(part)
     done = 0
-    found: dict[str, Digest] = {}
+    digests: dict[str, Digest] = {}
     for name in names_in(log_directory):
         path = f"{part}/{name}"
         make_directories(os.path.dirname(path))
@@ -129,14 +129,14 @@ def _copy_files(log_directory: str, part: str, note: Callable[[int], None]) -> d
             files.sync(handle)
         finally:
             files.close(handle)
-        found[name] = Digest(position, hashed.hexdigest())
-        if digest_of(path) != found[name]:
+        digests[name] = Digest(position, hashed.hexdigest())
+        if digest_of(path) != digests[name]:
             raise OSError(f"{path} reads back with other bytes than were written")
-    write_file(f"{part}/{SUMS}", "".join(f"{digest.sha256}  {name}\n" for name, digest in found.items()).encode())
+    write_file(f"{part}/{SUMS}", "".join(f"{digest.sha256}  {name}\n" for name, digest in digests.items()).encode())
     if os.path.isdir(f"{part}/{PARTITION_DIRECTORY}"):
         files.sync_directory(f"{part}/{PARTITION_DIRECTORY}")
     files.sync_directory(part)
-    return found
+    return digests
 
 
 def write_file(path: str, data: bytes) -> None:

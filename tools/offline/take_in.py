@@ -102,10 +102,10 @@ def last_log_time_ms(snapshot: bytes) -> int:
 
     try:
         batch = read_header(snapshot, 0)
-        found = [] if batch is None else control_records_of(snapshot, batch)
+        controls = [] if batch is None else control_records_of(snapshot, batch)
     except CorruptBatch:
         return -1
-    return next((value.last_contained_log_timestamp for _, kind, value in found if kind == SNAPSHOT_HEADER), -1)
+    return next((value.last_contained_log_timestamp for _, kind, value in controls if kind == SNAPSHOT_HEADER), -1)
 
 
 def whole_bytes(data: bytes) -> int:

@@ -134,8 +134,8 @@ def page() -> str:
 
 def defaults_of() -> dict[str, str]:
     """Key of a node -> the key of a topic or group whose default it is."""
-    found = {name: key for key, names in topic.SYNONYMS.items() for name, _unit in names}
-    return found | {name: key for key, name in group.SYNONYMS.items()}
+    defaults = {name: key for key, names in topic.SYNONYMS.items() for name, _unit in names}
+    return defaults | {name: key for key, name in group.SYNONYMS.items()}
 
 
 def _in_order(keys: Iterable[Key]) -> list[Key]:

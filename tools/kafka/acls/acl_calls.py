@@ -68,8 +68,8 @@ def describe_acls(admin: Admin, pattern: Pattern) -> list[Acl]:
         operation=ANY,
         permission_type=ANY,
     )
-    found: list[Acl] = admin.result(Call("describeAcls", lambda _: request, _acls_in))
-    return found
+    acls: list[Acl] = admin.result(Call("describeAcls", lambda _: request, _acls_in))
+    return acls
 
 
 def _acls_in(response: Any) -> list[Acl]:

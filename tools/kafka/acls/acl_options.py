@@ -51,38 +51,38 @@ def _trim(text: str) -> str:
 def patterns_of(options: Options) -> list[Pattern]:
     """The resources that the options name, in order of type and name. Raises OptionError."""
     how = PATTERNS.index(options.value("resource-pattern-type"))
-    found = set()
+    patterns = set()
     for name, kind in RESOURCES.items():
         for text in options.given.get(name, ()):
             # Stock takes a transactional id as it is.
-            found.add(Pattern(kind, text if kind == TRANSACTIONAL_ID else _trim(text), how))
+            patterns.add(Pattern(kind, text if kind == TRANSACTIONAL_ID else _trim(text), how))
     if how == LITERAL and (options.has("cluster") or options.has("idempotent")):
-        found.add(CLUSTER)
-    return sorted(found)
+        patterns.add(CLUSTER)
+    return sorted(patterns)
 
 
 def _patterns_that_must_be(options: Options) -> list[Pattern]:
     """The patterns of the named resources. Raises Exit if there is none."""
-    found = patterns_of(options)
-    if not found:
+    patterns = patterns_of(options)
+    if not patterns:
         raise usage(
             "You must provide at least one resource: --topic <topic> or --cluster or --group <group> or "
             "--delegation-token <Delegation Token ID>",
             OPTIONS,
         )
-    return found
+    return patterns
 
 
 def principals_of(options: Options, name: str) -> list[str]:
     """The principals of an option, `Type:Name`, in the order of Java's set. Raises Uncaught."""
-    found = []
+    principals = []
     for text in options.given.get(name, ()):
         trimmed = _trim(text)
         if ":" not in trimmed:
             refused = f"expected a string in format principalType:principalName but got {trimmed}"
             raise Uncaught("java.lang.IllegalArgumentException", refused)
-        found.append(trimmed)
-    distinct = list(dict.fromkeys(found))
+        principals.append(trimmed)
+    distinct = list(dict.fromkeys(principals))
     codes = []
     for principal in distinct:
         kind, _, rest = principal.partition(":")
@@ -125,16 +125,16 @@ def _named_operation(text: str) -> int:
 def entries_by_resource(options: Options) -> dict[Pattern, Entries]:
     """The entries for each resource, in order. Raises Exit, OptionError, Uncaught."""
     if options.has("producer") or options.has("consumer"):
-        found = _of_roles(options)
+        by_pattern = _of_roles(options)
     else:
         entries = _entries(options, map(_named_operation, options.given.get("operation", (ALL,))))
-        found = dict.fromkeys(_patterns_that_must_be(options), entries)
-    for pattern, entries in found.items():
+        by_pattern = dict.fromkeys(_patterns_that_must_be(options), entries)
+    for pattern, entries in by_pattern.items():
         supported = ("ALL", *SUPPORTED[pattern.resource_type])
         if not {entry.operation for entry in entries} <= set(_codes(supported)):
             kind = TYPES[pattern.resource_type]
             raise usage(f"ResourceType {kind} only supports operations [{', '.join(supported)}]", OPTIONS)
-    return found
+    return by_pattern
 
 
 def _of_roles(options: Options) -> dict[Pattern, Entries]:
@@ -163,7 +163,7 @@ def entries_to_add(options: Options) -> dict[Pattern, Entries]:
     how = options.value("resource-pattern-type")
     if how not in ("LITERAL", "PREFIXED"):
         raise usage(f"A '--resource-pattern-type' value of '{how}' is not valid when adding acls.", OPTIONS)
-    found = entries_by_resource(options)
-    if not all(found.values()):
+    by_pattern = entries_by_resource(options)
+    if not all(by_pattern.values()):
         raise usage("You must specify one of: --allow-principal, --deny-principal when trying to add ACLs.", OPTIONS)
-    return found
+    return by_pattern

@@ -116,9 +116,9 @@ def show(admin: Admin, options: Options) -> None:
 
     patterns = patterns_of(options)
     principals = principals_of(options, "principal")
-    found = [acl for pattern in patterns or [ANY_PATTERN] for acl in describe_acls(admin, pattern)]
+    acls = [acl for pattern in patterns or [ANY_PATTERN] for acl in describe_acls(admin, pattern)]
     by_pattern: dict[Pattern, set[Entry]] = {}
-    for pattern, entry in found:
+    for pattern, entry in acls:
         by_pattern.setdefault(pattern, set()).add(entry)
     if not principals:
         _print(by_pattern)

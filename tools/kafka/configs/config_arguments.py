@@ -154,12 +154,12 @@ def _check_alter(options: Options, types: Sequence[str], names: Sequence[str]) -
 
 def configs_to_add(options: Options) -> dict[str, str]:
     """Key -> value, in the order of Java's map. Raises OptionError, Uncaught."""
-    found: dict[str, str] = {}
+    configs: dict[str, str] = {}
     if options.has("add-config-file"):
         from tools.client.settings import read_file
 
         try:
-            found |= read_file(options.value("add-config-file"))
+            configs |= read_file(options.value("add-config-file"))
         except OSError as error:
             raise uncaught(error) from None
     if options.has("add-config"):
@@ -169,12 +169,12 @@ def configs_to_add(options: Options) -> dict[str, str]:
                 'Invalid entity config: all configs to be added must be in the format "key=val" or  "key=[val1,val2]" '
                 "to group values which contain commas."
             )
-        found |= {java_trim(key): java_trim(value.replace("[", "").replace("]", "")) for key, value in pairs}
-    listed = hash_order(found)
+        configs |= {java_trim(key): java_trim(value.replace("[", "").replace("]", "")) for key, value in pairs}
+    listed = hash_order(configs)
     for key in listed:
         if not _KEY.fullmatch(key):
             raise _refusal(f"Invalid character found for config key: {key}")
-    return {key: found[key] for key in listed}
+    return {key: configs[key] for key in listed}
 
 
 def _parts(text: str) -> list[str]:
@@ -187,8 +187,8 @@ def _parts(text: str) -> list[str]:
 
 def configs_to_delete(options: Options) -> list[str]:
     """The keys to delete, in the order of the options."""
-    found = []
+    keys = []
     for text in options.given.get("delete-config", ()):
         # As jopt-simple separates values: empty ones only where there is no other.
-        found += [part for part in text.split(",") if part] or [text]
-    return [java_trim(key) for key in found]
+        keys += [part for part in text.split(",") if part] or [text]
+    return [java_trim(key) for key in keys]

@@ -64,12 +64,12 @@ def describe_configs(
     by_node: dict[int | None, list[ConfigResource]] = {}
     for resource in resources:
         by_node.setdefault(resource.node, []).append(resource)
-    found: Described = {}
+    described: Described = {}
     for node, listed in by_node.items():
         for begin in range(0, len(listed), RESOURCES_MAX):
             part = listed[begin : begin + RESOURCES_MAX]
-            found |= _describe(admin, node, part, with_synonyms=with_synonyms, seconds=seconds)
-    return found
+            described |= _describe(admin, node, part, with_synonyms=with_synonyms, seconds=seconds)
+    return described
 
 
 def _describe(
@@ -84,20 +84,20 @@ def _describe(
     request = DescribeConfigsRequest(resources=listed, include_synonyms=with_synonyms)
 
     def outcome(response: Any) -> Described:
-        found: Described = {}
+        by_resource: Described = {}
         for result in response.results:
             resource = wanted.get((result.resource_type, result.resource_name))
             if resource is not None:
-                found[resource] = (
+                by_resource[resource] = (
                     KafkaError(result.error_code, result.error_message)
                     if result.error_code
                     else tuple(map(_entry, result.configs))
                 )
         for resource in resources:
-            if resource not in found:
+            if resource not in by_resource:
                 text = f"The node response did not contain a result for config resource {resource.name}"
-                found[resource] = no_result(text)
-        return found
+                by_resource[resource] = no_result(text)
+        return by_resource
 
     where = ANY_OR_ACTIVE if node is None else node
     described: Described = admin.call(Call("describeConfigs", lambda _: request, outcome, where), seconds)

@@ -145,8 +145,8 @@ def _check_topic(name: str) -> None:
 def logger_names(admin: Admin, node: str) -> list[str]:
     """The loggers of a node. Raises Uncaught."""
     resource = _resource(BROKER_LOGGERS, node)
-    found = _descriptions(admin, [resource], with_synonyms=False)[resource]
-    return [entry.name for entry in _shown_entries(BROKER_LOGGERS, resource, found, everything=False)]
+    entries = _descriptions(admin, [resource], with_synonyms=False)[resource]
+    return [entry.name for entry in _shown_entries(BROKER_LOGGERS, resource, entries, everything=False)]
 
 
 def _resource(kind: str, name: str) -> ConfigResource:
@@ -166,13 +166,13 @@ def _descriptions(admin: Admin, resources: Sequence[ConfigResource], *, with_syn
 
 
 def _shown_entries(
-    kind: str, resource: ConfigResource, found: tuple[ConfigEntry, ...] | Uncaught, *, everything: bool
+    kind: str, resource: ConfigResource, entries: tuple[ConfigEntry, ...] | Uncaught, *, everything: bool
 ) -> list[ConfigEntry]:
     """In the order of their names. Raises Uncaught for a resource that is refused."""
-    if isinstance(found, Uncaught):
-        raise execution_exception(found)
+    if isinstance(entries, Uncaught):
+        raise execution_exception(entries)
     source = DYNAMIC_DEFAULT if kind == BROKERS and not resource.name else DYNAMIC[kind]
-    return sorted((entry for entry in found if everything or entry.source == source), key=lambda entry: entry.name)
+    return sorted((entry for entry in entries if everything or entry.source == source), key=lambda entry: entry.name)
 
 
 def all_quotas(admin: Admin, entities: Entities) -> list[Quotas]:
@@ -185,8 +185,8 @@ def all_quotas(admin: Admin, entities: Entities) -> list[Quotas]:
     return describe_quotas(admin, components)
 
 
-def _print_quotas(found: Sequence[Quotas]) -> None:
-    for quotas in found:
+def _print_quotas(listed: Sequence[Quotas]) -> None:
+    for quotas in listed:
         entity = ", ".join(
             f"the default {text}" if quotas.entity[kind] is None else f"{text} '{one_line(quotas.entity[kind])}'"
             for kind, text in ENTITY_NAMES.items()
@@ -196,8 +196,8 @@ def _print_quotas(found: Sequence[Quotas]) -> None:
         sys.stdout.write(f"Quota configs for {entity} are {values}\n")
 
 
-def _print_credentials(found: Sequence[lists.Credentials]) -> None:
-    for credentials in found:
+def _print_credentials(listed: Sequence[lists.Credentials]) -> None:
+    for credentials in listed:
         if credentials.error is not None:
             name = credentials.error.java_class.rpartition(".")[2]
             text = (

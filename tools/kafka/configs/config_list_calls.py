@@ -67,8 +67,8 @@ def resource_names(admin: Admin, kind: ResourceType) -> list[str]:
             raise KafkaError(response.error_code)
         return [each.resource_name for each in response.config_resources]
 
-    found: list[str] = admin.result(Call("listConfigResources", lambda _: request, outcome))
-    return found
+    names: list[str] = admin.result(Call("listConfigResources", lambda _: request, outcome))
+    return names
 
 
 def group_ids(admin: Admin) -> list[str]:
@@ -81,15 +81,15 @@ def group_ids(admin: Admin) -> list[str]:
         raise execution_exception(
             Uncaught(KAFKA_EXCEPTION, "Failed to find brokers to send ListGroups", error.cause)
         ) from None
-    found: list[str] = []
+    groups: list[str] = []
     request = ListGroupsRequest()
     for node, text in nodes.items():
         try:
-            found += admin.call(Call("listGroups", lambda _: request, _groups, node))
+            groups += admin.call(Call("listGroups", lambda _: request, _groups, node))
         except Uncaught as error:
             code = error.code if isinstance(error, KafkaError) else Error.UNKNOWN_SERVER_ERROR
             raise execution_exception(KafkaError(code, f"Error listing groups on {text}: {error.message}")) from None
-    return hash_order(found)
+    return hash_order(groups)
 
 
 def _nodes(response: Any) -> dict[int, str]:
@@ -128,5 +128,7 @@ def described_credentials(admin: Admin, users: Sequence[str]) -> list[Credential
             if result.error_code != Error.RESOURCE_NOT_FOUND
         ]
 
-    found: list[Credentials] = wait_for(admin, Call("describeUserScramCredentials", lambda _: request, outcome), 30.0)
-    return found
+    credentials: list[Credentials] = wait_for(
+        admin, Call("describeUserScramCredentials", lambda _: request, outcome), 30.0
+    )
+    return credentials

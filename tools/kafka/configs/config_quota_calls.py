@@ -55,26 +55,26 @@ def describe_quotas(admin: Admin, components: Sequence[Component]) -> list[Quota
     def outcome(response: Any) -> list[Quotas]:
         if response.error_code:
             raise KafkaError(response.error_code, response.error_message)
-        found = [
+        entities = [
             Quotas(
                 {each.entity_type: each.entity_name for each in entry.entity},
                 {each.key: each.value for each in entry.values},
             )
             for entry in response.entries or ()
         ]
-        return [found[number] for number in _order(found)]
+        return [entities[number] for number in _order(entities)]
 
     quotas: list[Quotas] = wait_for(admin, Call("describeClientQuotas", lambda _: request, outcome), 30.0)
     return quotas
 
 
-def _order(found: Sequence[Quotas]) -> list[int]:
+def _order(entities: Sequence[Quotas]) -> list[int]:
     """The places of the entities in the order of a HashMap of this size, whose keys have maps for fields."""
     codes = []
-    for quotas in found:
+    for quotas in entities:
         code = sum(hash_code(kind) ^ (0 if name is None else hash_code(name)) for kind, name in quotas.entity.items())
         codes.append((31 + code) & 0xFFFFFFFF)
-    return bucket_order(list(range(len(found))), codes, max(1, len(found)))
+    return bucket_order(list(range(len(entities))), codes, max(1, len(entities)))
 
 
 def shown_values(values: Mapping[str, float]) -> list[tuple[str, float]]:

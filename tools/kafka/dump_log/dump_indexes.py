@@ -176,9 +176,9 @@ def _compare(
     if batch is None or batch.last_offset != offset:
         findings.add(NOT_FOUND, name, offset, -1 if batch is None else batch.last_offset)
         return
-    found = max((record.timestamp for record in records_of(batch)), default=-1)
-    if max(found, -1) != timestamp:
-        findings.add(TIMESTAMP_MISMATCH, name, timestamp, max(found, -1))
+    timestamp_max = max((record.timestamp for record in records_of(batch)), default=-1)
+    if max(timestamp_max, -1) != timestamp:
+        findings.add(TIMESTAMP_MISMATCH, name, timestamp, max(timestamp_max, -1))
     if last_timestamp >= timestamp:
         findings.add(OUT_OF_ORDER, name, timestamp, last_timestamp)
 

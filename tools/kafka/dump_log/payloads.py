@@ -76,11 +76,11 @@ def metadata_texts(record: StoredRecord) -> tuple[None, Value]:
     from tools.kafka.dump_log.payload_texts import text_writer
 
     try:
-        found, version = metadata_record(record.value)
+        message, version = metadata_record(record.value)
     except MetadataError as error:
         return None, f"Error at {record.offset}, skipping. {error}"
-    cls: type = type(found)
-    data = text_writer(cls, version)(found)
+    cls: type = type(message)
+    data = text_writer(cls, version)(message)
     return None, f'{{"type":"{type_name(cls.__name__)}","version":{version},"data":{data}}}'
 
 
@@ -89,10 +89,10 @@ def metadata_trees(record: StoredRecord) -> tuple[None, Value]:
     from records.printing.json_form import to_json
 
     try:
-        found, version = metadata_record(record.value)
+        message, version = metadata_record(record.value)
     except MetadataError as error:
         return None, f"Error at {record.offset}, skipping. {error}"
-    return None, {"type": type_name(type(found).__name__), "version": version, "data": to_json(found, version)}
+    return None, {"type": type_name(type(message).__name__), "version": version, "data": to_json(message, version)}
 
 
 def control_fields(record: StoredRecord) -> Iterator[tuple[str, Any]]:

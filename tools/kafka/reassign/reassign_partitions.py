@@ -260,12 +260,12 @@ def show(admin: Admin) -> None:
     """`--list`. Raises Uncaught."""
     from tools.kafka.reassign.reassignment_calls import reassignments_in_progress
 
-    found = reassignments_in_progress(admin)
-    if not found:
+    reassignments = reassignments_in_progress(admin)
+    if not reassignments:
         sys.stdout.write("No partition reassignments found.\n")
         return
     sys.stdout.write("Current partition reassignments:\n")
-    for (topic, index), moving in sorted(found.items()):
+    for (topic, index), moving in sorted(reassignments.items()):
         parts = [f"replicas: {_ids(moving.replicas)}."]
         parts += [f"adding: {_ids(moving.adding)}."] if moving.adding else []
         parts += [f"removing: {_ids(moving.removing)}."] if moving.removing else []

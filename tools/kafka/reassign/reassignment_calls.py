@@ -146,12 +146,12 @@ def describe_replicas(admin: Admin, topics: Collection[str]) -> dict[str, list[t
         return {}
     _check_brokers(admin)
     try:
-        found = BrokerReader(admin).outcomes(list(topics))
+        outcomes = BrokerReader(admin).outcomes(list(topics))
     except Uncaught as error:
         raise execution_exception(error) from None
     return {
         name: topic if isinstance(topic, KafkaError) else [partition.replicas for partition in topic.partitions]
-        for name, topic in found.items()
+        for name, topic in outcomes.items()
     }
 
 
@@ -160,7 +160,7 @@ def describe_directories(admin: Admin, replicas: Collection[Replica]) -> dict[Re
     if replicas:
         _check_brokers(admin)
     named = DescribeLogDirsRequest.DescribableLogDirTopic
-    found: dict[Replica, Directories] = {}
+    directories: dict[Replica, Directories] = {}
     by_broker, end = _by_broker(replicas), _end(admin)
     for broker in _live_first(admin, by_broker):
         on_broker = [(replica.topic, replica.partition) for replica in by_broker[broker]]
@@ -171,13 +171,13 @@ def describe_directories(admin: Admin, replicas: Collection[Replica]) -> dict[Re
             )
         )
         response = admin.result(_at(broker, "describeReplicaLogDirs", request), _remaining_s(end))
-        found.update((Replica(topic, index, broker), Directories()) for topic, index in on_broker)
+        directories.update((Replica(topic, index, broker), Directories()) for topic, index in on_broker)
         for directory in response.results:
-            _note(found, directory, broker)
-    return found
+            _note(directories, directory, broker)
+    return directories
 
 
-def _note(found: dict[Replica, Directories], directory: Any, broker: int) -> None:
+def _note(directories: dict[Replica, Directories], directory: Any, broker: int) -> None:
     """Note the replicas of a directory. Raises Uncaught for a directory that the broker could not describe; one that is
     offline has no replicas.
     """
@@ -192,15 +192,15 @@ def _note(found: dict[Replica, Directories], directory: Any, broker: int) -> Non
     for topic in directory.topics:
         for partition in topic.partitions:
             replica = Replica(topic.name, partition.partition_index, broker)
-            if replica in found:
+            if replica in directories:
                 name = "future" if partition.is_future_key else "current"
-                found[replica] = found[replica]._replace(**{name: directory.log_dir})
+                directories[replica] = directories[replica]._replace(**{name: directory.log_dir})
 
 
 def alter_directories(admin: Admin, wanted: Mapping[Replica, str]) -> dict[Replica, Uncaught | None]:
     """Move replicas to these directories of their brokers; the exception for each that cannot be moved."""
     request = AlterReplicaLogDirsRequest
-    found: dict[Replica, Uncaught | None] = {}
+    outcomes: dict[Replica, Uncaught | None] = {}
     by_broker, end = _by_broker(wanted), _end(admin)
     for broker in _live_first(admin, by_broker):
         here = {replica: wanted[replica] for replica in by_broker[broker]}
@@ -211,7 +211,7 @@ def alter_directories(admin: Admin, wanted: Mapping[Replica, str]) -> dict[Repli
         try:
             response = admin.call(_at(broker, "alterReplicaLogDirs", request(dirs=dirs)), _remaining_s(end))
         except Uncaught as error:
-            found.update(dict.fromkeys(here, error))
+            outcomes.update(dict.fromkeys(here, error))
             continue
         codes = {
             Replica(topic.topic_name, each.partition_index, broker): each.error_code
@@ -221,10 +221,10 @@ def alter_directories(admin: Admin, wanted: Mapping[Replica, str]) -> dict[Repli
         for replica in here:
             if replica not in codes:
                 text = f"The response from broker {broker} did not contain a result for replica {replica}"
-                found[replica] = no_result(text)
+                outcomes[replica] = no_result(text)
             else:
-                found[replica] = KafkaError(codes[replica]) if codes[replica] else None
-    return found
+                outcomes[replica] = KafkaError(codes[replica]) if codes[replica] else None
+    return outcomes
 
 
 def _topics_in(path: str, wanted: Mapping[Replica, str]) -> tuple[Any, ...]:
@@ -324,17 +324,17 @@ def _live_first(admin: Admin, brokers: Iterable[int]) -> list[int]:
 
 
 def _by_broker(replicas: Iterable[Replica]) -> dict[int, list[Replica]]:
-    found: dict[int, list[Replica]] = {}
+    by_broker: dict[int, list[Replica]] = {}
     for replica in replicas:
-        found.setdefault(replica.broker, []).append(replica)
-    return found
+        by_broker.setdefault(replica.broker, []).append(replica)
+    return by_broker
 
 
 def _by_topic(partitions: Iterable[Partition]) -> dict[str, list[Partition]]:
-    found: dict[str, list[Partition]] = {}
+    by_topic: dict[str, list[Partition]] = {}
     for partition in partitions:
-        found.setdefault(partition[0], []).append(partition)
-    return found
+        by_topic.setdefault(partition[0], []).append(partition)
+    return by_topic
 
 
 def _refusal(partition: Partition) -> KafkaError | None:

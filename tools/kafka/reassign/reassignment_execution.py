@@ -125,13 +125,13 @@ def _check_targets(partitions: list[tuple[Partition, tuple[int, ...]]]) -> Repli
     if twice:
         listed = ",".join(f"{topic}-{index}" for topic, index in twice)
         raise Uncaught(COMMAND_FAILED, f"Partition reassignment contains duplicate topic partitions: {listed}")
-    found = []
+    repeats = []
     for (topic, index), replicas in partitions:
         brokers = integer_order(find_repeated(replicas))
         if brokers:
-            found.append(f"{topic}-{index} contains multiple entries for {','.join(map(str, brokers))}")
-    if found:
-        text = f"Partition replica lists may not contain duplicate entries: {'. '.join(found)}"
+            repeats.append(f"{topic}-{index} contains multiple entries for {','.join(map(str, brokers))}")
+    if repeats:
+        text = f"Partition replica lists may not contain duplicate entries: {'. '.join(repeats)}"
         raise Uncaught(COMMAND_FAILED, text)
     return dict(partitions)
 

@@ -55,13 +55,13 @@ def assignments_in(text: str) -> Wanted:
         cause = Uncaught(_PARSE, "The input string shouldn't be empty\n at [Source: UNKNOWN; byte offset: #UNKNOWN]")
         raise Uncaught(OPERATION_FAILED, cause.message, cause)
     try:
-        found = _parse(text)
+        tree = _parse(text)
     except (ValueError, RecursionError) as error:
         cause = Uncaught(_PARSE, str(error))
         raise Uncaught(OPERATION_FAILED, cause.message, cause) from None
-    _check_version(found)
+    _check_version(tree)
     wanted = Wanted([], {})
-    for entry in _array(found["partitions"]) if "partitions" in found else ():
+    for entry in _array(tree["partitions"]) if "partitions" in tree else ():
         _add(wanted, _object(entry))
     return wanted
 
@@ -69,13 +69,13 @@ def assignments_in(text: str) -> Wanted:
 def topics_in(text: str) -> list[str]:
     """The topics to move, in the order of the file. Raises Uncaught."""
     try:
-        found = _parse(text) if text else None
+        tree = _parse(text) if text else None
     except (ValueError, RecursionError):
-        found = None
-    if found is None:
+        tree = None
+    if tree is None:
         raise Uncaught(OPERATION_FAILED, "The input string is not a valid JSON")
-    _check_version(found)
-    listed = _array(found["topics"]) if "topics" in found else ()
+    _check_version(tree)
+    listed = _array(tree["topics"]) if "topics" in tree else ()
     topics = [_string(_field(_object(entry), "topic")) for entry in listed]
     twice = hash_order(find_repeated(topics))
     if twice:
@@ -87,12 +87,12 @@ def topics_in(text: str) -> list[str]:
 def find_repeated(items: Iterable[T]) -> list[T]:
     """The items that came before, each time that they come again."""
     seen: set[T] = set()
-    found = []
+    repeated = []
     for item in items:
         if item in seen:
-            found.append(item)
+            repeated.append(item)
         seen.add(item)
-    return found
+    return repeated
 
 
 def json_of(replicas: Mapping[Partition, tuple[int, ...]], directories: Mapping[Replica, str]) -> str:
@@ -132,24 +132,24 @@ def _parse(text: str) -> Any:
     stripped = text.lstrip(" \t\r\n")
     if not stripped:
         return _NOTHING
-    found, _ = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode(stripped)
-    return found
+    tree, _ = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode(stripped)
+    return tree
 
 
 def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")
 
 
-def _check_version(found: Any) -> None:
-    version = _integer(found["version"]) if "version" in _object(found) else VERSION
+def _check_version(tree: Any) -> None:
+    version = _integer(tree["version"]) if "version" in _object(tree) else VERSION
     if version != VERSION:
         raise Uncaught(OPERATION_FAILED, f"Not supported version field value {version}")
 
 
-def _field(found: dict[str, Any], name: str) -> Any:
-    if name not in found:
+def _field(tree: dict[str, Any], name: str) -> Any:
+    if name not in tree:
         raise _mapping(f"No such field exists: `{name}`")
-    return found[name]
+    return tree[name]
 
 
 def _object(value: Any) -> dict[str, Any]:

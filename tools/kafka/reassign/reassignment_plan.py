@@ -56,18 +56,18 @@ def _broker_ids(text: str) -> list[int]:
 
 def _usable(admin: Admin, brokers: list[int], *, with_racks: bool) -> list[UsableBroker]:
     """Those of the brokers that live. Raises Uncaught if some have a rack and others have none."""
-    found = [
+    usable = [
         UsableBroker(node.broker_id, node.rack if with_racks else None, fenced=False)
         for node in describe_cluster(admin).brokers
         if node.broker_id in brokers
     ]
-    if with_racks and len({broker.rack is None for broker in found}) > 1:
+    if with_racks and len({broker.rack is None for broker in usable}) > 1:
         raise Uncaught(
             OPERATION_FAILED,
             "Not all brokers have rack information. Add --disable-rack-aware in command line to make replica "
             "assignment without rack information.",
         )
-    return found
+    return usable
 
 
 def _propose(current: Replicas, brokers: list[UsableBroker], rng: RandomSource) -> Replicas:
@@ -76,14 +76,14 @@ def _propose(current: Replicas, brokers: list[UsableBroker], rng: RandomSource) 
     by_topic: dict[str, list[Partition]] = {}
     for partition in partition_order(current):
         by_topic.setdefault(partition[0], []).append(partition)
-    found: Replicas = {}
+    proposed: Replicas = {}
     for topic, partitions in by_topic.items():
         try:
             placed = place(brokers, len(partitions), len(current[partitions[0]]), rng)
         except ApiError as error:
             raise KafkaError(error.code, error.text) from None
-        found.update(((topic, index), tuple(replicas)) for index, replicas in enumerate(placed))
-    return found
+        proposed.update(((topic, index), tuple(replicas)) for index, replicas in enumerate(placed))
+    return proposed
 
 
 class SystemNumbers:

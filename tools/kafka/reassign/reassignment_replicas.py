@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 def replicas_of_topics(admin: Admin, topics: Collection[str]) -> Replicas:
     """The replicas of all partitions of these topics. Raises Uncaught for the first topic that is not there."""
-    found: Replicas = {}
+    by_partition: Replicas = {}
     described = describe_replicas(admin, topics)
     for name in shown_order(described):
         replicas = described[name]
         if isinstance(replicas, KafkaError):
             unknown = replicas.code == Error.UNKNOWN_TOPIC_OR_PARTITION
             raise execution_exception(KafkaError(replicas.code, f"Topic {name} not found.") if unknown else replicas)
-        found.update(((name, index), each) for index, each in enumerate(replicas))
-    return found
+        by_partition.update(((name, index), each) for index, each in enumerate(replicas))
+    return by_partition
 
 
 def replicas_of_partitions(admin: Admin, partitions: Collection[Partition]) -> Replicas:
     """The replicas of these partitions. Raises Uncaught if a topic or a partition is not there."""
-    found = replicas_of_topics(admin, {topic for topic, _ in partitions})
-    missing = [partition for partition in _copied_order(partitions) if partition not in found]
+    by_partition = replicas_of_topics(admin, {topic for topic, _ in partitions})
+    missing = [partition for partition in _copied_order(partitions) if partition not in by_partition]
     if missing:
         listed = ", ".join(f"{topic}-{index}" for topic, index in missing)
         raise execution_exception(KafkaError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition: {listed}"))
-    return {partition: found[partition] for partition in partitions}
+    return {partition: by_partition[partition] for partition in partitions}
 
 
 def current_directories(admin: Admin, replicas: Mapping[Partition, tuple[int, ...]]) -> dict[Replica, str]:

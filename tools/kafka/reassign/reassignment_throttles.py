@@ -32,13 +32,13 @@ def moves_of(
     current: Mapping[Partition, tuple[int, ...]],
 ) -> dict[Partition, Move]:
     """The moves of the reassignments in progress, and of those wanted, whose sources stay where they were."""
-    found = {}
+    moves = {}
     for partition, moving in ongoing.items():
-        found[partition] = (set(moving.replicas) - set(moving.adding), set(moving.adding))
+        moves[partition] = (set(moving.replicas) - set(moving.adding), set(moving.adding))
     for partition, replicas in wanted.items():
-        sources = found[partition][0] if partition in found else set(current[partition])
-        found[partition] = (sources, set(replicas) - sources)
-    return found
+        sources = moves[partition][0] if partition in moves else set(current[partition])
+        moves[partition] = (sources, set(replicas) - sources)
+    return moves
 
 
 def throttle_moves(admin: Admin, moves: Mapping[Partition, Move], rate: int) -> None:

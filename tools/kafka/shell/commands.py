@@ -93,24 +93,24 @@ def effective(paths: list[str]) -> list[str]:
 
 def cat(shell: Shell, arguments: Arguments) -> None:
     for target in arguments.targets:
-        found = False
+        exists = False
         for entry in find(shell.root, shell.working_directory, target):
-            found = True
+            exists = True
             shell.line(entry.node if isinstance(entry.node, str) else f"cat: {target}: Is a directory")
-        if not found:
+        if not exists:
             shell.line(f"cat: {target}: No such file or directory.")
 
 
 def cd(shell: Shell, arguments: Arguments) -> None:
     target = arguments.target if arguments.target is not None else "/"
-    found = False
+    exists = False
     for entry in list(find(shell.root, shell.working_directory, target)):
-        found = True
+        exists = True
         if isinstance(entry.node, str):
             shell.line(f"cd: {target}: not a directory.")
         else:
             shell.working_directory = entry.absolute
-    if not found:
+    if not exists:
         shell.line(f"cd: {target}: no such directory.")
 
 
@@ -120,12 +120,12 @@ def leave(_shell: Shell, _arguments: Arguments) -> None:
 
 def find_all(shell: Shell, arguments: Arguments) -> None:
     for path in effective(arguments.paths):
-        found = False
+        exists = False
         for entry in find(shell.root, shell.working_directory, path):
-            found = True
+            exists = True
             for line in walk(path, entry.node):
                 shell.line(line)
-        if not found:
+        if not exists:
             shell.line(f"find: {path}: no such file or directory.")
 
 
@@ -159,14 +159,14 @@ def ls(shell: Shell, arguments: Arguments) -> None:
     leaves = []
     directories = []
     for target in effective(arguments.targets):
-        found = False
+        exists = False
         for entry in find(shell.root, shell.working_directory, target):
-            found = True
+            exists = True
             if isinstance(entry.node, str):
                 leaves.append(one_line(entry.last_name))
             else:
                 directories.append((one_line(entry.last_name), [*map(one_line, entry.node.sorted_names())]))
-        if not found:
+        if not exists:
             shell.line(f"ls: {target}: no such file or directory.")
     shell.write(listing(leaves, directories, shell.width))
 
@@ -188,12 +188,12 @@ def pwd(shell: Shell, _arguments: Arguments) -> None:
 
 def tree(shell: Shell, arguments: Arguments) -> None:
     for target in arguments.targets:
-        found = False
+        exists = False
         for entry in find(shell.root, shell.working_directory, target):
-            found = True
+            exists = True
             for line in branches(entry.node, ""):
                 shell.line(line)
-        if not found:
+        if not exists:
             shell.line(f"tree: {target}: No such file or directory.")
 
 

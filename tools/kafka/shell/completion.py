@@ -36,10 +36,10 @@ def paths(shell: Shell, prefix: str) -> list[str]:
         directory = directory.child(name) if directory is not None and not isinstance(directory, str) else None
     if directory is None or isinstance(directory, str):
         return []
-    found = []
+    completions = []
     for name in directory.sorted_names():
         if name.startswith(last):
             child = directory.child(name)
             is_leaf = child is None or isinstance(child, str)
-            found.append(f"{start}{slash}{name}{'' if is_leaf else '/'}")
-    return found
+            completions.append(f"{start}{slash}{name}{'' if is_leaf else '/'}")
+    return completions

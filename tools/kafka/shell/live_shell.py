@@ -110,13 +110,13 @@ def addresses_in(text: str) -> list[tuple[str, int]]:
     """The controllers that `HOST:PORT,…` or `ID@HOST:PORT,…` names. Raises _Wrong."""
     from controller.config.values.listeners import host_and_port
 
-    found = []
+    addresses = []
     for part in text.split(","):
         address = host_and_port(part.strip().rpartition("@")[2])
         if address is None or not address[0] or not address[1]:
             raise _Wrong(f"--controllers {text}: {part.strip()!r} is not HOST:PORT")
-        found.append((address[0].strip("[]"), address[1]))
-    return found
+        addresses.append((address[0].strip("[]"), address[1]))
+    return addresses
 
 
 def _show(source: Source, command: list[str], where: Callable[[], str]) -> int:

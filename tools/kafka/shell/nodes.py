@@ -148,8 +148,8 @@ def topics(image: Image) -> Directory:
         return None if topic_id is None else topic_directory(image.topics[topic_id])
 
     def by_id(name: str) -> Directory | None:
-        found = image.topics.get(parse_uuid_name(name) or b"")
-        return None if found is None else topic_directory(found)
+        entry = image.topics.get(parse_uuid_name(name) or b"")
+        return None if entry is None else topic_directory(entry)
 
     return fixed_directory(
         "TopicsImageNode",

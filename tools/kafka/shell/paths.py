@@ -64,15 +64,15 @@ def _find(node: Directory | str, names: list[str], path: tuple[str, ...]) -> Ite
         if child is not None:
             yield from _find(child, names, (*path, name))
         return
-    for found in node.sorted_names():
-        if pattern.fullmatch(found):
-            child = node.child(found)
+    for child_name in node.sorted_names():
+        if pattern.fullmatch(child_name):
+            child = node.child(child_name)
             if child is None:
                 package = JAVA_PACKAGES.get(node.kind, "org.apache.kafka.image.node")
                 raise MissingChild(
-                    f"Expected {found} to be a valid child of class {package}.{node.kind}, but it was not."
+                    f"Expected {child_name} to be a valid child of class {package}.{node.kind}, but it was not."
                 )
-            yield from _find(child, names, (*path, found))
+            yield from _find(child, names, (*path, child_name))
 
 
 JAVA_PACKAGES = dict.fromkeys(("RootShellNode", "LocalShellNode"), "org.apache.kafka.shell.node")

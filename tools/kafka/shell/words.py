@@ -13,7 +13,7 @@ def words(line: str) -> list[str]:
     Quotes at the beginning of a word are removed together with the closing ones, and may enclose an empty word; a
     backslash is removed, and the character after it is literal.
     """
-    found = []
+    complete_words = []
     word = ""
     quote = ""
     word_is_quoted = False
@@ -34,12 +34,12 @@ def words(line: str) -> list[str]:
             word_is_quoted = False
         elif not quote and character in _BLANKS and not escaped:
             if word or word_was_quoted:
-                found.append(word)
+                complete_words.append(word)
                 word = ""
                 word_was_quoted = False
         elif character != _ESCAPE or escaped:
             word += character
-    return [*found, word]
+    return [*complete_words, word]
 
 
 def is_escaped(line: str, position: int) -> bool:

@@ -51,7 +51,7 @@ def java_split(text: str, separator: str) -> list[str]:
 
 def _assignment(text: str) -> dict[int, list[int]]:
     """Partition -> brokers, of a text such as `1:2,2:3`. Raises Uncaught."""
-    found: dict[int, list[int]] = {}
+    assignment: dict[int, list[int]] = {}
     for index, part in enumerate(java_split(text, ",") if text else ()):
         brokers = [parse_integer(java_trim(broker)) for broker in java_split(part, ":")]
         repeated = {broker for broker in brokers if brokers.count(broker) > 1}
@@ -63,18 +63,18 @@ def _assignment(text: str) -> dict[int, list[int]]:
                 "org.apache.kafka.tools.AdminCommandFailedException",
                 f"Partition replica lists may not contain duplicate entries: {shown}",
             )
-        found[index] = brokers
-        if len(brokers) != len(found[0]):
+        assignment[index] = brokers
+        if len(brokers) != len(assignment[0]):
             text = f"Partition {index} has different replication factor: [{', '.join(map(str, brokers))}]"
             raise Uncaught("org.apache.kafka.server.common.AdminOperationException", text)
-    return found
+    return assignment
 
 
 def _configs(texts: Sequence[str]) -> dict[str, str]:
     """The configs in the options. Raises Uncaught for what stock's tool refuses by itself: a malformed text, an unknown
     key, an invalid value.
     """
-    found: dict[str, str] = {}
+    configs: dict[str, str] = {}
     for text in texts:
         parts = _EQUALS.split(text)
         while len(parts) > 1 and not parts[-1]:
@@ -84,14 +84,14 @@ def _configs(texts: Sequence[str]) -> dict[str, str]:
                 "java.lang.IllegalArgumentException",
                 'requirement failed: Invalid topic config: all configs to be added must be in the format "key=val".',
             )
-        found[java_trim(parts[0])] = java_trim(parts[1])
-    if not found:
-        return found
+        configs[java_trim(parts[0])] = java_trim(parts[1])
+    if not configs:
+        return configs
     from controller.config.topic_values import parse_topic
     from controller.config.values.definition import ConfigError
     from records.java.java_order import hash_order
 
-    ordered = {name: found[name] for name in hash_order(found)}
+    ordered = {name: configs[name] for name in hash_order(configs)}
     try:
         parse_topic(ordered, {})
     except ConfigError as error:

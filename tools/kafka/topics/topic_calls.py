@@ -109,10 +109,10 @@ def list_reassignments(
             for partition in topic.partitions
         }
 
-    found: dict[tuple[str, int], Reassignment] = admin.call(
+    reassignments: dict[tuple[str, int], Reassignment] = admin.call(
         Call("listPartitionReassignments", request, outcome, CONTROLLER)
     )
-    return found
+    return reassignments
 
 
 def _call(admin: Admin, name: str, request: Any, results: Any) -> dict[str, KafkaError | None]:
@@ -131,8 +131,8 @@ def _call(admin: Admin, name: str, request: Any, results: Any) -> dict[str, Kafk
             for each in listed
         }
 
-    found: dict[str, KafkaError | None] = admin.call(Call(name, request, outcome, CONTROLLER))
-    return found
+    outcomes: dict[str, KafkaError | None] = admin.call(Call(name, request, outcome, CONTROLLER))
+    return outcomes
 
 
 def _raise_first(names: Iterable[str], outcomes: Mapping[str, KafkaError | None]) -> None:

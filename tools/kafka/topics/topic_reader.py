@@ -109,7 +109,7 @@ class BrokerReader:
         """The topics, or why a topic cannot be described, page by page. Raises Uncaught."""
         request = DescribeTopicPartitionsRequest
         wanted = dict.fromkeys(names)
-        found: dict[str, TopicInfo | KafkaError] = {}
+        described: dict[str, TopicInfo | KafkaError] = {}
         partial: TopicInfo | None = None
         while wanted:
             cursor = None
@@ -120,8 +120,8 @@ class BrokerReader:
                 "describeTopicPartitions", request(topics=topics, response_partition_limit=limit, cursor=cursor)
             )
             left = len(wanted), len(partial.partitions) if partial else 0
-            partial = _take_page(response, partial, found, live)
-            for name in found:
+            partial = _take_page(response, partial, described, live)
+            for name in described:
                 wanted.pop(name, None)
             if (len(wanted), len(partial.partitions) if partial else 0) == left and wanted:
                 text = f"The broker response did not contain topic {next(iter(wanted))}"
@@ -131,21 +131,21 @@ class BrokerReader:
                 raise no_result(f"The broker response goes on with topic {partial.name}, which was not asked for")
             if partial is not None and len({each.number for each in partial.partitions}) < len(partial.partitions):
                 raise no_result(f"The broker response repeats partitions of topic {partial.name}")
-        return found
+        return described
 
     def _from_metadata(self, names: Sequence[str]) -> dict[str, TopicInfo | KafkaError]:
         """The topics as brokers before 3.7 describe them. Raises Uncaught."""
         wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
         response = self._ask("describeTopics", _metadata_request(wanted))
         nodes = _nodes(response)
-        found: dict[str, TopicInfo | KafkaError] = {
+        described: dict[str, TopicInfo | KafkaError] = {
             str(topic.name): KafkaError(topic.error_code) if topic.error_code else _from_topic(topic, nodes)
             for topic in response.topics
         }
         for name in names:
-            if name not in found:
-                found[name] = KafkaError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {name} not found.")
-        return found
+            if name not in described:
+                described[name] = KafkaError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {name} not found.")
+        return described
 
     def _ask(self, name: str, request: Any) -> Any:
         return self.admin.call(Call(name, lambda _: request, lambda response: response))
@@ -160,18 +160,18 @@ def _nodes(response: Any) -> set[int]:
 
 
 def _take_page(
-    response: Any, partial: TopicInfo | None, found: dict[str, TopicInfo | KafkaError], live: set[int]
+    response: Any, partial: TopicInfo | None, described: dict[str, TopicInfo | KafkaError], live: set[int]
 ) -> TopicInfo | None:
     """Take one page; the topic whose partitions go on in the next page, if there is one.
 
-    partial: the topic that this page begins with. found: gets the topics that are whole, and errors.
+    partial: the topic that this page begins with. described: gets the topics that are whole, and errors.
     """
     cursor = None if response.next_cursor is None else response.next_cursor.topic_name
     following: TopicInfo | None = None
     for topic in response.topics:
         name = str(topic.name)
         if topic.error_code:
-            found[name] = KafkaError(topic.error_code)
+            described[name] = KafkaError(topic.error_code)
             cursor = None if cursor == name else cursor
             continue
         partitions = [
@@ -190,9 +190,9 @@ def _take_page(
         elif cursor == name:
             following = TopicInfo(name, bytes(topic.topic_id), partitions)
         else:
-            found[name] = TopicInfo(name, bytes(topic.topic_id), partitions)
+            described[name] = TopicInfo(name, bytes(topic.topic_id), partitions)
     if partial is not None and cursor != partial.name:
-        found[partial.name] = partial
+        described[partial.name] = partial
         partial = None
     return following or partial
 
@@ -211,11 +211,11 @@ def _from_topic(topic: Any, nodes: set[int]) -> TopicInfo:
     return TopicInfo(str(topic.name), bytes(topic.topic_id), partitions)
 
 
-def _in_order(found: dict[str, TopicInfo | KafkaError]) -> list[TopicInfo]:
+def _in_order(described: dict[str, TopicInfo | KafkaError]) -> list[TopicInfo]:
     """The topics in the order of Java's maps; raises the first error in the order in which Java looks for one."""
     topics = []
-    for name in shown_order(found):
-        topic = found[name]
+    for name in shown_order(described):
+        topic = described[name]
         if isinstance(topic, KafkaError):
             raise topic
         topics.append(topic)
