@@ -31,6 +31,11 @@ STOCK = "stock"
 BIN = Path(sys.executable).parent
 
 
+def run_tool(tool: str, *arguments: str, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
+    """Run one of our commands to its end. seconds: its timeout."""
+    return subprocess.run([str(BIN / tool), *arguments], capture_output=True, text=True, timeout=seconds, check=False)
+
+
 def eventually(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:
     """Wait until the condition holds; fails with `what` at the timeout. An OSError means that it does not hold yet."""
     end = time.monotonic() + seconds

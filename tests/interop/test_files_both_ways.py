@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.interop.cluster import BIN, OURS, STOCK, Cluster, cluster, eventually
+from tests.interop.cluster import OURS, STOCK, Cluster, cluster, eventually, run_tool
 from tests.interop.stock import WITH_SHELL
 from tests.interop.test_broker_joins import await_brokers
 
@@ -60,18 +59,14 @@ def each_tool_reads_what_the_other_side_wrote(found: Cluster, node: NodeProcess)
     assert checkpoints, "no snapshot was taken"
     for path in [*sorted(partition.glob("*.log")), *checkpoints]:
         stock = found.stock.tool("dump-log", "--cluster-metadata-decoder", "--files", str(path))
-        ours = run("kafka-dump-log", "--cluster-metadata-decoder", "--files", str(path))
+        ours = run_tool("kafka-dump-log", "--cluster-metadata-decoder", "--files", str(path))
         assert ours.stdout == stock.stdout
         assert (ours.returncode, stock.returncode) == (0, 0)
     stock = found.stock.tool("storage", "info", "-c", str(node.properties))
-    ours = run("kafka-storage", "info", "-c", str(node.properties))
+    ours = run_tool("kafka-storage", "info", "-c", str(node.properties))
     assert ours.stdout == stock.stdout
-    tree = run("kafka-metadata-shell", "-s", str(checkpoints[-1]), "find", "/image/topics/byName")
+    tree = run_tool("kafka-metadata-shell", "-s", str(checkpoints[-1]), "find", "/image/topics/byName")
     assert "/image/topics/byName/second/19" in tree.stdout
     # The stock shell shows the same of our snapshot as ours, but it may answer before it has loaded the file.
     command = ["-s", str(checkpoints[-1]), "find", "/image/topics/byName"]
     eventually(lambda: found.stock.tool("metadata-shell", *command).stdout == tree.stdout, "the stock shell's answer")
-
-
-def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(BIN / tool), *arguments], capture_output=True, text=True, check=False)

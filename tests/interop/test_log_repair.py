@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING
 
 from records.batch import build_batch
 from records.frame import encode_record
 from records.metadata.brokers import FenceBrokerRecord
-from tests.interop.cluster import BIN, STOCK, cluster, eventually
+from tests.interop.cluster import STOCK, cluster, eventually, run_tool
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from tests.interop.stock import Stock
@@ -20,7 +20,7 @@ SEGMENT = "__cluster_metadata-0/00000000000000000000.log"
 
 
 def kraftctl(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(BIN / "kraftctl"), *arguments], capture_output=True, text=True, check=False)
+    return run_tool("kraftctl", *arguments)
 
 
 def test_stock_starts_after_the_record_that_stopped_it_was_removed(tmp_path: Path, stock: Stock) -> None:

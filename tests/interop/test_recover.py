@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.interop.ask import describe_quorum
-from tests.interop.cluster import BIN, OURS, STOCK, cluster, eventually
+from tests.interop.cluster import OURS, STOCK, cluster, eventually, run_tool
 from tests.interop.dynamic import Dynamic
 from tests.interop.test_log_repair import kraftctl
 
@@ -97,7 +96,7 @@ def follow(steps: str, found: Cluster, survivor: int) -> None:
                     node.start()
                 words = line.replace("FILE", str(node.properties)).replace("ID", str(number)).split()
                 end = time.monotonic() + 60
-                while (done := execute(words)).returncode:
+                while (done := run_tool(*words, seconds=90)).returncode:
                     # A stock node fetches, which makes it an observer, before its listener accepts: a leader that is
                     # told to add it in between cannot connect, and the operator repeats the command.
                     is_early = "API_VERSIONS returned an error BROKER_NOT_AVAILABLE" in done.stdout + done.stderr
@@ -107,10 +106,6 @@ def follow(steps: str, found: Cluster, survivor: int) -> None:
                 node.stop()
                 node.start()
                 found.await_leader()
-
-
-def execute(words: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(BIN / words[0]), *words[1:]], capture_output=True, text=True, timeout=90, check=False)
 
 
 @pytest.mark.parametrize("kind", [STOCK, OURS])

@@ -46,7 +46,10 @@ func (p *partitions) draw(rng *rand.Rand, at int) input {
 
 // create waits for a controller and until no broker is fenced, then creates the topics: all brokers are in each ISR.
 func (p *partitions) create(c *client, count int) {
-	for !c.connect() || !p.unfenced(c) {
+	for end := time.Now().Add(start); !c.connect() || !p.unfenced(c); {
+		if time.Now().After(end) {
+			panic("no controller, or a broker is fenced")
+		}
 		c.letGo()
 		time.Sleep(backoff)
 	}

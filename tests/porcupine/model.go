@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -101,8 +102,8 @@ func allocate(before state, answered output) []any {
 // alter needs the current partition epoch, and makes the next one where the ISR changes.
 func alter(before state, asked input, answered output) []any {
 	after, isCurrent := before, asked.Epoch == before.epoch
-	// All brokers are in the ISR of the start, whose ids have three digits.
-	isSame := asked.Value == before.value || before.value == "" && len(asked.Value) == 4*brokers-1
+	// All brokers are in the ISR of the start.
+	isSame := asked.Value == before.value || before.value == "" && strings.Count(asked.Value, ",") == brokers-1
 	if isCurrent && !isSame {
 		after = state{value: asked.Value, epoch: before.epoch + 1}
 	}

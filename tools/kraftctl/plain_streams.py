@@ -19,7 +19,6 @@ class PlainStreams:
 
     def __init__(self, *, has_reader: bool = True) -> None:
         self._stream = ReadStream if has_reader else PlainStream
-        self._before = sys.stdout, sys.stderr
 
     def __enter__(self) -> None:
         self._before = sys.stdout, sys.stderr

@@ -160,7 +160,7 @@ def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, 
 
 
 def places(image: Image, record: PartitionRecord, offset: int) -> None:
-    """New partitions are placed in known directories; a manual assignment may name cordoned ones."""
+    """New partitions are placed in directories that their brokers have."""
     if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
         return
     text = f"at {offset} partition {record.partition_id} of {bytes(record.topic_id).hex()[:8]} is created"
