@@ -7,11 +7,13 @@ import socket
 from collections import deque
 from contextlib import ExitStack, suppress
 
+from tools.kraftctl.run.local_quorum import HTTP_PORT_OFFSET, WATCH_PORT_OFFSET
+
 HOST = "127.0.0.1"
 # Below the system's ephemeral ports: while a node is down, no connection of another program gets its port.
 PORTS = range(15_000, 32_000)
-# The HTTP pages and the watch services of `kraftctl up` are at these distances from its nodes' ports.
-OFFSETS_OF_A_ROW = (0, 100, 200)
+# `kraftctl up` has the pages and the watch services of its nodes at these distances from their ports.
+OFFSETS_OF_A_ROW = (0, HTTP_PORT_OFFSET, WATCH_PORT_OFFSET)
 RESERVED_MAX = 256
 
 # A UDP socket of each port that this process gave away, the oldest first. UDP and TCP share no ports, so a node can

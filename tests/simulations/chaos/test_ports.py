@@ -21,7 +21,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> range:
         module._reserved.remove(reservation)
     found = range(first, first + 8)
     monkeypatch.setattr(module, "PORTS", found)
-    monkeypatch.setattr(module.random, "sample", lambda values, _: list(values))
+    monkeypatch.setattr("random.sample", lambda values, _: list(values))
     return found
 
 
