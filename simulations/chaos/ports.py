@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import random
 import socket
 from collections import deque
@@ -55,3 +56,10 @@ def _reserve(ports: list[int]) -> bool:
             _reserved.popleft().close()
         return True
     return False
+
+
+@atexit.register
+def _release() -> None:
+    # Sockets that are still open at exit would be reported as ResourceWarnings.
+    for reservation in _reserved:
+        reservation.close()

@@ -9,7 +9,6 @@ import signal
 import time
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,10 +16,12 @@ import pytest
 from simulations.chaos.quorum import NODES
 from tests.benchmarks.client import Connection
 from tests.controller.server.alterations import BROKER, alteration
+from tests.deploy.faketime import clock_of_its_own, move
 from tests.deploy.watched import Watched, eventually, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 LEADER = "kafka_server_raftmetrics_current_leader"
@@ -114,15 +115,9 @@ def test_a_full_disk_stops_only_its_node_which_restarts_once_there_is_room(tmp_p
         quorum.await_ready(*NODES)
 
 
-def test_a_changed_wall_clock_does_not_change_the_leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_wall_clock_does_not_change_the_leader(tmp_path: Path) -> None:
     clock = tmp_path / "clock"
-    move(clock, 0)
-    monkeypatch.setenv("LD_PRELOAD", faketime())
-    monkeypatch.setenv("FAKETIME_TIMESTAMP_FILE", str(clock))
-    monkeypatch.setenv("FAKETIME_NO_CACHE", "1")
-    monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-    with watched(tmp_path) as quorum:
-        monkeypatch.delenv("LD_PRELOAD")
+    with clock_of_its_own(clock), watched(tmp_path) as quorum:
         leader = quorum.await_leader()
         epoch = quorum.view(leader)["quorum"]["epoch"]
 
@@ -152,21 +147,6 @@ def is_ahead(quorum: Watched, node: int, hours: int) -> bool:
 
 def is_longer(quorum: Watched, node: int, end_offset: int) -> bool:
     return bool(quorum.view(node)["log"]["end_offset"] > end_offset)
-
-
-def move(clock: Path, hours: int) -> None:
-    # By a rename: a partly written file would be an invalid time.
-    new = clock.with_suffix(".new")
-    new.write_text(f"{hours * 3600:+d}\n")
-    new.replace(clock)
-
-
-def faketime() -> str:
-    """The library that gives a process its own clock; the machine's clock is not changed."""
-    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
-    if not found:
-        pytest.skip("libfaketime is not installed: apt-get install faketime")
-    return str(found[0])
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from records.wire import DecodeError
 from simulations.chaos.ports import free_ports
 from simulations.chaos.quorum import NODES, Quorum
 from tests.controller.server.alterations import BROKER, alteration
+from tests.deploy import faketime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,26 +133,14 @@ def eventually(condition: Callable[[], object], what: str, seconds: float = 40.0
 @pytest.fixture(name="quorum", scope="module")
 def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     directory = tmp_path_factory.mktemp("quorum")
-    (directory / CLOCK).write_text("+0\n")
-    with pytest.MonkeyPatch.context() as patch:
-        library = faketime()
-        if library is not None:
-            patch.setenv("LD_PRELOAD", library)
-            patch.setenv("FAKETIME_TIMESTAMP_FILE", str(directory / CLOCK))
-            patch.setenv("FAKETIME_CACHE_DURATION", "1")
-            patch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-        found = Watched(directory)
+    with faketime.clock_of_its_own(directory / CLOCK) if faketime.library() else contextlib.nullcontext():
+        quorum = Watched(directory)
         try:
-            found.begin()
-            found.goes_on()
-            yield found
+            quorum.begin()
+            quorum.goes_on()
+            yield quorum
         finally:
-            found.finish()
-
-
-def faketime() -> str | None:
-    """The library that gives a process its own clock; the machine's clock is not changed."""
-    return next((str(path) for path in Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
+            quorum.finish()
 
 
 def test_a_watch_continues_after_the_leader_is_killed(quorum: Watched) -> None:
@@ -222,13 +211,11 @@ def test_a_watch_continues_after_the_certificate_is_renewed(quorum: Watched) -> 
 
 @pytest.mark.parametrize("hours", [5, -5, 0])
 def test_a_watch_continues_after_the_wall_clock_is_changed(quorum: Watched, hours: int) -> None:
-    if faketime() is None:
+    if faketime.library() is None:
         pytest.skip("libfaketime is not installed: apt-get install faketime")
     before = quorum.watched
 
-    new = quorum.directory / "new.clock"
-    new.write_text(f"{hours * 3600:+d}\n")
-    new.replace(quorum.directory / CLOCK)
+    faketime.move(quorum.directory / CLOCK, hours)
     eventually(lambda: abs(quorum.moved_s - hours * 3600) < 60, "the leader sees the other time")
     quorum.goes_on()
 

@@ -91,7 +91,15 @@ class Watched(Quorum):
         return all(self.status(node, "/readyz") == 200 for node in nodes)
 
     def await_ready(self, *nodes: int) -> None:
-        eventually(lambda: self.are_ready(*nodes), f"nodes {nodes} are ready")
+        try:
+            eventually(lambda: self.are_ready(*nodes), f"nodes {nodes} are ready")
+        except AssertionError as error:
+            # The directory is removed with the test.
+            logs = (
+                f"node {node}, exit code {process.poll()}: {self.said(node)[-2000:]}"
+                for node, process in self.processes.items()
+            )
+            raise AssertionError("\n".join((str(error), *logs))) from None
 
 
 @contextmanager
