@@ -9,6 +9,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import uvloop
 
 from raft.network.server import Server
 from records.batch import build_batch, seal
@@ -187,7 +188,8 @@ def attack(root: Path, talk: Callable[[HostileLeader, Follower], Any], **changes
             await leader.end()
 
     with running(root, node, controller_quorum_voters=voters, kraft_log_format="json", **changes) as process:
-        asyncio.run(main(process))
+        # asyncio's own loop leaves a connection open that it accepts while the server is closed.
+        uvloop.run(main(process))
 
 
 @pytest.mark.parametrize("name", FETCHED)
