@@ -160,15 +160,17 @@ class Observer:
                 continue
             life = self._quorum.lives[node]
             try:
-                found = self._quorum.describe(node, ASK_S)
+                description = self._quorum.describe(node, ASK_S)
             except (OSError, DecodeError, ApiError):
                 continue
-            if found.error_code == 0 and found.leader_id == node:
-                watermark = None if found.high_watermark < 0 else found.high_watermark
-                self._saw(Observation(node, life, found.leader_epoch, leader=node, watermark=watermark, source=SOURCE))
+            if description.error_code == 0 and description.leader_id == node:
+                watermark = None if description.high_watermark < 0 else description.high_watermark
+                self._saw(
+                    Observation(node, life, description.leader_epoch, leader=node, watermark=watermark, source=SOURCE)
+                )
                 # Said first, and then looked at: what it said to be committed was there by then.
                 self._look_at_log(node)
-                self.checks.on_committed(node, self._tails[node].batches, found.high_watermark)
+                self.checks.on_committed(node, self._tails[node].batches, description.high_watermark)
 
     def _look(self) -> None:
         self.looks += 1

@@ -109,18 +109,18 @@ class Quorum:
 
     def leader(self) -> int:
         """The node that says that it leads in the latest epoch; 0 if none does."""
-        found = [(epoch, node) for node in NODES for epoch in (self.leading_epoch(node),) if epoch >= 0]
-        return max(found)[1] if found else 0
+        leaders = [(epoch, node) for node in NODES for epoch in (self.leading_epoch(node),) if epoch >= 0]
+        return max(leaders)[1] if leaders else 0
 
     def leading_epoch(self, node: int) -> int:
         """The epoch in which this node says that it leads; -1 if it does not."""
         if not self.runs(node):
             return -1
         try:
-            found = self.describe(node, 0.5)
+            description = self.describe(node, 0.5)
         except (OSError, DecodeError, ApiError):
             return -1
-        return int(found.leader_epoch) if found.error_code == 0 and found.leader_id == node else -1
+        return int(description.leader_epoch) if description.error_code == 0 and description.leader_id == node else -1
 
     def ask(self, node: int, request: Any, seconds: float = ASK_S) -> Any:
         """The answer of a node, without the proxy. Raises OSError, DecodeError, ApiError."""

@@ -85,19 +85,19 @@ class Tail:
 
     def _read(self, segment: int, position: int) -> list[_Lying]:
         """Read whole batches: the next one may be half-written now."""
-        found: list[_Lying] = []
+        batches: list[_Lying] = []
         try:
             with LogFile(str(self._path(segment))) as log:
                 for stored in log.batches(position):
                     if not stored.is_intact():
                         break
                     batch = Batch(stored.base_offset, stored.last_offset, stored.leader_epoch, stored.crc)
-                    found.append(
+                    batches.append(
                         _Lying(batch, segment, stored.position, len(stored.data), bytes(stored.data[:HEADER_BYTES]))
                     )
         except (DamagedLog, OSError):
             pass  # nothing lies there yet, or the segment is on its way out
-        return found
+        return batches
 
     def _path(self, segment: int) -> Path:
         return self._directory / f"{segment:020d}{LOG}"

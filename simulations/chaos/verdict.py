@@ -41,11 +41,11 @@ def check_progress(quorum: Quorum, history: History) -> list[str]:
 def _is_level(quorum: Quorum) -> bool:
     leader = quorum.leader()
     with suppress(OSError, DecodeError, ApiError):
-        found = quorum.describe(leader) if leader else None
-        if found is not None:
-            ends = [voter.log_end_offset for voter in found.current_voters]
+        description = quorum.describe(leader) if leader else None
+        if description is not None:
+            ends = [voter.log_end_offset for voter in description.current_voters]
             # Clients go on writing meanwhile.
-            return len(ends) == len(NODES) and min(ends) >= found.high_watermark - 50
+            return len(ends) == len(NODES) and min(ends) >= description.high_watermark - 50
     return False
 
 

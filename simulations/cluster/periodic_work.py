@@ -256,13 +256,13 @@ class PeriodicWork:
         image, state = self._log_rules.image, process.controller.state
         if self.refused or state.end_offset != image.end_offset or state.end_offset != state.stable_end_offset:
             return
-        found = list(image.partitions.values())
+        partitions = list(image.partitions.values())
         begin = self._lives[process.node.id][1].loaded
         waiting = process.controller.waiting
         wanted: dict[Any, int] = {
-            "partitions": len(found),
-            "without a leader": sum(each.leader == NOBODY for each in found),
-            "not led by the first": sum(each.leader != each.replicas[0] for each in found),
+            "partitions": len(partitions),
+            "without a leader": sum(each.leader == NOBODY for each in partitions),
+            "not led by the first": sum(each.leader != each.replicas[0] for each in partitions),
             **{kind: sum(at >= begin for at in offsets) for kind, offsets in self._log_rules.elections.items()},
             "waiting requests": len(list(waiting)),
             "topics": len(image.topics),
@@ -282,29 +282,29 @@ class PeriodicWork:
 
 def _node_counts(partitions: Partitions, image: Image) -> dict[Any, Any]:
     """The counts that a node finds by its queries for the partitions of a broker, and for unhealthy ones."""
-    found: dict[Any, Any] = {"moving": partitions.reassigning(), "with eligible ones": partitions.with_elr()}
+    counts: dict[Any, Any] = {"moving": partitions.reassigning(), "with eligible ones": partitions.with_elr()}
     for broker_id, broker in image.brokers.items():
-        found["in sync", broker_id] = partitions.in_isr(broker_id)
-        found["held", broker_id] = partitions.with_replica(broker_id)
-        found["eligible", broker_id] = partitions.in_elr(broker_id)
-        found["led", broker_id] = partitions.rows_led_by(broker_id)
-        found |= {("directory", each): partitions.in_directory(each) for each in broker.directories}
-    return found
+        counts["in sync", broker_id] = partitions.in_isr(broker_id)
+        counts["held", broker_id] = partitions.with_replica(broker_id)
+        counts["eligible", broker_id] = partitions.in_elr(broker_id)
+        counts["led", broker_id] = partitions.rows_led_by(broker_id)
+        counts |= {("directory", each): partitions.in_directory(each) for each in broker.directories}
+    return counts
 
 
 def _image_counts(image: Image) -> dict[Any, int]:
     """The counts of `_node_counts`, from the image."""
-    found: Counter[Any] = Counter()
+    counts: Counter[Any] = Counter()
     for each in image.partitions.values():
-        found["moving"] += bool(each.adding or each.removing)
-        found["with eligible ones"] += bool(each.elr or each.last_known)
-        found["led", each.leader] += 1
-        found.update(("in sync", broker_id) for broker_id in each.isr)
-        found.update(("held", broker_id) for broker_id in each.replicas)
-        found.update(("eligible", broker_id) for broker_id in each.elr)
-        found.update(("directory", directory) for directory in set(each.directories))
-    wanted: dict[Any, int] = {"moving": found["moving"], "with eligible ones": found["with eligible ones"]}
+        counts["moving"] += bool(each.adding or each.removing)
+        counts["with eligible ones"] += bool(each.elr or each.last_known)
+        counts["led", each.leader] += 1
+        counts.update(("in sync", broker_id) for broker_id in each.isr)
+        counts.update(("held", broker_id) for broker_id in each.replicas)
+        counts.update(("eligible", broker_id) for broker_id in each.elr)
+        counts.update(("directory", directory) for directory in set(each.directories))
+    wanted: dict[Any, int] = {"moving": counts["moving"], "with eligible ones": counts["with eligible ones"]}
     for broker_id, broker in image.brokers.items():
-        wanted |= {(kind, broker_id): found[kind, broker_id] for kind in ("in sync", "held", "eligible", "led")}
-        wanted |= {("directory", each): found["directory", each] for each in broker.directories}
+        wanted |= {(kind, broker_id): counts[kind, broker_id] for kind in ("in sync", "held", "eligible", "led")}
+        wanted |= {("directory", each): counts["directory", each] for each in broker.directories}
     return wanted

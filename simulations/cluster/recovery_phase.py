@@ -81,13 +81,13 @@ class ClusterRecovery:
         image = run.watch.log_rules.image
         there = {machine.id for machine in run.brokers}
         # A fuzz client may have registered a broker with the directory of another, which then cannot register.
-        taken = {each for number, found in image.brokers.items() if number not in there for each in found.directories}
+        taken = {each for number, broker in image.brokers.items() if number not in there for each in broker.directories}
         for machine in run.brokers:
-            found = image.brokers.get(machine.id)
+            broker = image.brokers.get(machine.id)
             process = machine.current
-            if found is None and taken & set(machine.directories):
+            if broker is None and taken & set(machine.directories):
                 continue
-            if process is None or found is None or found.fenced or found.leaving or found.epoch != process.epoch:
+            if process is None or broker is None or broker.fenced or broker.leaving or broker.epoch != process.epoch:
                 return False
         return True
 
@@ -102,17 +102,17 @@ class ClusterRecovery:
         is_balanced = properties.get("leader.imbalance.check.interval.seconds") == "1"
         is_balanced &= properties.get("auto.leader.rebalance.enable") != "false"
         is_known = self._run.plan.directories > 1 and image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
-        for found in image.partitions.values():
-            may_lead = found.replicas[:1] if is_balanced and found.replicas[0] in there else found.replicas
-            if is_known and UNASSIGNED_DIRECTORY in found.directories:
+        for partition in image.partitions.values():
+            may_lead = partition.replicas[:1] if is_balanced and partition.replicas[0] in there else partition.replicas
+            if is_known and UNASSIGNED_DIRECTORY in partition.directories:
                 return False
-            if found.leader == NOBODY:
-                if there & (set(found.isr) | (set(found.elr) & set(found.replicas))):
+            if partition.leader == NOBODY:
+                if there & (set(partition.isr) | (set(partition.elr) & set(partition.replicas))):
                     return False
-            elif found.adding or found.removing:
-                if not set(found.adding) & set(found.removing) and set(found.adding) <= there:
+            elif partition.adding or partition.removing:
+                if not set(partition.adding) & set(partition.removing) and set(partition.adding) <= there:
                     return False
-            elif there & set(found.replicas) - set(found.isr) or found.leader not in may_lead:
+            elif there & set(partition.replicas) - set(partition.isr) or partition.leader not in may_lead:
                 return False
         return True
 
@@ -172,7 +172,8 @@ class ClusterRecovery:
             )
             rows.append(f"broker {broker.id}: {at}, registered as {image.brokers.get(broker.id)}")
         restless = [
-            f"{image.topics[key[0]]}-{key[1]}: {found}" for key, found in image.partitions.items()
-            if found.adding or found.removing or set(found.isr) != set(found.replicas) or found.leader == NOBODY
+            f"{image.topics[key[0]]}-{key[1]}: {partition}" for key, partition in image.partitions.items()
+            if partition.adding or partition.removing or partition.leader == NOBODY
+            or set(partition.isr) != set(partition.replicas)
         ]  # fmt: skip
         return "; ".join(rows + restless[:3])

@@ -237,15 +237,15 @@ class ClusterWatch(Watch):
         for topic in request.topics:
             for asked in topic.partitions:
                 key = bytes(topic.topic_id), asked.partition_index
-                found = answered.get(key)
-                if response.error_code == Error.NONE and found is not None and found.error_code == Error.NONE:
-                    fits = found.partition_epoch in (asked.partition_epoch, asked.partition_epoch + 1)
-                    if not fits or found.leader_epoch not in (asked.leader_epoch, asked.leader_epoch + 1):
+                result = answered.get(key)
+                if response.error_code == Error.NONE and result is not None and result.error_code == Error.NONE:
+                    fits = result.partition_epoch in (asked.partition_epoch, asked.partition_epoch + 1)
+                    if not fits or result.leader_epoch not in (asked.leader_epoch, asked.leader_epoch + 1):
                         text = f"node {process.node.id} answers a change of epochs {asked.leader_epoch}"
-                        more = f"{asked.partition_epoch} to {found.leader_epoch}, {found.partition_epoch}"
+                        more = f"{asked.partition_epoch} to {result.leader_epoch}, {result.partition_epoch}"
                         raise Violation("C10", f"{text}, {more}")
-                    self._check_epochs(process, key, found)
-                elif found is not None and found.error_code == Error.FENCED_LEADER_EPOCH:
+                    self._check_epochs(process, key, result)
+                elif result is not None and result.error_code == Error.FENCED_LEADER_EPOCH:
                     known = self.log_rules.image.partitions.get(key)
                     if known is not None and known.leader_epoch <= asked.leader_epoch:
                         text = f"node {process.node.id} refuses leader epoch {asked.leader_epoch} as stale"

@@ -46,30 +46,30 @@ def execute(args: argparse.Namespace) -> int:
     """Returns 0 where no plan breaks, and with --verify each mutant is caught by the property of its entry."""
     from simulations.corpus import entries
 
-    found = list(entries())
+    corpus = list(entries())
     if args.list:
-        for entry in found:
+        for entry in corpus:
             sys.stdout.write(f"{entry.name:12} {entry.property_id:6} {entry.mutant_id:6} {entry.found}\n")
         return 0
     if args.fill is not None:
-        return _fill(args.fill, {entry.mutant_id for entry in found})
+        return _fill(args.fill, {entry.mutant_id for entry in corpus})
     if args.pages is not None:
-        return write_pages(found, args.pages)
+        return write_pages(corpus, args.pages)
     broken: dict[str, int] = {}
-    wrong = replay(found, args.jobs, verify=args.verify or args.table, broken=broken)
+    wrong = replay(corpus, args.jobs, verify=args.verify or args.table, broken=broken)
     if args.table:
-        _write_table(found, broken)
+        _write_table(corpus, broken)
     return 1 if wrong else 0
 
 
-def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False, broken: dict[str, int] | None = None) -> int:
+def replay(corpus: Sequence[Entry], jobs: int, *, verify: bool = False, broken: dict[str, int] | None = None) -> int:
     """Run all entries; returns how many do not have the expected result. verify: run them with their mutants too;
     broken: receives name -> decisions of the schedule, for each entry that breaks as expected.
     """
-    tasks = list(_tasks(found, verify=verify))
+    tasks = list(_tasks(corpus, verify=verify))
     progress = Progress(sum(len(task.plans) for task in tasks), "plans")
     begin = time.monotonic()
-    expected = {entry.name: entry.property_id for entry in found}
+    expected = {entry.name: entry.property_id for entry in corpus}
     wrong = 0
     for row in rows(tasks, jobs):
         progress.add(len(row.task.plans))
@@ -89,25 +89,25 @@ def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False, broken: d
             sys.stdout.write(f"{name}{with_mutant} {result}{wanted and f'; {wanted} was expected'}\n")
     progress.clear()
     passed_s = time.monotonic() - begin
-    sys.stdout.write(f"{len(found)} plans of the corpus, {wrong} with an unexpected result, in {passed_s:.0f} s\n")
+    sys.stdout.write(f"{len(corpus)} plans of the corpus, {wrong} with an unexpected result, in {passed_s:.0f} s\n")
     sys.stdout.flush()
     return wrong
 
 
-def _tasks(found: Sequence[Entry], *, verify: bool) -> Iterator[Task]:
-    for level in sorted({entry.level for entry in found}):
-        of_level = [entry for entry in found if entry.level == level]
+def _tasks(corpus: Sequence[Entry], *, verify: bool) -> Iterator[Task]:
+    for level in sorted({entry.level for entry in corpus}):
+        of_level = [entry for entry in corpus if entry.level == level]
         for first in range(0, len(of_level), CHUNK):
             part = of_level[first : first + CHUNK]
             names, plans = tuple(each.name for each in part), tuple(each.plan for each in part)
             yield Task((), level, plans=plans, names=names)
     if verify:
-        for entry in found:
+        for entry in corpus:
             if entry.mutant_id:
                 yield Task((), entry.level, entry.mutant_id, plans=(entry.plan,), names=(entry.name,))
 
 
-def _write_table(found: Sequence[Entry], broken: dict[str, int]) -> None:
+def _write_table(corpus: Sequence[Entry], broken: dict[str, int]) -> None:
     from simulations.corpus.table import README, Seen, read_seen, render
     from simulations.mutants.table import MUTANTS
 
@@ -118,7 +118,7 @@ def _write_table(found: Sequence[Entry], broken: dict[str, int]) -> None:
     asked = [git, "-C", str(README.parent), "rev-parse", "--short=9", "HEAD"]
     commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     seen |= {name: Seen(decisions, commit) for name, decisions in broken.items()}
-    README.write_text(render(found, MUTANTS, seen))
+    README.write_text(render(corpus, MUTANTS, seen))
     sys.stdout.write(f"{README}\n")
 
 
@@ -135,14 +135,14 @@ def _fill(ids: Sequence[str], there: set[str]) -> int:
     return missed
 
 
-def write_pages(found: Sequence[Entry], directory: Path) -> int:
+def write_pages(corpus: Sequence[Entry], directory: Path) -> int:
     """Write each page in its own process, because a mutant needs one; returns how many failed."""
     directory.mkdir(parents=True, exist_ok=True)
     missing = 0
-    for entry in found:
+    for entry in corpus:
         path = directory / f"{entry.name}.html"
         argv = ["run", "--entry", entry.name, "--story", "0", "--page", str(path)]
         subprocess.run([*AGAIN, *argv], check=False, stdout=subprocess.DEVNULL)
         missing += not path.exists()
-    sys.stdout.write(f"{len(found) - missing} of {len(found)} pages are in {directory}\n")
+    sys.stdout.write(f"{len(corpus) - missing} of {len(corpus)} pages are in {directory}\n")
     return missing

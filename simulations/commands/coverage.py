@@ -42,26 +42,26 @@ def execute(args: argparse.Namespace) -> int:
     tasks = [task for name in levels for task in chunks(args.seeds, CHUNK, name)]
     uncommon = [] if args.seeds_alone or args.level != "raft" else tasks_of()
     tasks = [task._replace(counted=True) for task in chain(tasks, uncommon)]
-    found, by_seeds = Worlds(), Worlds()
+    all_worlds, by_seeds = Worlds(), Worlds()
     broken: list[str] = []
     progress = Progress(sum(len(task.seeds) + len(task.plans) for task in tasks), "worlds")
     for row in crew_of(args)(tasks):
-        _add(row, levels[row.task.level], found, None if row.task.plans else by_seeds, broken)
+        _add(row, levels[row.task.level], all_worlds, None if row.task.plans else by_seeds, broken)
         progress.add(len(row.task.seeds) + len(row.task.plans))
     progress.clear()
-    idle = [name for name in levels[args.level].FAULTS if name not in found.struck]
-    _print(found, idle)
-    if found.count > by_seeds.count:
-        _print_uncommon(found, by_seeds)
+    idle = [name for name in levels[args.level].FAULTS if name not in all_worlds.struck]
+    _print(all_worlds, idle)
+    if all_worlds.count > by_seeds.count:
+        _print_uncommon(all_worlds, by_seeds)
     sys.stdout.write("".join(f"{text}\n" for text in broken))
-    return 1 if broken or idle or found.strange() else 0
+    return 1 if broken or idle or all_worlds.strange() else 0
 
 
-def _add(row: Row, level: Level, found: Worlds, by_seeds: Worlds | None, broken: list[str]) -> None:
+def _add(row: Row, level: Level, all_worlds: Worlds, by_seeds: Worlds | None, broken: list[str]) -> None:
     task = row.task
     plans: Iterable[Any] = chain(map(level.read, task.plans), map(level.draw, task.seeds))
     for plan, outcome in zip(plans, row.outcomes, strict=False):
-        for worlds in (found, by_seeds):
+        for worlds in (all_worlds, by_seeds):
             if worlds is not None:
                 worlds.add(plan, outcome)
         if not outcome.is_well:
@@ -74,33 +74,33 @@ def _task_name(task: Task) -> str:
     return f"seeds {task.seeds[0]}-{task.seeds[-1]} of {task.level}" if task.seeds else ", ".join(task.names)
 
 
-def _print(found: Worlds, idle: list[str]) -> None:
+def _print(worlds: Worlds, idle: list[str]) -> None:
     say = sys.stdout.write
-    say(f"{found.count} worlds\n")
-    say(f"worlds with several releases or changing feature levels: {found.mixed * 100 / found.count:.1f} %\n")
+    say(f"{worlds.count} worlds\n")
+    say(f"worlds with several releases or changing feature levels: {worlds.mixed * 100 / worlds.count:.1f} %\n")
     say("percentage of worlds in which each fault struck:\n")
-    _columns(f"{name} {count * 100 / found.count:.1f}" for name, count in sorted(found.struck.items()))
+    _columns(f"{name} {count * 100 / worlds.count:.1f}" for name, count in sorted(worlds.struck.items()))
     say("events of the core:\n")
-    _columns(f"{name} {count}" for name, count in sorted(found.notes.items()))
+    _columns(f"{name} {count}" for name, count in sorted(worlds.notes.items()))
     say("moments:\n")
     _columns(
-        f"{name.partition(': ')[2]} {count}" for name, count in sorted(found.seen.items()) if name.startswith("moment")
+        f"{name.partition(': ')[2]} {count}" for name, count in sorted(worlds.seen.items()) if name.startswith("moment")
     )
     say(f"faults that never struck: {', '.join(idle) or 'none'}\n")
-    for of, names, total in found.unseen():
+    for of, names, total in worlds.unseen():
         say(f"{of}: {total - len(names)} of {total} seen ({100 * (total - len(names)) / total:.1f} %); not:\n")
         _columns(name.partition(": ")[2] for name in names)
-    for name in found.strange():
+    for name in worlds.strange():
         say(f"seen, but listed as impossible: {name}\n")
 
 
-def _print_uncommon(found: Worlds, by_seeds: Worlds) -> None:
+def _print_uncommon(worlds: Worlds, by_seeds: Worlds) -> None:
     """Print how much of it the seeds reach without the plans for uncommon events."""
     say = sys.stdout.write
     say(f"by {by_seeds.count} seeds alone:")
     parts = (f" {of} {total - len(names)} of {total}" for of, names, total in by_seeds.unseen())
-    say(f"{','.join(parts)}; by {found.count - by_seeds.count} plans for uncommon events:\n")
-    _columns(name for name in found.seen if name not in by_seeds.seen)
+    say(f"{','.join(parts)}; by {worlds.count - by_seeds.count} plans for uncommon events:\n")
+    _columns(name for name in worlds.seen if name not in by_seeds.seen)
 
 
 def _columns(texts: Iterable[str]) -> None:

@@ -72,7 +72,7 @@ def tasks_of(chosen: Sequence[Mutant]) -> list[Task]:
 
     kept = kills.read()
     plans = {entry.mutant_id: entry.plan for entry in entries()}
-    found: list[tuple[int, Task]] = []
+    tasks_by_events: list[tuple[int, Task]] = []
     for mutant in chosen:
         hints = kills.hints(kept.get(mutant.id, []))
         plan = plans.get(mutant.id)
@@ -81,5 +81,5 @@ def tasks_of(chosen: Sequence[Mutant]) -> list[Task]:
         seeds = tuple(dict.fromkeys((*hints, *range(1, MORE_SEEDS + 1))))
         task = Task(seeds, mutant.level, mutant.id, until_broken=True, plans=() if plan is None else (plan,))
         events = min((kill.events for kill in kept.get(mutant.id, ()) if kill.seed), default=0)
-        found.append((events, task))
-    return [task for _, task in sorted(found, key=lambda each: -each[0])]
+        tasks_by_events.append((events, task))
+    return [task for _, task in sorted(tasks_by_events, key=lambda each: -each[0])]

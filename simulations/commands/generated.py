@@ -65,17 +65,17 @@ def execute(args: argparse.Namespace) -> int:
     verdicts = read_survivors()
 
     def is_open(key: str) -> bool:
-        found = results.found.get(key)
-        if found is None:
+        result = results.found.get(key)
+        if result is None:
             return True
-        return bool(args.again) and found.outcome != KILLED and not (key in verdicts and verdicts[key].is_excused)
+        return bool(args.again) and result.outcome != KILLED and not (key in verdicts and verdicts[key].is_excused)
 
     todo = [each for each in chosen if is_open(each.key)]
     progress = Progress(len(todo), "mutants")
     for level in sorted({level_of(each.module) for each in todo}):
         some = [each for each in todo if level_of(each.module) == level]
-        for found in Hunt(level, args.seeds or SEEDS, args.tries, results).run(some, args.jobs):
-            progress.add(1, f"{found.outcome}: {found.key}")
+        for result in Hunt(level, args.seeds or SEEDS, args.tries, results).run(some, args.jobs):
+            progress.add(1, f"{result.outcome}: {result.key}")
     progress.clear()
     living = [results.found[each.key] for each in chosen if results.found[each.key].outcome != KILLED]
     left = _print(len(chosen), living, [results.found[each.key] for each in chosen])
@@ -84,7 +84,7 @@ def execute(args: argparse.Namespace) -> int:
     return 1 if left else 0
 
 
-def _print(count: int, living: Sequence[Found], found: Sequence[Found]) -> set[str]:
+def _print(count: int, living: Sequence[Found], results: Sequence[Found]) -> set[str]:
     """Print the results; returns the keys of the survivors that are not excused."""
     from simulations.mutants.kills import read_survivors
 
@@ -101,14 +101,14 @@ def _print(count: int, living: Sequence[Found], found: Sequence[Found]) -> set[s
             seen = f"{each.tries} worlds, {each.same} with the same trace" if each.tries else "no world runs its line"
             say(f"{each.key} → {each.after[:60]}\n    {each.id}: {word}; {seen}\n")
     by: dict[str, int] = {}
-    for each in found:
+    for each in results:
         if each.by:
             by[each.by] = by.get(each.by, 0) + 1
     killed = count - len(living)
     counted = killed + len(left)
     say(f"caught first by: {', '.join(f'{name} {n}' for name, n in sorted(by.items(), key=lambda item: -item[1]))}\n")
     say(f"verdicts on survivors: {', '.join(f'{word} {n}' for word, n in sorted(said.items())) or 'none'}\n")
-    say(f"{sum(each.cpu_s for each in found):.0f} s of CPU; {count} mutants, {killed} caught; ")
+    say(f"{sum(each.cpu_s for each in results):.0f} s of CPU; {count} mutants, {killed} caught; ")
     say(f"{killed * 100 / max(1, counted):.1f} % of the {counted} that are not excused\n")
     return left
 

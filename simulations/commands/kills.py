@@ -134,16 +134,16 @@ def _alone(chosen: Sequence[Mutant], crew: Crew, property_id: str, seeds: Iterab
 def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     from simulations.mutants.kills import score
 
-    found = {mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}
+    own_kills = {mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}
     kills = with_corpus(chosen, kept)
     living = [name for name, each in kills.items() if not any(kill.seed for kill in each)]
     unhunted = [mutant.id for mutant in chosen if mutant.id not in kept]
     for mutant in chosen:
-        if mutant.id in found:
-            others = {kill.property_id for kill in found[mutant.id] if kill.seed} - set(mutant.expected)
+        if mutant.id in own_kills:
+            others = {kill.property_id for kill in own_kills[mutant.id] if kill.seed} - set(mutant.expected)
             note = f", expected of {'/'.join(mutant.expected)}" if others and mutant.expected else ""
-            sys.stdout.write(_line(mutant.id, found[mutant.id], f"{mutant.name}{note}"))
-    totals = score(found)
+            sys.stdout.write(_line(mutant.id, own_kills[mutant.id], f"{mutant.name}{note}"))
+    totals = score(own_kills)
     sys.stdout.write(
         f"{totals.mutants} mutants tried, {totals.mutants - len(totals.missed)} caught; seeds until the kill: median"
         f" {totals.seeds_median:g}, 95 of 100 within {totals.seeds_p95:g}, worst {totals.seeds_worst};"
@@ -159,9 +159,9 @@ def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     return 1 if totals.missed or unhunted else 0
 
 
-def _line(name: str, found: Sequence[Kill], note: str = "") -> str:
-    seeds = " ".join(f"{kill.tried}" if kill.seed else f"-{kill.tried}" for kill in found)
-    by = "/".join(dict.fromkeys(kill.property_id for kill in found if kill.seed))
+def _line(name: str, kills: Sequence[Kill], note: str = "") -> str:
+    seeds = " ".join(f"{kill.tried}" if kill.seed else f"-{kill.tried}" for kill in kills)
+    by = "/".join(dict.fromkeys(kill.property_id for kill in kills if kill.seed))
     return f"{name:5} {seeds:20} {by or 'MISSED':14} {note}\n"
 
 
@@ -170,28 +170,28 @@ def with_corpus(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> dic
     from simulations.corpus import entries
     from simulations.mutants.kills import Kill
 
-    found = {mutant.id: list(kept.get(mutant.id, ())) for mutant in chosen}
+    kills = {mutant.id: list(kept.get(mutant.id, ())) for mutant in chosen}
     for entry in entries():
-        if entry.mutant_id in found:
+        if entry.mutant_id in kills:
             plan = json.loads(entry.plan)
             kinds = dict.fromkeys(fault["kind"] for fault in plan.get("faults", ()))
-            found[entry.mutant_id].append(Kill(plan["seed"], 1, entry.property_id, needs=tuple(kinds)))
-    return found
+            kills[entry.mutant_id].append(Kill(plan["seed"], 1, entry.property_id, needs=tuple(kinds)))
+    return kills
 
 
 def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     from simulations.mutants.kills import by_property, read_alone
     from simulations.properties.ids import PROPERTIES
 
-    found = by_property(with_corpus(chosen, kept), PROPERTIES)
+    mutants_by_property = by_property(with_corpus(chosen, kept), PROPERTIES)
     by_itself = read_alone()
-    for name, mutants in found.items():
+    for name, mutants in mutants_by_property.items():
         others = f"alone: {' '.join(by_itself[name])}" if by_itself.get(name) else ""
         caught = " ".join((*mutants, others)).strip()
         sys.stdout.write(f"{name:6} {len(mutants):3} {caught or 'NONE'}\n")
-    idle = [name for name, mutants in found.items() if not mutants and not by_itself.get(name)]
-    never_first = [name for name, mutants in found.items() if not mutants and by_itself.get(name)]
-    sys.stdout.write(f"{len(found)} properties; only alone: {', '.join(never_first) or 'none'}\n")
+    idle = [name for name, mutants in mutants_by_property.items() if not mutants and not by_itself.get(name)]
+    never_first = [name for name, mutants in mutants_by_property.items() if not mutants and by_itself.get(name)]
+    sys.stdout.write(f"{len(mutants_by_property)} properties; only alone: {', '.join(never_first) or 'none'}\n")
     sys.stdout.write(f"{len(idle)} catch nothing: {', '.join(idle) or 'none'}\n")
     return 1 if idle else 0
 
@@ -202,14 +202,16 @@ def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew
     from simulations.running import witnesses
 
     kinds = tuple(witnesses.kinds())
-    found = by_fault(with_corpus(chosen, kept), kinds)
+    mutants_by_kind = by_fault(with_corpus(chosen, kept), kinds)
     for row in crew([_witness_task(each) for each in witnesses.WITNESSES]):
         if not row.error and row.outcomes[-1].needs == list(row.task.names):
-            found[row.task.names[0]].append(row.task.mutant_id)
-    for name, mutants in found.items():
+            mutants_by_kind[row.task.names[0]].append(row.task.mutant_id)
+    for name, mutants in mutants_by_kind.items():
         sys.stdout.write(f"{name:14} {len(mutants):3} {' '.join(mutants) or 'NONE'}\n")
-    idle = [name for name, mutants in found.items() if not mutants]
-    sys.stdout.write(f"{len(found)} kinds of faults, no mutant needs {len(idle)}: {', '.join(idle) or 'none'}\n")
+    idle = [name for name, mutants in mutants_by_kind.items() if not mutants]
+    sys.stdout.write(
+        f"{len(mutants_by_kind)} kinds of faults, no mutant needs {len(idle)}: {', '.join(idle) or 'none'}\n"
+    )
     return 1 if idle else 0
 
 

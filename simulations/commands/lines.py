@@ -53,15 +53,15 @@ def execute(args: argparse.Namespace) -> int:
     return _print(reached_lines(ran), with_lines=args.missed)
 
 
-def _print(found: list[Reached], *, with_lines: bool) -> int:
-    total = sum(each.statements for each in found)
-    missed = sum(len(each.missed) for each in found)
-    for each in sorted(found, key=lambda one: (-len(one.missed), one.module)):
+def _print(modules: list[Reached], *, with_lines: bool) -> int:
+    total = sum(each.statements for each in modules)
+    missed = sum(len(each.missed) for each in modules)
+    for each in sorted(modules, key=lambda one: (-len(one.missed), one.module)):
         if each.missed:
             share = 100 - 100 * len(each.missed) / each.statements
             sys.stdout.write(f"{share:5.1f} %  {len(each.missed):4} of {each.statements:4} missed  {each.module}\n")
             if with_lines:
                 sys.stdout.write(f"         {' '.join(map(str, each.missed))}\n")
     share = 1 - missed / total
-    sys.stdout.write(f"{100 * share:.2f} % of {total} statements in {len(found)} modules ran\n")
+    sys.stdout.write(f"{100 * share:.2f} % of {total} statements in {len(modules)} modules ran\n")
     return 0 if share >= TARGET else 1

@@ -73,10 +73,14 @@ def _score(name: str, chosen: Sequence[Mutant]) -> str:
     from simulations.mutants import kills
 
     kept = kills.read()
-    found = kills.score({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept})
-    caught = f"{found.mutants - len(found.missed)}" + (f", all but {' '.join(found.missed)}" if found.missed else "")
-    ranges = f"{found.endless} of {found.ranges}"
-    return _row(name, len(chosen), caught, f"{found.seeds_median:g}", f"{found.seeds_p95:g}", found.seeds_worst, ranges)
+    totals = kills.score({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept})
+    caught = f"{totals.mutants - len(totals.missed)}" + (
+        f", all but {' '.join(totals.missed)}" if totals.missed else ""
+    )
+    ranges = f"{totals.endless} of {totals.ranges}"
+    return _row(
+        name, len(chosen), caught, f"{totals.seeds_median:g}", f"{totals.seeds_p95:g}", totals.seeds_worst, ranges
+    )
 
 
 def _properties() -> Iterator[str]:
@@ -98,15 +102,15 @@ def _faults() -> Iterator[str]:
     from simulations.mutants.table import MUTANTS
     from simulations.running import witnesses
 
-    found = kills.by_fault(with_corpus(list(MUTANTS.values()), kills.read()), tuple(witnesses.kinds()))
-    by_witness: dict[str, list[str]] = {name: [] for name in found}
+    mutants_by_kind = kills.by_fault(with_corpus(list(MUTANTS.values()), kills.read()), tuple(witnesses.kinds()))
+    by_witness: dict[str, list[str]] = {name: [] for name in mutants_by_kind}
     for each in witnesses.WITNESSES:
         by_witness[each.kind].append(each.mutant_id)
     yield "Which mutants a kind of fault helps to catch (`mutants --faults`). A witness is a world with faults of\n"
     yield "that kind alone that catches the mutant, and does not catch it without them.\n\n"
     yield _row("kind", "needed by a kill of", "witness for")
     yield _row("---", "---", "---")
-    for name, needed in found.items():
+    for name, needed in mutants_by_kind.items():
         yield _row(name, " ".join(needed) or "none", " ".join(by_witness[name]) or "none")
 
 
@@ -114,11 +118,11 @@ def _corpus() -> Iterator[str]:
     from simulations.corpus import entries
     from simulations.corpus.table import README, faults_of, read_seen
 
-    found = list(entries())
-    shrunk = [entry for entry in found if entry.original]
+    corpus = list(entries())
+    shrunk = [entry for entry in corpus if entry.original]
     seen = read_seen(README.read_text())
-    levels = ", ".join(f"{name} {count}" for name, count in sorted(Counter(entry.level for entry in found).items()))
-    yield f"{len(found)} entries ({levels}); of the {len(shrunk)} that were shrunk:\n\n"
+    levels = ", ".join(f"{name} {count}" for name, count in sorted(Counter(entry.level for entry in corpus).items()))
+    yield f"{len(corpus)} entries ({levels}); of the {len(shrunk)} that were shrunk:\n\n"
     yield _row("", "median", "most")
     yield _row("---", "---", "---")
     for name, numbers in (

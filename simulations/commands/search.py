@@ -65,10 +65,10 @@ def execute(args: argparse.Namespace) -> int:
             progress.add(states - done)
             done = states
 
-        found = search(scope, args.states_max, show)
+        result = search(scope, args.states_max, show)
         progress.clear()
-        _print(name, found)
-        if found.broken or not found.is_whole:
+        _print(name, result)
+        if result.broken or not result.is_whole:
             code = 1
     return code
 
@@ -84,23 +84,23 @@ def _by_fleet(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         root = args.out or Path(temporary)
         for name, scope in scopes.items():
-            found = search_parts(scope, args.states_max, master=args.spark, out=root / name)
-            for part, of_it in zip(parts_of(scope), found.parts, strict=True):
+            result = search_parts(scope, args.states_max, master=args.spark, out=root / name)
+            for part, of_it in zip(parts_of(scope), result.parts, strict=True):
                 what = f"{name}, crash_of={part.crash_of}, lose_of={part.lose_of}"
                 _print(what, of_it)
-            sys.stdout.write(f"{name}: {found.states} states in {len(found.parts)} parts\n")
-            code |= 0 if found.is_whole else 1
+            sys.stdout.write(f"{name}: {result.states} states in {len(result.parts)} parts\n")
+            code |= 0 if result.is_whole else 1
         sys.stdout.write(f"{states_in([root / name for name in scopes])} distinct states in all\n")
     return code
 
 
-def _print(name: str, found: Found) -> None:
-    for line in found.path:
+def _print(name: str, result: Found) -> None:
+    for line in result.path:
         sys.stdout.write(f"  {line}\n")
-    verdict = found.broken or ("complete" if found.is_whole else "not complete")
+    verdict = result.broken or ("complete" if result.is_whole else "not complete")
     sys.stdout.write(
-        f"{name}: {found.states} states, {found.transitions} transitions, {found.steps} steps of the core,"
-        f" {found.seconds:.0f} s: {verdict}\n"
+        f"{name}: {result.states} states, {result.transitions} transitions, {result.steps} steps of the core,"
+        f" {result.seconds:.0f} s: {verdict}\n"
     )
     sys.stdout.flush()
 

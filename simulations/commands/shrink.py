@@ -64,11 +64,11 @@ def execute(args: argparse.Namespace) -> int:
     from simulations.raft.small_schedules import tiny  # not before the mutant is in place
 
     guard()
-    found = _smallest(level, args, text, tiny if args.level == "raft" else lambda _plan: ())
-    if found is None:
+    smallest = _smallest(level, args, text, tiny if args.level == "raft" else lambda _plan: ())
+    if smallest is None:
         sys.stdout.write("no property is violated\n")
         return 1
-    plan, small, outcome, where, shrinker, cpu_s = found
+    plan, small, outcome, where, shrinker, cpu_s = smallest
     name = args.entry or args.mutant or f"{args.level}-{where.replace(' ', '-')}"
     entry = Entry(name, level.show(small), args.level, args.mutant, outcome.property_id, where)
     if before is None:

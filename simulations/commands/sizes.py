@@ -23,27 +23,27 @@ FAULTS, DECISIONS, CPU_S, TIMES = 5, 40, 60.0, 2.0
 
 def report() -> int:
     """Print the sizes of the shrunk plans. Returns 0 where they meet the targets, else 1."""
-    found = [entry for entry in entries() if entry.original]
+    shrunk = [entry for entry in entries() if entry.original]
     seen = read_seen(README.read_text())
-    lacking = [entry.name for entry in found if entry.name not in seen]
+    lacking = [entry.name for entry in shrunk if entry.name not in seen]
     if lacking:
         raise ValueError(f"`corpus --table` has no row for {', '.join(lacking)}")
-    faults = [faults_of(entry.plan) for entry in found]
-    decisions = [seen[entry.name].decisions for entry in found]
-    seconds = [entry.cpu_s for entry in found]
-    before = median(faults_of(entry.original) for entry in found)
+    faults = [faults_of(entry.plan) for entry in shrunk]
+    decisions = [seen[entry.name].decisions for entry in shrunk]
+    seconds = [entry.cpu_s for entry in shrunk]
+    before = median(faults_of(entry.original) for entry in shrunk)
     sys.stdout.write(
-        f"{len(found)} plans: {before:.0f} faults reduced to {median(faults):.0f} in the median, {max(faults)} at"
+        f"{len(shrunk)} plans: {before:.0f} faults reduced to {median(faults):.0f} in the median, {max(faults)} at"
         f" most; decisions of noise {median(decisions):.0f}, {max(decisions)}; seconds of CPU {median(seconds):.0f},"
-        f" {max(seconds):.0f}; runs {median(entry.runs for entry in found):.0f}\n"
+        f" {max(seconds):.0f}; runs {median(entry.runs for entry in shrunk):.0f}\n"
     )
     reached = median(faults) <= FAULTS and median(decisions) <= DECISIONS and max(seconds) <= CPU_S
-    return 0 if compare_with_hand_made(found, seen, SMALLEST) and reached else 1
+    return 0 if compare_with_hand_made(shrunk, seen, SMALLEST) and reached else 1
 
 
-def compare_with_hand_made(found: Sequence[Entry], seen: Mapping[str, Seen], smallest: Mapping[str, Smallest]) -> bool:
+def compare_with_hand_made(shrunk: Sequence[Entry], seen: Mapping[str, Seen], smallest: Mapping[str, Smallest]) -> bool:
     """Whether no plan is more than TIMES as large as the smallest by hand; prints each."""
-    by_mutant = {entry.mutant_id: entry for entry in found}
+    by_mutant = {entry.mutant_id: entry for entry in shrunk}
     sys.stdout.write("\nmutant  faults noise  by hand  times\n")
     times = []
     for mutant_id, by_hand in smallest.items():

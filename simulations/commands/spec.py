@@ -131,11 +131,11 @@ def _mutants(worlds: int, crew: Crew) -> int:
 def _reject(tasks: list[Task], hidden: dict[str, Mutant], crew: Crew, progress: Progress) -> None:
     """Run worlds, and remove the mutants of which a step is refused from `hidden`."""
     for row in crew([task for task in tasks if task.seeds or task.plans]):
-        found = next((outcome for outcome in row.outcomes if outcome.refused), None)
-        if found is not None:
+        refusal = next((outcome for outcome in row.outcomes if outcome.refused), None)
+        if refusal is not None:
             mutant = hidden.pop(row.task.mutant_id)
             progress.clear()
-            sys.stdout.write(_line(mutant, found.seed, found.refused))
+            sys.stdout.write(_line(mutant, refusal.seed, refusal.refused))
             sys.stdout.flush()
             progress.add(1)
 

@@ -60,8 +60,8 @@ def render(entries: Iterable[Entry], mutants: Mapping[str, Mutant], seen: Mappin
 
 def read_seen(text: str) -> dict[str, Seen]:
     """Entry name -> how it was last seen to break, from the text of the table."""
-    found = [each for each in map(ROW.fullmatch, text.splitlines()) if each]
-    return {each[1]: Seen(-1 if each[2] == "all" else int(each[2]), each[3]) for each in found}
+    rows = [each for each in map(ROW.fullmatch, text.splitlines()) if each]
+    return {each[1]: Seen(-1 if each[2] == "all" else int(each[2]), each[3]) for each in rows}
 
 
 def faults_of(plan: str) -> int:

@@ -64,10 +64,10 @@ class ClusterMoments:
         appends = [each for each in done if type(each) is effects.Append]
         records = [(each.last_offset + 1, [record for _, record in records_in(each.data)]) for each in appends]
         if type(event) is inputs.Requested:
-            self._take(event, [record for _, found in records for record in found])
+            self._take(event, [record for _, batch in records for record in batch])
             self.counts[WAITS] += process.controller.env.now_ms > event.context.arrived_ms
         written = self._written.setdefault(life, [])
-        written += [(end_offset, kinds) for end_offset, found in records if (kinds := _kinds_of(found))]
+        written += [(end_offset, kinds) for end_offset, batch in records if (kinds := _kinds_of(batch))]
         for each in done:
             if type(each) is effects.TakeSnapshot:
                 later = [kinds for end_offset, kinds in written if end_offset > each.id.end_offset]
@@ -83,7 +83,7 @@ class ClusterMoments:
             )
         elif type(request) is UnregisterBrokerRequest and records:
             self.counts[ELIGIBLE_LEAVES] += any(
-                request.broker_id in found.elr for found in self._image.partitions.values()
+                request.broker_id in partition.elr for partition in self._image.partitions.values()
             )
 
 

@@ -39,13 +39,13 @@ class Seen:
 
     def counts(self, validator: Validator) -> dict[str, int]:
         """Name -> count. A name consists of its category, as in `everything`, and the item."""
-        found = {name_of(CELL, cell): count for cell, count in self._cells.counts.items()}
-        found |= {name_of(MOVE, path): count for path, count in self._moves.counts.items()}
-        found |= {name_of(ACTIONS, pair): count for pair, count in validator.pairs.items()}
+        totals = {name_of(CELL, cell): count for cell, count in self._cells.counts.items()}
+        totals |= {name_of(MOVE, path): count for path, count in self._moves.counts.items()}
+        totals |= {name_of(ACTIONS, pair): count for pair, count in validator.pairs.items()}
         if self.of_controllers is not None:
             counts = self.of_controllers.counts.items()
-            found |= {name_of(OF_CONTROLLERS, (name,)): count for name, count in counts if count}
-        return found | {name_of(MOMENT, (name,)): count for name, count in self.moments.counts.items()}
+            totals |= {name_of(OF_CONTROLLERS, (name,)): count for name, count in counts if count}
+        return totals | {name_of(MOMENT, (name,)): count for name, count in self.moments.counts.items()}
 
 
 def name_of(of: str, parts: tuple[str, ...]) -> str:

@@ -115,13 +115,13 @@ def why_not(cell: Cell) -> str:
 
 def cells() -> list[Cell]:
     """All cells."""
-    found = []
+    all_cells = []
     for role in ROLES:
         for name, errors in ERRORS.items():
-            found += [(role, name, outcome) for outcome in (*GIVEN[name], *sorted(errors))]
+            all_cells += [(role, name, outcome) for outcome in (*GIVEN[name], *sorted(errors))]
             outcomes = (*ANSWERED[name], *sorted(errors), OTHER, MALFORMED, LATE)
-            found += [(role, answer_to(name), outcome) for outcome in outcomes]
-    return found
+            all_cells += [(role, answer_to(name), outcome) for outcome in outcomes]
+    return all_cells
 
 
 def reachable() -> list[Cell]:

@@ -71,12 +71,12 @@ def confuse(rng: Random, response: Any) -> Any:
     topics = "responses" if is_fetch else "topics"
     if isinstance(response, WITHOUT_TOPICS):
         return replace(response, error_code=error)
-    found = getattr(response, topics)
-    if not found or rng.random() < 0.15:
+    answers = getattr(response, topics)
+    if not answers or rng.random() < 0.15:
         # Of the whole answer, the error of a voter set is that of a peer that lets this node take no part.
         whole = Error.CLUSTER_AUTHORIZATION_FAILED if error == Error.INCONSISTENT_VOTER_SET else error
         return replace(response, error_code=whole, **{topics: ()})
-    part = found[0].partitions[0]
+    part = answers[0].partitions[0]
     makers: tuple[Callable[[], dict[str, Any]], ...] = (
         lambda: _refuse(part, error),
         lambda: _refuse(part, error),
@@ -89,10 +89,10 @@ def confuse(rng: Random, response: Any) -> Any:
     if choice >= len(makers) + 1:
         return replace(response, node_endpoints=())
     if choice >= len(makers):
-        name = {"topic_id": bytes(15) + b"\7"} if is_fetch else {_name_field(found[0]): "other"}
-        return replace(response, **{topics: (replace(found[0], **name),)})
+        name = {"topic_id": bytes(15) + b"\7"} if is_fetch else {_name_field(answers[0]): "other"}
+        return replace(response, **{topics: (replace(answers[0], **name),)})
     changed = replace(part, **makers[int(choice)]())
-    return replace(response, **{topics: (replace(found[0], partitions=(changed,)),)})
+    return replace(response, **{topics: (replace(answers[0], partitions=(changed,)),)})
 
 
 def _rotten(rng: Random, part: Any) -> dict[str, Any]:

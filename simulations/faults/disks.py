@@ -191,15 +191,15 @@ def rot(run: StruckRun, args: Args, struck: Process | None) -> bool:
     node = find(run, args["whom"], struck)
     if node is None:
         return False
-    found = []
+    batches = []
     suffix = LOG if args["file"] == "log" else CHECKPOINT
     for path in sorted(node.disk.durable):
         if path.startswith(DIRECTORY) and path.endswith(suffix) and path != _BOOTSTRAP:
             inode = node.disk.durable[path]
-            found += [(inode, each) for each in parts(inode.synced)]
-    if len(found) < 2:
+            batches += [(inode, each) for each in parts(inode.synced)]
+    if len(batches) < 2:
         return False
-    inode, batch = found[len(found) * args["place"] // 1000]
+    inode, batch = batches[len(batches) * args["place"] // 1000]
     first = batch.start + CRC_AT
     inode.rot[first + (batch.stop - first) * args["place"] // 1000] = 1 << args["bit"]
     run.ledger.damaged.add(node.id)
@@ -224,9 +224,9 @@ def lose_sector(run: StruckRun, args: Args, struck: Process | None) -> bool:
         for path in sorted(node.disk.durable):
             if path.startswith(DIRECTORY) and path.endswith(LOG):
                 inode = node.disk.durable[path]
-                found = [each for each in parts(inode.synced) if each.end_offset <= committed]
-                if found:
-                    at = inode, found[len(found) * args["place"] // 1000]
+                batches = [each for each in parts(inode.synced) if each.end_offset <= committed]
+                if batches:
+                    at = inode, batches[len(batches) * args["place"] // 1000]
         if at is None:
             return
         inode, batch = at
@@ -278,10 +278,10 @@ def lose_snapshot(run: StruckRun, args: Args, struck: Process | None) -> bool:
         return False
 
     def take_away() -> None:
-        found = [snapshot for snapshot in run.ledger.durable(node).snapshots if snapshot != BOOTSTRAP]
-        if not found:
+        snapshots = [snapshot for snapshot in run.ledger.durable(node).snapshots if snapshot != BOOTSTRAP]
+        if not snapshots:
             return
-        newest = max(found, key=lambda snapshot: (snapshot.epoch, snapshot.end_offset))
+        newest = max(snapshots, key=lambda snapshot: (snapshot.epoch, snapshot.end_offset))
         node.kill()
         node.disk.take_away(f"{DIRECTORY}/{snapshot_name(*newest)}")
         run.ledger.damaged.add(node.id)

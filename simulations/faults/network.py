@@ -198,14 +198,14 @@ def reset(run: StruckRun, args: Args, struck: Process | None) -> bool:
     node = find(run, args["whom"], struck)
     if node is None:
         return False
-    found = [
+    connections = [
         connection
         for connection in run.network.open_connections()
         if connection.client.node is node or (connection.server is not None and connection.server.node is node)
     ]
-    for connection in found:
+    for connection in connections:
         run.network.reset(connection)
-    return bool(found)
+    return bool(connections)
 
 
 def hang(run: StruckRun, args: Args, struck: Process | None) -> bool:

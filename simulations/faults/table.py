@@ -49,14 +49,14 @@ def pick(rng: Random, items: Sequence[T]) -> T:
 
 def often(rng: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
     """A fault repeated at this mean interval, in ms."""
-    found = []
+    faults = []
     at_ms = between(rng, 0, every_ms)
     while at_ms < chaos_ms:
         each = fault()
         each.at_ms = at_ms
-        found.append(each)
+        faults.append(each)
         at_ms += between(rng, every_ms // 2, every_ms * 3 // 2)
-    return found
+    return faults
 
 
 def make_isolation(rng: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:

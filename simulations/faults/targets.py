@@ -29,15 +29,15 @@ def find(run: StruckRun, whom: Whom, struck: Process | None) -> Node | None:
     running = [each for each in run.ledger.running() if each.steps and each.node.id in run.ledger.voter_ids]
     leaders = [each for each in running if isinstance(each.replica.role, Leader)]
     if whom == "leader":
-        found = max(leaders, key=lambda each: each.replica.epoch, default=None)
+        target = max(leaders, key=lambda each: each.replica.epoch, default=None)
     elif whom == "follower":
-        found = next((each for each in running if not isinstance(each.replica.role, Leader)), None)
+        target = next((each for each in running if not isinstance(each.replica.role, Leader)), None)
     elif whom == "candidate":
-        found = next((each for each in running if isinstance(each.replica.role, Candidate)), None)
+        target = next((each for each in running if isinstance(each.replica.role, Candidate)), None)
     else:
         ordered = sorted(running, key=lambda each: (each.replica.log.end, each.node.id), reverse=whom == "longest")
-        found = ordered[0] if ordered else None
-    return None if found is None else found.node
+        target = ordered[0] if ordered else None
+    return None if target is None else target.node
 
 
 def between(run: StruckRun, ones: list[int], others: list[int], direction: str = "both") -> list[tuple[int, int]]:

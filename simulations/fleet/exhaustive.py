@@ -74,17 +74,17 @@ def searcher(parts: list[Scope], states_max: int) -> Callable[[Iterator[Any]], I
         for batch in numbers:
             for number in batch.column(0).to_pylist():
                 seen: set[int] = set()
-                found = search(parts[number], states_max, seen=seen)
-                yield from batches_of(number, found, seen)
+                result = search(parts[number], states_max, seen=seen)
+                yield from batches_of(number, result, seen)
 
     return work
 
 
-def batches_of(number: int, found: Found, seen: set[int]) -> Iterator[pa.RecordBatch]:
+def batches_of(number: int, result: Found, seen: set[int]) -> Iterator[pa.RecordBatch]:
     """The rows of one part."""
     import pyarrow as pa
 
-    yield pa.record_batch([[number], [None], [json.dumps(found._asdict())]], schema=schema())
+    yield pa.record_batch([[number], [None], [json.dumps(result._asdict())]], schema=schema())
     while seen:
         some = [seen.pop() for _ in range(min(ROWS, len(seen)))]
         yield pa.record_batch([[number] * len(some), some, [None] * len(some)], schema=schema())
@@ -110,5 +110,5 @@ def states_in(directories: Sequence[Path]) -> int:
     import pyarrow.dataset
 
     tables = [pyarrow.dataset.dataset(str(each), schema=schema()).to_table(["fingerprint"]) for each in directories]
-    found: int = pyarrow.compute.count_distinct(pa.concat_tables(tables).column(0), mode="only_valid").as_py()
-    return found
+    count: int = pyarrow.compute.count_distinct(pa.concat_tables(tables).column(0), mode="only_valid").as_py()
+    return count

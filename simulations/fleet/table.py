@@ -64,11 +64,11 @@ def rows_of(directory: Path, tasks: Sequence[Task]) -> Iterator[Row]:
 
     left = set(range(len(tasks)))
     for part in pyarrow.dataset.dataset(str(directory), schema=schema()).get_fragments():
-        found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        rows_by_task: dict[int, list[dict[str, Any]]] = defaultdict(list)
         for record in part.to_table(schema=schema()).to_pylist(maps_as_pydicts="strict"):
-            found[record["task"]].append(record)
-        left -= found.keys()
-        yield from (_row(tasks[number], records) for number, records in found.items())
+            rows_by_task[record["task"]].append(record)
+        left -= rows_by_task.keys()
+        yield from (_row(tasks[number], records) for number, records in rows_by_task.items())
     yield from (Row(tasks[number], [], 0.0, "the fleet returned no result") for number in sorted(left))
 
 

@@ -120,13 +120,13 @@ def validate(state: Any, asked: Any, answer: Any) -> Any:
 
 def change_configs(configs: tuple[tuple[str, str], ...], changes: Any) -> tuple[tuple[str, str], ...]:
     """The configs after setting some; a value of None deletes."""
-    found = dict(configs)
+    values = dict(configs)
     for key, value in changes:
         if value is None:
-            found.pop(key, None)
+            values.pop(key, None)
         else:
-            found[key] = value
-    return tuple(sorted(found.items()))
+            values[key] = value
+    return tuple(sorted(values.items()))
 
 
 def _topic(asked: Any) -> Hashable:

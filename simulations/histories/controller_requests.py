@@ -135,9 +135,9 @@ def _read(resource_type: int) -> Callable[[Any], DescribeConfigsRequest]:
 
 def _read_answer(*sources: int) -> Callable[[Any], Any]:
     def answer(answer: Any) -> Any:
-        found = answer.results[0]
-        values = tuple(sorted((each.name, each.value) for each in found.configs if each.config_source in sources))
-        return _result_of(found.error_code, values, {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
+        result = answer.results[0]
+        values = tuple(sorted((each.name, each.value) for each in result.configs if each.config_source in sources))
+        return _result_of(result.error_code, values, {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
 
     return answer
 

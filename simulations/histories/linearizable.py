@@ -59,11 +59,11 @@ def check(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -
     undecided: Verdict | None = None
     for key, part in parts(model, operations).items():
         search = Search(model, part, budget)
-        found = search.run()
+        is_linearizable = search.run()
         looked_at += search.looked_at
-        if found is False:
+        if is_linearizable is False:
             return _explain(model, key, part, search.wall, budget, looked_at)
-        if found is None and undecided is None:
+        if is_linearizable is None and undecided is None:
             undecided = Verdict("unknown", key)
     verdict = undecided or Verdict("ok")
     verdict.looked_at = looked_at
@@ -72,10 +72,10 @@ def check(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -
 
 def parts(model: Model, operations: Sequence[Operation]) -> dict[Hashable, list[Operation]]:
     """The operations of each key, by the order of their calls: a history is linearizable if each part is."""
-    found: dict[Hashable, list[Operation]] = {}
+    by_key: dict[Hashable, list[Operation]] = {}
     for operation in operations:
-        found.setdefault(model.key(operation.asked), []).append(operation)
-    return found
+        by_key.setdefault(model.key(operation.asked), []).append(operation)
+    return by_key
 
 
 def points(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -> dict[int, int]:
@@ -83,7 +83,7 @@ def points(model: Model, operations: Sequence[Operation], budget: int = BUDGET) 
     after its answer, and in an order that explains the answers. Operations that no order explains have none.
     """
     numbers = {id(operation): number for number, operation in enumerate(operations)}
-    found: dict[int, int] = {}
+    places: dict[int, int] = {}
     for part in parts(model, operations).values():
         search = Search(model, part, budget)
         if search.run() is None:
@@ -91,8 +91,8 @@ def points(model: Model, operations: Sequence[Operation], budget: int = BUDGET) 
         place = 0
         for operation in search.longest:
             place = max(place, operation.invoked)
-            found[numbers[id(operation)]] = place
-    return found
+            places[numbers[id(operation)]] = place
+    return places
 
 
 class _Entry:

@@ -107,8 +107,8 @@ class Administrator:
         return max(leaders, key=lambda each: each.replica.epoch, default=None)
 
     def _anyone(self) -> Process | None:
-        found = self._listening()
-        return found[int(self._rng.random() * len(found))] if found else None
+        processes = self._listening()
+        return processes[int(self._rng.random() * len(processes))] if processes else None
 
     def _listening(self) -> list[Process]:
         return [each for each in self._ledger.running() if each.is_listening and each.steps]

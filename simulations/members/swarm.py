@@ -74,12 +74,12 @@ def _of_swarm(seed: int) -> Plan:
 def _changes(rng: Random, plan: Plan, scale: Scale) -> list[Fault]:
     weights = [(name, kind.weight) for name, kind in CHANGES.items() if rng.random() < 0.7] or [("add_voter", 1)]
     share = rng.random()
-    found = [_change(rng, scale, swarm.pick_weighted(rng, weights), share) for _ in range(pick(rng, (2, 4, 8, 16)))]
+    faults = [_change(rng, scale, swarm.pick_weighted(rng, weights), share) for _ in range(pick(rng, (2, 4, 8, 16)))]
     if not plan.kraft_version:
-        found += [
+        faults += [
             Fault("raise_version", {}, at_ms=between(rng, 0, plan.chaos_ms * 8 // 10)) for _ in range(6)
         ]  # fmt: skip
-    return found
+    return faults
 
 
 def _change(rng: Random, scale: Scale, name: str, share: float) -> Fault:

@@ -57,16 +57,16 @@ def mutate(tree: ast.Module, edit: Edit) -> None:
     if not scopes:
         raise ValueError(f"{subject}: is not there; name the function, class or constant that has the code now")
     old, new = _parse_pair(edit.old, edit.new)
-    found = [(scope, *match) for scope in scopes for match in _matches(scope, old, Binding({}))]
-    if not found:
+    matches = [(scope, *match) for scope in scopes for match in _matches(scope, old, Binding({}))]
+    if not matches:
         raise ValueError(
             f"{subject}: has 0 places, not one, with\n{edit.old}\nWrite it as the code is now, or remove the mutant"
         )
-    if len(found) > 1:
+    if len(matches) > 1:
         raise ValueError(
-            f"{subject}: has {len(found)} places, not one, with\n{edit.old}\nAdd code that stands beside the right one"
+            f"{subject}: has {len(matches)} places, not one, with\n{edit.old}\nAdd code that stands beside the right one"
         )
-    scope, place, binding = found[0]
+    scope, place, binding = matches[0]
     if edit.names:
         binding = _bind_names(scope, edit.names, binding, subject)
     if _count_gaps(new) > _count_gaps(old):

@@ -75,7 +75,7 @@ def changes(source: str) -> list[Change]:
     for line in source.splitlines(keepends=True):
         lines.append(lines[-1] + len(line.encode()))
     data = source.encode()
-    found: list[Change] = []
+    all_changes: list[Change] = []
     for name, function in _functions(ast.parse(source).body):
         for node in _within(function.body):
             for part, rule, after in _of(node):
@@ -83,15 +83,15 @@ def changes(source: str) -> list[Change]:
                 assert part.end_col_offset is not None, part
                 start, end = lines[part.lineno - 1] + part.col_offset, lines[part.end_lineno - 1] + part.end_col_offset
                 after = _stretch(part, after, data[start:end].count(b"\n"))
-                found.append(Change(start, end, part.lineno, part.col_offset, name, rule, after))
-    found.sort(key=lambda change: (change.start, change.rule, -change.end))
+                all_changes.append(Change(start, end, part.lineno, part.col_offset, name, rule, after))
+    all_changes.sort(key=lambda change: (change.start, change.rule, -change.end))
     seen: dict[tuple[int, str], int] = {}
-    for place, change in enumerate(found):
+    for place, change in enumerate(all_changes):
         # One expression may begin where another does: the outer comes first.
         count = seen[change.start, change.rule] = seen.get((change.start, change.rule), 0) + 1
         if count > 1:
-            found[place] = change._replace(rule=f"{change.rule}-{count}")
-    return found
+            all_changes[place] = change._replace(rule=f"{change.rule}-{count}")
+    return all_changes
 
 
 def _stretch(part: ast.AST, after: str, count: int) -> str:
@@ -245,8 +245,8 @@ class Generated(NamedTuple):
 def modules(name: str) -> list[str]:
     """The modules of a level's core, or of a package without its subpackages; a module's name gives that module."""
     if name in CORES:
-        found = [module for package in CORES[name] for module in _of_package(package)]
-        return [*found, *OF_NODES] if name == "controller" else found
+        names = [module for package in CORES[name] for module in _of_package(package)]
+        return [*names, *OF_NODES] if name == "controller" else names
     return _of_package(name)
 
 
@@ -276,10 +276,10 @@ def sample(name: str, count: int | None, seed: int = 1) -> list[Generated]:
 
     A larger sample contains the smaller ones, and a change of the code changes few choices.
     """
-    found = [each for module in modules(name) for each in generate(module)]
+    mutants = [each for module in modules(name) for each in generate(module)]
     if count is None:
-        return found
-    chosen = sorted(found, key=lambda each: blake2b(f"{seed}/{each.key}".encode(), digest_size=8).digest())[:count]
+        return mutants
+    chosen = sorted(mutants, key=lambda each: blake2b(f"{seed}/{each.key}".encode(), digest_size=8).digest())[:count]
     return sorted(chosen, key=lambda each: (each.module, each.change.start, each.change.rule))
 
 

@@ -56,14 +56,14 @@ def remaining_seeds(before: Sequence[Kill], ranges: int, count: int) -> tuple[in
 
 def of_ranges(outcomes: Iterable[Outcome], count: int = RANGES, before: Sequence[Kill] = ()) -> list[Kill]:
     """The kills of a hunt, range by range, where it continues a hunt with the result `before`."""
-    found = [*before[:count], *[Kill(0, 0)] * (count - len(before))]
+    kills = [*before[:count], *[Kill(0, 0)] * (count - len(before))]
     for outcome in outcomes:
         number = outcome.seed // APART
-        kill = Kill(0, found[number].tried + 1)
+        kill = Kill(0, kills[number].tried + 1)
         if not outcome.is_well:
             kill = Kill(outcome.seed, kill.tried, outcome.property_id, outcome.events, tuple(outcome.needs))
-        found[number] = kill
-    return found
+        kills[number] = kill
+    return kills
 
 
 def read(path: Path = KILLS) -> dict[str, list[Kill]]:
@@ -72,7 +72,7 @@ def read(path: Path = KILLS) -> dict[str, list[Kill]]:
         return {}
     try:
         tree = json.loads(path.read_text())
-        return {name: [_kill(*each) for each in found] for name, found in tree.items()}
+        return {name: [_kill(*each) for each in rows] for name, rows in tree.items()}
     except (json.JSONDecodeError, AttributeError, TypeError) as error:
         raise ValueError(f"{path} holds no first kills: {error!r}") from None
 
@@ -111,9 +111,11 @@ class Score(NamedTuple):
 
 def score(kills: Mapping[str, Sequence[Kill]]) -> Score:
     """The score over all these mutants."""
-    missed = tuple(name for name, found in kills.items() if not any(kill.seed for kill in found))
-    partly = tuple(name for name, found in kills.items() if name not in missed and not all(kill.seed for kill in found))
-    tried = sorted(kill.tried if kill.seed else inf for found in kills.values() for kill in found)
+    missed = tuple(name for name, of_mutant in kills.items() if not any(kill.seed for kill in of_mutant))
+    partly = tuple(
+        name for name, of_mutant in kills.items() if name not in missed and not all(kill.seed for kill in of_mutant)
+    )
+    tried = sorted(kill.tried if kill.seed else inf for of_mutant in kills.values() for kill in of_mutant)
     if not tried:
         return Score(len(kills), missed, partly, 0, 0, 0, 0, 0)
     worst = max((each for each in tried if each < inf), default=0)
@@ -123,20 +125,20 @@ def score(kills: Mapping[str, Sequence[Kill]]) -> Score:
 
 def by_property(kills: Mapping[str, Sequence[Kill]], known: Iterable[str]) -> dict[str, list[str]]:
     """Property id -> the mutants that it catches first, each once; empty where it catches none."""
-    found: dict[str, list[str]] = {name: [] for name in known}
+    mutants: dict[str, list[str]] = {name: [] for name in known}
     for mutant_id, each in kills.items():
         for name in dict.fromkeys(kill.property_id for kill in each if kill.seed):
-            found.setdefault(name, []).append(mutant_id)
-    return found
+            mutants.setdefault(name, []).append(mutant_id)
+    return mutants
 
 
 def by_fault(kills: Mapping[str, Sequence[Kill]], known: Iterable[str]) -> dict[str, list[str]]:
     """Kind of fault -> the mutants that have a kill which needs it."""
-    found: dict[str, list[str]] = {name: [] for name in known}
+    mutants: dict[str, list[str]] = {name: [] for name in known}
     for mutant_id, each in kills.items():
         for kind in dict.fromkeys(kind for kill in each for kind in kill.needs):
-            found.setdefault(kind, []).append(mutant_id)
-    return found
+            mutants.setdefault(kind, []).append(mutant_id)
+    return mutants
 
 
 def read_alone(path: Path = ALONE) -> dict[str, dict[str, int]]:
@@ -145,7 +147,7 @@ def read_alone(path: Path = ALONE) -> dict[str, dict[str, int]]:
         return {}
     try:
         tree = json.loads(path.read_text())
-        return {name: {mutant: int(seed) for mutant, seed in found.items()} for name, found in tree.items()}
+        return {name: {mutant: int(seed) for mutant, seed in seeds.items()} for name, seeds in tree.items()}
     except (json.JSONDecodeError, AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no kills: {error!r}") from None
 
@@ -180,16 +182,16 @@ class Survivor(NamedTuple):
 
 def read_survivors(text: str | None = None) -> dict[str, Survivor]:
     """Key -> row. Raises ValueError where a verdict is unknown or a key occurs twice."""
-    found: dict[str, Survivor] = {}
+    survivors: dict[str, Survivor] = {}
     for line in (SURVIVORS.read_text() if text is None else text).splitlines():
         row = _ROW.match(line)
         if row is None:
             continue
         key = row["key"].replace(r"\|", "|")
-        if row["verdict"] not in (*EXCUSED, "unseen") or key in found:
+        if row["verdict"] not in (*EXCUSED, "unseen") or key in survivors:
             raise ValueError(f"{row['verdict']!r} is not a verdict, or {key!r} occurs twice")
-        found[key] = Survivor(key, row["verdict"], row["why"])
-    return found
+        survivors[key] = Survivor(key, row["verdict"], row["why"])
+    return survivors
 
 
 def survivor_row(key: str, verdict: str, why: str) -> str:

@@ -58,7 +58,7 @@ class Imported:
     def ran(self, module: str, lines: range) -> bool:
         """Whether any of these lines belongs to a function that ran during the imports."""
         path = sys.modules[imported_name(module)].__file__
-        return any(place[0] == path and not found.isdisjoint(lines) for place, found in self._ran.items())
+        return any(place[0] == path and not ran_lines.isdisjoint(lines) for place, ran_lines in self._ran.items())
 
     def replace(self, sources: Mapping[str, tuple[str, str | ast.Module]]) -> bool:
         """Change the code of functions. Returns False, and changes nothing, where the change needs a process of its own.
@@ -69,10 +69,10 @@ class Imported:
         for module, (source, changed) in sources.items():
             path = sys.modules[imported_name(module)].__file__
             assert path is not None, module
-            found = self._swaps(compile_module(source, path), compile_module(changed, path))
-            if found is None:
+            module_swaps = self._swaps(compile_module(source, path), compile_module(changed, path))
+            if module_swaps is None:
                 return False
-            swaps += found
+            swaps += module_swaps
         for function, code in swaps:
             function.__code__ = code
         return True
@@ -81,7 +81,7 @@ class Imported:
         """The functions of a module that change, each with its new code; None where more than functions change."""
         if _without_functions(now) != _without_functions(then):
             return None
-        found: list[tuple[FunctionType, CodeType]] = []
+        swaps: list[tuple[FunctionType, CodeType]] = []
         for old, new in zip(functions_in(now), functions_in(then), strict=True):
             if _without_lines(old) == _without_lines(new):
                 continue
@@ -89,17 +89,17 @@ class Imported:
             live = [each for each in self._functions.get(place, ()) if each.__code__ == old]
             if not live or place in self._ran or old.co_freevars != new.co_freevars:
                 return None
-            found += [(each, new) for each in live]
-        return found
+            swaps += [(each, new) for each in live]
+        return swaps
 
 
 def functions_by_place() -> dict[Place, list[FunctionType]]:
     """All functions of this process."""
-    found: dict[Place, list[FunctionType]] = defaultdict(list)
+    by_place: dict[Place, list[FunctionType]] = defaultdict(list)
     for each in gc.get_objects():
         if isinstance(each, FunctionType):
-            found[place_of(each.__code__)].append(each)
-    return found
+            by_place[place_of(each.__code__)].append(each)
+    return by_place
 
 
 def compile_module(source: str | ast.Module, path: str) -> CodeType:

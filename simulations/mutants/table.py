@@ -56,7 +56,7 @@ def find(mutant_id: str) -> Mutant:
     """The mutant with this id. Raises ValueError where there is none."""
     if mutant_id.startswith(generated.PREFIX):
         return generated.find(mutant_id)
-    found = MUTANTS.get(mutant_id) or SURVIVORS.get(mutant_id)
-    if found is None:
+    mutant = MUTANTS.get(mutant_id) or SURVIVORS.get(mutant_id)
+    if mutant is None:
         raise ValueError(f"no mutant {mutant_id!r}; known are {', '.join((*MUTANTS, *SURVIVORS))}")
-    return found
+    return mutant

@@ -232,17 +232,21 @@ def is_same(event: ControllerInput, held: ControllerInput) -> bool:
 def formatted_level(level: int) -> int:
     """The level of metadata.version after `kraftctl storage format --release-version` with this name."""
     name = metadata_version(level).name
-    found = find_metadata_version(name).level
-    if found != level:
-        raise Violation("C19", f"metadata.version {name} is {level}, but the node uses {found}")
-    return found
+    used_level = find_metadata_version(name).level
+    if used_level != level:
+        raise Violation("C19", f"metadata.version {name} is {level}, but the node uses {used_level}")
+    return used_level
 
 
 def bootstrap(level: int) -> list[tuple[Any, int]]:
     """The records that the formatter writes at a metadata.version: each feature at its default level."""
     levels = {METADATA_VERSION: level}
     levels |= {each.name: each.default_level(level) for each in FEATURES if each.name != KRAFT_VERSION}
-    return [(FeatureLevelRecord(name=name, feature_level=found), 0) for name, found in levels.items() if found]
+    return [
+        (FeatureLevelRecord(name=name, feature_level=feature_level), 0)
+        for name, feature_level in levels.items()
+        if feature_level
+    ]
 
 
 class WatchedDriver(Driver):

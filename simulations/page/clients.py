@@ -33,14 +33,14 @@ class Operation(NamedTuple):
 def operations(entries: Sequence[Entry], details: Iterable[Entry]) -> dict[str, list[Operation]]:
     """The operations of each client, in the order of their calls."""
     details = list(details)
-    found = []
+    all_operations = []
     for begin, kind, _, *rest in details:
         if kind == OPERATION:
             client, asked, answer, end, point = rest
-            found.append(Operation(client, asked, answer, begin, end, point))
-    found += _writes(entries, details)
+            all_operations.append(Operation(client, asked, answer, begin, end, point))
+    all_operations += _writes(entries, details)
     lanes: dict[str, list[Operation]] = {}
-    for operation in sorted(found, key=lambda each: each.begin):
+    for operation in sorted(all_operations, key=lambda each: each.begin):
         lanes.setdefault(operation.client, []).append(operation)
     return {client: _in_rows(lane) for client, lane in sorted(lanes.items())}
 
@@ -55,7 +55,7 @@ def _writes(entries: Sequence[Entry], details: Sequence[Entry]) -> list[Operatio
         elif entry[1] == STEP and (entry[7] or 0) > (reached[-1][1] if reached else 0):
             reached.append((entry[0], entry[7]))
     committed = {text.rpartition(" ")[2] for entry in details if entry[1] == RECORDS for text in entry[5]}
-    found = []
+    writes = []
     for time, kind, _, *rest in details:
         if kind == ASKED:
             end_offset, *numbers = rest
@@ -64,8 +64,8 @@ def _writes(entries: Sequence[Entry], details: Sequence[Entry]) -> list[Operatio
             if str(numbers[-1]) in committed:
                 point = next((at for at, watermark in reached if watermark >= end_offset and at >= time), None)
             asked = f"write {numbers[0]}" + (f" to {numbers[-1]}" if numbers[1:] else "")
-            found.append(Operation("clients", asked, "" if end is None else "ok", time, end, point))
-    return found
+            writes.append(Operation("clients", asked, "" if end is None else "ok", time, end, point))
+    return writes
 
 
 def _in_rows(lane: list[Operation]) -> list[Operation]:

@@ -207,9 +207,9 @@ def _add_details(scene: Scene, details: Iterable[Entry]) -> None:
         begin = end = time
         if operation == "sync":
             # A sync of the flush thread is reported when it ends; one that the process itself awaits, when it begins.
-            found = next((each for each in syncing.get(node, ()) if time in each), (time, time))
-            syncing[node] = [each for each in syncing.get(node, ()) if each is not found]
-            begin, end = found
+            sync = next((each for each in syncing.get(node, ()) if time in each), (time, time))
+            syncing[node] = [each for each in syncing.get(node, ()) if each is not sync]
+            begin, end = sync
         scene.lanes.setdefault(node, Lane()).disk.append(DiskOperation(begin, end, operation, what, how))
     for node, left in syncing.items():
         for begin, end in left:

@@ -63,7 +63,7 @@ def describe(fault: dict[str, Any]) -> str:
 
 def _find_kept(faults: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[bool]:
     """The faults that are still there, perhaps with rounded numbers; they keep their order."""
-    found = [False] * len(faults)
+    are_kept = [False] * len(faults)
     at = 0
     for fault in left:
         alike = [
@@ -73,8 +73,8 @@ def _find_kept(faults: list[dict[str, Any]], left: list[dict[str, Any]]) -> list
         if alike:
             exact = [place for place in alike if faults[place].get("at_ms", 0) // 100 == fault.get("at_ms", 0) // 100]
             place = (exact or alike)[0]
-            found[place], at = True, place + 1
-    return found
+            are_kept[place], at = True, place + 1
+    return are_kept
 
 
 def _settings(tree: dict[str, Any]) -> str:

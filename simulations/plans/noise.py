@@ -66,9 +66,9 @@ class _Muted(Random):
         self._noise = noise
 
     def random(self) -> float:
-        found = self._draw()
+        number = self._draw()
         noise = self._noise
         if self._is_selected and noise.begin <= noise.world.now < noise.end:
             noise.decisions += 1
-            return found
+            return number
         return 0.0

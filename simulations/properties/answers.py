@@ -179,21 +179,21 @@ class Answers:
             return
         role = asked.process.replica.role
         leader = said.leader if said.leader != 0 else role.leader_id
-        found = [(node.node_id, node.host, node.port) for node in response.node_endpoints]
+        endpoints = [(node.node_id, node.host, node.port) for node in response.node_endpoints]
         right = []
         if leader is not None and leader > 0 and asked.requested.version >= since:
             # A node that has moved may be known at an address that it had before.
             hosts = self._hosts(leader) if leader in self._ledger.nodes else [endpoint(leader).host]
-            host = found[0][1] if found and found[0][1] in hosts else hosts[0]
+            host = endpoints[0][1] if endpoints and endpoints[0][1] in hosts else hosts[0]
             right = [(leader, host, endpoint(leader).port)]
         must = said.leader == role.leader_id and isinstance(role, (Leader, Follower)) and said.epoch == role.epoch
-        if found != right and (found or must):
-            raise Violation("S25", f"{_requester(asked)} gets the leader's endpoint {found}, expected {right}")
+        if endpoints != right and (endpoints or must):
+            raise Violation("S25", f"{_requester(asked)} gets the leader's endpoint {endpoints}, expected {right}")
 
     def _hosts(self, node_id: int) -> list[str]:
         """The addresses of a node, the present one first, and then those that it had."""
         node = self._ledger.nodes[node_id]
-        return [node.host, *sorted(host for host, found in node.network.hosts.items() if found is node)]
+        return [node.host, *sorted(host for host, owner in node.network.hosts.items() if owner is node)]
 
     def _check_fetch(self, asked: Asked, effect: Any) -> None:
         replica = asked.process.replica
@@ -294,12 +294,12 @@ class Answers:
             if key not in seen:
                 del book[key]  # a replica that is left out is forgotten
         observers = [_state(process, key, book[key], version) for key in seen]
-        found = (
+        description = (
             [_replica_values(state) for state in part.current_voters],
             [_replica_values(state) for state in part.observers],
         )
-        if found != (right, observers):
-            raise Violation("S26", f"{_requester(asked)} is answered {found}, expected {(right, observers)}")
+        if description != (right, observers):
+            raise Violation("S26", f"{_requester(asked)} is answered {description}, expected {(right, observers)}")
         watermarks = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
         if part.high_watermark not in watermarks:
             raise Violation(

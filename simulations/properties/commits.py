@@ -101,11 +101,11 @@ class Commits:
 
     def on_applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
         """Each write is applied once, in the order of the log."""
-        found = (replay.count, replay.digest)
+        state = (replay.count, replay.digest)
         history = self._ledger.history
-        if history.states.get(offset) != found or history.epoch_at[offset] != epoch:
+        if history.states.get(offset) != state or history.epoch_at[offset] != epoch:
             text = (
-                f"the state machine of node {process.node.id} has applied {found[0]} writes up to {offset};"
+                f"the state machine of node {process.node.id} has applied {state[0]} writes up to {offset};"
                 f" the log has {history.states.get(offset)}"
             )
             raise Violation("S06", text)

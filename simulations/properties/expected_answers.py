@@ -62,11 +62,11 @@ def predict_answer(process: Process, request: Any) -> ExpectedAnswer:
     return answer
 
 
-def _place(found: Any) -> tuple[str, int, int] | None:
+def _place(position: Any) -> tuple[str, int, int] | None:
     """Where a reader must continue; None if its log is a prefix of the leader's."""
-    if found.kind == ACCEPTED:
+    if position.kind == ACCEPTED:
         return None
-    return "diverging" if found.kind == DIVERGING else "snapshot", found.end, found.epoch
+    return "diverging" if position.kind == DIVERGING else "snapshot", position.end, position.epoch
 
 
 def _vote(process: Process, request: VoteRequest, exact: tuple[int, ...]) -> bool | None:

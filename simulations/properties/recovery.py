@@ -102,21 +102,21 @@ class Recovery:
         node = process.node
         promise = self._promises.get(node.id)
         election = recovered.election
-        found = None
+        saved = None
         if election is not None:
-            found = (election.epoch, election.leader_id, None if election.voted is None else election.voted.id)
+            saved = (election.epoch, election.leader_id, None if election.voted is None else election.voted.id)
         if promise is not None:
             allowed = [each for _, each in promise.elections]
-            if found not in allowed:
-                raise Violation("S18", f"node {node.id} starts with {found}; it may have saved one of {allowed}")
+            if saved not in allowed:
+                raise Violation("S18", f"node {node.id} starts with {saved}; it may have saved one of {allowed}")
             self._holds_log(process, recovered, promise)
             ids = {stored.id for stored in recovered.snapshots}
             missing = [each for each in promise.snapshots - ids if each.end_offset >= recovered.log_start]
             if missing:
                 raise Violation("S18", f"node {node.id} starts without {sorted(missing)}, which were stored")
-        self._is_durable(process, recovered, found)
+        self._is_durable(process, recovered, saved)
         self._promises[node.id] = renewed = Promise()
-        renewed.elections = [(0, found)]
+        renewed.elections = [(0, saved)]
         shadow = self._ledger.shadow(process)
         renewed.end, renewed.number = shadow.end, shadow.last
         renewed.snapshots = {stored.id for stored in recovered.snapshots}

@@ -96,13 +96,13 @@ class Snapshots:
         if history.epoch_at.get(snapshot.end_offset) != snapshot.epoch:
             raise Violation("S17", f"node {node_id} has stored {snapshot}, where no committed batch ends")
         try:
-            found = list(_batches(data))
+            batches = list(_batches(data))
         except CorruptBatch as error:
             raise Violation("S17", f"node {node_id} has stored {snapshot}, but its file is damaged: {error}") from None
-        kinds = [control_type(records_of(data, batch)[0].key) for data, batch in found if batch.is_control]
-        if kinds[:1] != [SNAPSHOT_HEADER] or kinds[-1:] != [SNAPSHOT_FOOTER] or not found[-1][1].is_control:
+        kinds = [control_type(records_of(data, batch)[0].key) for data, batch in batches if batch.is_control]
+        if kinds[:1] != [SNAPSHOT_HEADER] or kinds[-1:] != [SNAPSHOT_FOOTER] or not batches[-1][1].is_control:
             raise Violation("S17", f"node {node_id} has stored {snapshot}, but its file is incomplete")
-        if not history.gives(found, snapshot.end_offset):
+        if not history.gives(batches, snapshot.end_offset):
             raise Violation(
                 "S17", f"the snapshot {snapshot} of node {node_id} differs from the state of the log up to there"
             )

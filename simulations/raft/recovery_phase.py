@@ -54,10 +54,10 @@ class RecoveryPhase:
         while True:
             try:
                 self._attempt()
-            except Violation as found:
+            except Violation as violation:
                 # A rotten batch may be read for the first time in the recovery phase: then other voters are the core.
                 is_rotten = any(node.broken and node.id in self._run.ledger.damaged for node in self._core)
-                if found.property_id not in OF_CALM or not is_rotten:
+                if violation.property_id not in OF_CALM or not is_rotten:
                     raise
                 self._tries += 1
                 self._run.network.links.heal_all()

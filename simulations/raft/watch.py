@@ -89,8 +89,16 @@ class Watch:
 
     def on_recovered(self, process: Process, recovered: Recovered) -> None:
         election = recovered.election
-        found = None if election is None else (election.epoch, election.leader_id)
-        entry = (self.world.now, LIFE, process.node.id, "recovered", recovered.log_start, recovered.log_end, found)
+        saved_election = None if election is None else (election.epoch, election.leader_id)
+        entry = (
+            self.world.now,
+            LIFE,
+            process.node.id,
+            "recovered",
+            recovered.log_start,
+            recovered.log_end,
+            saved_election,
+        )
         self.trace.add(entry)
         for act in self._on_recovered:
             act(process, recovered)
@@ -214,8 +222,8 @@ def _methods(properties: tuple[Any, ...], name: str) -> list[Callable[..., None]
 
 def _tables(properties: tuple[Any, ...], name: str) -> dict[Any, list[Callable[..., None]]]:
     """The methods in one of the properties' tables: by class of an input or effect, or by name of a message."""
-    found: dict[Any, list[Callable[..., None]]] = {}
+    methods: dict[Any, list[Callable[..., None]]] = {}
     for each in properties:
         for key, act in getattr(each, name, {}).items():
-            found.setdefault(key, []).append(act)
-    return found
+            methods.setdefault(key, []).append(act)
+    return methods

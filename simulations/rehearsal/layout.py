@@ -108,13 +108,13 @@ def voters_text(sites: Mapping[int, str]) -> str:
 
 def parse_voters(text: str) -> dict[int, str]:
     """The site of each voter, from `1@a,2@a,3@b`. Raises BadLayout."""
-    found: dict[int, str] = {}
+    voters: dict[int, str] = {}
     for part in text.split(","):
         number, at, site = part.strip().partition("@")
         if not at:
             raise BadLayout(f"--voters: {part.strip()!r} names no site; give ID@SITE, such as 1@a,2@a,3@b")
-        _put(found, _node_id(number, "--voters"), site, "--voters")
-    return check_voters(found)
+        _put(voters, _node_id(number, "--voters"), site, "--voters")
+    return check_voters(voters)
 
 
 def in_one_site(voters: Iterable[int]) -> dict[int, str]:
@@ -122,22 +122,22 @@ def in_one_site(voters: Iterable[int]) -> dict[int, str]:
     return check_voters(dict.fromkeys(voters, ONE_SITE))
 
 
-def check_voters(found: dict[int, str]) -> dict[int, str]:
+def check_voters(voters: dict[int, str]) -> dict[int, str]:
     """The same, ascending. Raises BadLayout if there are none, or too many."""
-    if not found:
+    if not voters:
         raise BadLayout("the layout has no voters; give --voters 1@a,2@a,3@b, --layout FILE, or a quorum")
-    if len(found) > VOTERS_MAX:
-        raise BadLayout(f"the layout has {len(found)} voters; a rehearsal takes at most {VOTERS_MAX}")
-    return dict(sorted(found.items()))
+    if len(voters) > VOTERS_MAX:
+        raise BadLayout(f"the layout has {len(voters)} voters; a rehearsal takes at most {VOTERS_MAX}")
+    return dict(sorted(voters.items()))
 
 
-def _put(found: dict[int, str], voter: int, site: str, where: str) -> None:
+def _put(voters: dict[int, str], voter: int, site: str, where: str) -> None:
     if not _SITE.fullmatch(site):
         text = "a letter or digit, then letters, digits, '_', '.' or '-', 31 at most"
         raise BadLayout(f"{where}: {site!r} cannot name a site; give {text}")
-    if voter in found:
-        raise BadLayout(f"{where}: voter {voter} stands twice, at {found[voter]!r} and at {site!r}")
-    found[voter] = site
+    if voter in voters:
+        raise BadLayout(f"{where}: voter {voter} stands twice, at {voters[voter]!r} and at {site!r}")
+    voters[voter] = site
 
 
 def _node_id(text: object, where: str) -> int:
@@ -157,23 +157,23 @@ def parse_layout(text: str, name: str) -> dict[str, Any]:
     unknown = sorted(set(tree) - set(_KEYS))
     if unknown:
         raise BadLayout(f"{name}: there is no key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key in NUMBERS:
         if key in tree:
-            found[key] = number_of(tree[key], key, f"{name}: {key}")
+            fields[key] = number_of(tree[key], key, f"{name}: {key}")
     if "kraft_version" in tree:
         if tree["kraft_version"] not in (0, 1) or isinstance(tree["kraft_version"], bool):
             raise BadLayout(f"{name}: kraft_version is {tree['kraft_version']!r}; give 0 (static voters) or 1")
-        found["kraft_version"] = tree["kraft_version"]
+        fields["kraft_version"] = tree["kraft_version"]
     if "sites" in tree:
-        found["sites"] = _sites(tree["sites"], name)
+        fields["sites"] = _sites(tree["sites"], name)
     if "links" in tree:
-        found["links"] = _links(tree["links"], found.get("sites"), name)
+        fields["links"] = _links(tree["links"], fields.get("sites"), name)
     if "properties" in tree:
         if not isinstance(tree["properties"], dict):
             raise BadLayout(f"{name}: properties is no table")
-        found["properties"] = properties_of(tree["properties"], f"{name}: properties")
-    return found
+        fields["properties"] = properties_of(tree["properties"], f"{name}: properties")
+    return fields
 
 
 def number_of(value: object, key: str, where: str) -> float:
@@ -190,17 +190,17 @@ def number_of(value: object, key: str, where: str) -> float:
 def _sites(tree: object, name: str) -> dict[int, str]:
     if not isinstance(tree, dict):
         raise BadLayout(f"{name}: sites is no table; give a list of voters by site, such as a = [1, 2]")
-    found: dict[int, str] = {}
+    site_by_voter: dict[int, str] = {}
     for site, voters in tree.items():
         if not isinstance(voters, list) or not voters:
             raise BadLayout(f"{name}: site {site!r} is {voters!r}; give its voters, such as [1, 2]")
         for voter in voters:
-            _put(found, _node_id(voter, f"{name}: site {site!r}"), site, name)
-    return check_voters(found)
+            _put(site_by_voter, _node_id(voter, f"{name}: site {site!r}"), site, name)
+    return check_voters(site_by_voter)
 
 
 def _links(tree: object, sites: Mapping[int, str] | None, name: str) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
+    links: dict[tuple[str, str], float] = {}
     known = sorted(set((sites or {}).values()))
     for link in tree if isinstance(tree, list) else [tree]:
         ends = link.get("sites") if isinstance(link, dict) else None
@@ -214,13 +214,13 @@ def _links(tree: object, sites: Mapping[int, str] | None, name: str) -> dict[tup
         if one == other:
             raise BadLayout(f"{name}: a link joins the site {one!r} to itself; give round_trip_ms at the top for that")
         where = f"{name}: round_trip_ms of {one}, {other}"
-        found[one, other] = number_of(link["round_trip_ms"], "round_trip_ms", where)
-    return found
+        links[one, other] = number_of(link["round_trip_ms"], "round_trip_ms", where)
+    return links
 
 
 def properties_of(given: Mapping[str, object], where: str) -> dict[str, int]:
     """Those keys that a rehearsal knows, as numbers of milliseconds. Raises BadLayout for another key or value."""
-    found = {}
+    properties = {}
     for key, value in given.items():
         if key not in PROPERTIES:
             raise BadLayout(f"{where}: a rehearsal has no use for {key!r}; known are {', '.join(PROPERTIES)}")
@@ -228,29 +228,29 @@ def properties_of(given: Mapping[str, object], where: str) -> dict[str, int]:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _PROPERTY_MAX:
             raise BadLayout(f"{where}: {key} is {value!r}; give milliseconds from 0 to {_PROPERTY_MAX}")
-        found[key] = value
-    return found
+        properties[key] = value
+    return properties
 
 
 def warnings_of(layout: Layout) -> list[str]:
     """What an operator should know of a layout before it is rehearsed; a sentence each."""
     count = len(layout.voters)
-    found = []
+    warnings = []
     if count == 1:
-        found.append("One voter is no quorum: its loss ends writes, and its disk holds the only copy.")
+        warnings.append("One voter is no quorum: its loss ends writes, and its disk holds the only copy.")
     elif count % 2 == 0:
-        found.append(
+        warnings.append(
             f"{count} voters are an even number: a majority is {layout.majority}, so they survive the loss of "
             f"{count - layout.majority}, no more than {count - 1} voters would."
         )
     slowest = max((layout.round_trip(one, other) for one, other in combinations(layout.voters, 2)), default=0.0)
     fetch_ms = layout.number("controller.quorum.fetch.timeout.ms", 2000)
     if slowest * 4 > fetch_ms:
-        found.append(
+        warnings.append(
             f"A round trip of {slowest:g} ms is much for controller.quorum.fetch.timeout.ms={fetch_ms}: leaders will "
             "change without a failure."
         )
-    return found
+    return warnings
 
 
 def move_sites(layout: Layout, sites: Mapping[int, str]) -> Layout:

@@ -110,7 +110,9 @@ def _metadata(state: State, end_offset: int, epoch: int, path: str) -> Metadata:
             f"{lowest} to {highest}"
         )
     # Nodes of the rehearsal register themselves.
-    found = [(record, version) for record, version in records_of(view) if type(record) is not RegisterControllerRecord]
-    values = [encode_record(record, version) for record, version in found]
+    records = [
+        (record, version) for record, version in records_of(view) if type(record) is not RegisterControllerRecord
+    ]
+    values = [encode_record(record, version) for record, version in records]
     brokers = [(each.broker_id, each.epoch) for each in state.brokers.values() if not each.fenced]
     return Metadata(values, max(end_offset, 1), max(epoch, 1), sorted(brokers), path)

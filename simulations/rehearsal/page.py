@@ -68,11 +68,11 @@ def page(report: Report, again: str) -> str:
 def _summary(report: Report) -> Iterator[str]:
     yield '<section aria-labelledby="h-survived"><h2 id="h-survived">What this layout survives</h2>'
     for heading, writes in (("Survived", SURVIVES), ("Not survived", STOPS), ("Survived in some runs", UNSTABLE)):
-        found = report.of(writes)
-        if found:
+        results = report.of(writes)
+        if results:
             yield f"<h3>{heading}</h3><ul>"
             yield from (
-                f"<li><strong>{escape(each.scenario.title)}</strong>: {escape(each.why)}</li>" for each in found
+                f"<li><strong>{escape(each.scenario.title)}</strong>: {escape(each.why)}</li>" for each in results
             )
             yield "</ul>"
     if report.advice:
@@ -192,14 +192,14 @@ def _table(report: Report) -> str:
 
 
 def _key() -> str:
-    found = [
+    items = [
         '<li><svg aria-hidden="true" viewBox="0 0 18 10">'
         f'<rect class="{role}" width="18" height="10"/></svg>{role}</li>'
         for role in ROLES
     ]
     tick = '<line class="commit" x1="9" x2="9" y1="0" y2="10"/>'
-    found.append(f'<li><svg aria-hidden="true" viewBox="0 0 18 10">{tick}</svg>acknowledged write</li>')
-    return "".join(found)
+    items.append(f'<li><svg aria-hidden="true" viewBox="0 0 18 10">{tick}</svg>acknowledged write</li>')
+    return "".join(items)
 
 
 def _run(layout: Layout, result: Result) -> str:
@@ -221,13 +221,13 @@ def _run(layout: Layout, result: Result) -> str:
 
 
 def _events(played: Played) -> list[tuple[float, int, str]]:
-    found = [(at, node, what if epoch < 0 else f"{what} of epoch {epoch}") for at, node, what, epoch in played.roles]
-    found += [(at, -1, text) for at, text in played.marks]
+    events = [(at, node, what if epoch < 0 else f"{what} of epoch {epoch}") for at, node, what, epoch in played.roles]
+    events += [(at, -1, text) for at, text in played.marks]
     points = list(played.commits)
     for before, after in pairwise(points):
         if after - before >= 200:
-            found.append((after, -1, f"first commit after {milliseconds(after - before)} without one"))
-    return sorted(found, key=lambda each: each[0])
+            events.append((after, -1, f"first commit after {milliseconds(after - before)} without one"))
+    return sorted(events, key=lambda each: each[0])
 
 
 def _timeline(layout: Layout, result: Result) -> str:

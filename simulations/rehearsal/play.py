@@ -237,9 +237,9 @@ class Rehearsal:
         for at, node_id, role, epoch in self.run.observed.roles:
             if at <= start:
                 before[node_id] = (at, role, epoch)
-        found = [(start, node_id, role, epoch) for node_id, (_, role, epoch) in before.items()]
-        found += [each for each in self.run.observed.roles if start < each[0] <= end]
-        return tuple((round((at - began) / MS, 1), *rest) for at, *rest in found)  # type: ignore[misc]
+        roles = [(start, node_id, role, epoch) for node_id, (_, role, epoch) in before.items()]
+        roles += [each for each in self.run.observed.roles if start < each[0] <= end]
+        return tuple((round((at - began) / MS, 1), *rest) for at, *rest in roles)  # type: ignore[misc]
 
 
 def observed_us(layout: Layout) -> int:

@@ -66,21 +66,21 @@ def layout_lines(report: Report) -> list[str]:
     ]
     fetch_ms = layout.number("controller.quorum.fetch.timeout.ms", 2000)
     election_ms = layout.number("controller.quorum.election.timeout.ms", 1000)
-    found = [
+    lines = [
         f"{voters}, a majority is {layout.majority}; by site: {sites}; kraft.version {layout.kraft_version}",
         f"round trip {', '.join(trips)}; {layout.disk_sync_ms:g} ms a sync; a start takes {layout.start_ms:g} ms",
         f"controller.quorum.fetch.timeout.ms {fetch_ms}, controller.quorum.election.timeout.ms {election_ms}",
     ]
     metadata = report.metadata
     if metadata is None:
-        found.append("metadata: that of a new cluster")
+        lines.append("metadata: that of a new cluster")
     else:
         load = milliseconds(len(metadata.values) / layout.records_per_s * 1000)
-        found.append(
+        lines.append(
             f"metadata of {metadata.source}: {len(metadata.values)} records at offset {metadata.end_offset}, "
             f"{len(metadata.brokers)} live brokers; replay at a start: {load}"
         )
-    return found
+    return lines
 
 
 def seeds_text(seeds: range) -> str:
@@ -130,10 +130,10 @@ def text_of(report: Report) -> str:
     lines += align([HEADS, *map(row, report.results)])
     lines += ["", KEY]
     for heading, writes in (("Survived", SURVIVES), ("Not survived", STOPS), ("Survived in some runs", UNSTABLE)):
-        found = report.of(writes)
-        if found:
+        results = report.of(writes)
+        if results:
             lines += ["", f"{heading}:"]
-            lines += [indent(f"{each.scenario.title}: {each.why}") for each in found]
+            lines += [indent(f"{each.scenario.title}: {each.why}") for each in results]
     others = [each for each in report.results if each not in report.losses]
     if others:
         lines += ["", "Without a loss:"]

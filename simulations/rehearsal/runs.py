@@ -69,12 +69,12 @@ def all_runs(
         for seed in seeds
         for first in range(0, len(scenarios), size)
     ]
-    found: list[Played] = []
+    runs: list[Played] = []
     for played in _perform_all(tasks, metadata, min(jobs, len(tasks))):
-        found += played
-        note(len(found))
+        runs += played
+        note(len(runs))
     place = {scenario.name: number for number, scenario in enumerate(scenarios)}
-    return sorted(found, key=lambda each: (place[each.scenario], each.seed))
+    return sorted(runs, key=lambda each: (place[each.scenario], each.seed))
 
 
 def _perform_all(tasks: list[Task], metadata: Metadata | None, jobs: int) -> Iterator[list[Played]]:

@@ -99,7 +99,7 @@ def _result(layout: Layout, scenario: Scenario, runs: list[Played]) -> Result:
     going = sum(run.goes_on for run in runs)
     serving = Counter(tuple(sorted(run.serving)) for run in runs if run.goes_on)
     failures = {f"node {node}: {reason}" for run in runs for node, reason in run.failures}
-    found = Result(
+    result = Result(
         scenario,
         len(runs),
         SURVIVES if going == len(runs) else UNSTABLE if going else STOPS,
@@ -119,11 +119,11 @@ def _result(layout: Layout, scenario: Scenario, runs: list[Played]) -> Result:
         tuple(sorted(failures)),
         max(runs, key=lambda run: (run.is_struck, run.gap_ms, -run.seed)),
     )
-    return _with_reason(layout, found)
+    return _with_reason(layout, result)
 
 
-def _with_reason(layout: Layout, found: Result) -> Result:
-    return replace(found, why=" ".join((_arithmetic(layout, found.scenario), _result_text(found))))
+def _with_reason(layout: Layout, result: Result) -> Result:
+    return replace(result, why=" ".join((_arithmetic(layout, result.scenario), _result_text(result))))
 
 
 def _arithmetic(layout: Layout, scenario: Scenario) -> str:
@@ -160,44 +160,44 @@ def voters_text(voters: Iterable[int]) -> str:
     return f"voter {listed[0]}" if len(listed) == 1 else f"voters {', '.join(map(str, listed))}"
 
 
-def _result_text(found: Result) -> str:
+def _result_text(result: Result) -> str:
     """What the runs show."""
     parts = []
-    if found.writes == STOPS:
-        last = found.stopped_after.worst
+    if result.writes == STOPS:
+        last = result.stopped_after.worst
         when = "" if last < 1 else f" later than {milliseconds(last)}"
-        parts.append(f"In none of {found.runs} runs was a write committed{when} afterwards.")
-        if found.lost:
+        parts.append(f"In none of {result.runs} runs was a write committed{when} afterwards.")
+        if result.lost:
             parts.append(
-                f"In {found.lost_runs} of them, up to {found.lost} acknowledged writes are missing in the best log "
+                f"In {result.lost_runs} of them, up to {result.lost} acknowledged writes are missing in the best log "
                 "that is left: `kraftctl recover` cannot bring them back."
             )
-        if found.back.runs:
-            parts.append(f"Once packets passed again, a write was committed within {milliseconds(found.back.worst)}.")
+        if result.back.runs:
+            parts.append(f"Once packets passed again, a write was committed within {milliseconds(result.back.worst)}.")
     else:
-        if found.writes == UNSTABLE:
-            parts.append(f"Writes went on in some of {found.runs} runs only.")
-        if found.struck.runs:
+        if result.writes == UNSTABLE:
+            parts.append(f"Writes went on in some of {result.runs} runs only.")
+        if result.struck.runs:
             parts.append(
-                f"Where it struck the leader ({found.struck.runs} of {found.runs} runs), the longest time without a "
-                f"commit was {milliseconds(found.struck.median)} in the median, {milliseconds(found.struck.worst)} at "
-                "worst."
+                f"Where it struck the leader ({result.struck.runs} of {result.runs} runs), the longest time without a "
+                f"commit was {milliseconds(result.struck.median)} in the median, {milliseconds(result.struck.worst)} "
+                "at worst."
             )
-        if found.others.runs:
-            if found.struck.runs:
-                parts.append(f"Otherwise it was {milliseconds(found.others.worst)} at worst.")
+        if result.others.runs:
+            if result.struck.runs:
+                parts.append(f"Otherwise it was {milliseconds(result.others.worst)} at worst.")
             else:
                 parts.append(
-                    f"In {found.others.runs} runs the longest time without a commit was "
-                    f"{milliseconds(found.others.worst)}."
+                    f"In {result.others.runs} runs the longest time without a commit was "
+                    f"{milliseconds(result.others.worst)}."
                 )
-        if found.lost:
-            parts.append(f"{found.lost} acknowledged writes are lost: this must not be, please report it.")
-    if found.fenced:
-        parts.append(f"Up to {found.fenced} brokers were fenced, as their heartbeats were not answered in time.")
-    if not found.agrees:
+        if result.lost:
+            parts.append(f"{result.lost} acknowledged writes are lost: this must not be, please report it.")
+    if result.fenced:
+        parts.append(f"Up to {result.fenced} brokers were fenced, as their heartbeats were not answered in time.")
+    if not result.agrees:
         parts.append("The simulation and the arithmetic of majorities differ: look at the timeline.")
-    parts += [f"A process stopped by itself: {text}." for text in found.failures]
+    parts += [f"A process stopped by itself: {text}." for text in result.failures]
     return " ".join(parts)
 
 
@@ -210,21 +210,21 @@ def advice(layout: Layout) -> list[str]:
     """What other layouts of the same voters would survive; a sentence or two each."""
     count, majority = len(layout.voters), layout.majority
     names = layout.site_names
-    found = []
+    sentences = []
     if count > 1 and count % 2 == 0:
-        found.append(
+        sentences.append(
             f"With {count - 1} voters a majority is {(count - 1) // 2 + 1}: the same number of lost voters is survived "
             "with one node less."
         )
     if count < 3:
-        found.append("Three voters are the fewest of which one may be lost.")
-        return found
+        sentences.append("Three voters are the fewest of which one may be lost.")
+        return sentences
     fatal = [site for site in names if count - len(layout.at(site)) < majority]
     if not fatal:
-        found.append("No site holds so many voters that its loss ends writes.")
-        return found
+        sentences.append("No site holds so many voters that its loss ends writes.")
+        return sentences
     if len(names) <= 2:
-        found.append(
+        sentences.append(
             f"No placement of {count} voters in two sites survives the loss of each: one site always holds at least "
             f"{-(-count // 2)} of {count}, which leaves fewer than {majority}."
         )
@@ -240,12 +240,12 @@ def advice(layout: Layout) -> list[str]:
         if len(new) > 1:
             begin = f"With further sites ({where})"
         changed = move_sites(layout, better)
-        found.append(
+        sentences.append(
             f"{begin} and the voters placed {sizes}, the loss of any one site leaves at least "
             f"{count - max(len(changed.at(site)) for site in changed.site_names)} of {count} voters, a majority: "
             f"kraftctl rehearse --voters {changed.voters_text()}"
         )
-    return found
+    return sentences
 
 
 def spread(layout: Layout, sites: int) -> dict[int, str] | None:

@@ -170,11 +170,11 @@ class RehearsalWorld:
 
     def active(self) -> Process | None:
         """The active controller with the highest epoch: what a broker finds once it knows the new leader."""
-        found = [
+        processes = [
             node.process for node in self.nodes.values()
             if node.process is not None and node.process.is_listening and node.process.machine.leads is not None
         ]  # fmt: skip
-        return max(found, key=lambda each: each.replica.epoch, default=None)
+        return max(processes, key=lambda each: each.replica.epoch, default=None)
 
     def serving(self, offset: int = 1) -> list[int]:
         """The active controller, then those that follow it, by id; each has applied the log up to `offset`."""
@@ -199,7 +199,7 @@ class RehearsalWorld:
 
     def writes_on(self, node_id: int) -> set[int]:
         """The numbers of the writes in the log of a node, as a process that starts there would read it."""
-        found: set[int] = set()
+        numbers: set[int] = set()
         disk = self.nodes[node_id].disk
         for path, inode in disk.files.items():
             if segment_offset(path.rpartition("/")[2], ".log") is None:
@@ -207,16 +207,16 @@ class RehearsalWorld:
             data = bytes(inode.data)
             for batch in batches(data):
                 if not batch.is_control:
-                    found |= _numbers([record.value for record in records_of(data, batch)])
-        return found
+                    numbers |= _numbers([record.value for record in records_of(data, batch)])
+        return numbers
 
 
 def _numbers(values: list[bytes | None]) -> set[int]:
-    found = set()
+    numbers = set()
     for value in values:
         if value is None or USER.encode() not in value:
             continue
         record, _ = decode_record(value)
         if isinstance(record, ClientQuotaRecord):
-            found.add(int(record.value))
-    return found
+            numbers.add(int(record.value))
+    return numbers

@@ -147,9 +147,9 @@ class Hunt:
         seeds = tuple(world.seed for world in worlds)
         return Task(seeds, self._level, mutant_id, until_broken=True)
 
-    def _note(self, found: Found) -> Found:
-        self._results.add(found)
-        return found
+    def _note(self, result: Found) -> Found:
+        self._results.add(result)
+        return result
 
     def _probe(self, names: set[str]) -> None:
         paths = {
@@ -162,7 +162,7 @@ class Hunt:
             if known is None or known.code != self._code or not known.lines.keys() >= set(paths.values()):
                 probe = Probe(paths)
                 trace_hash = probe.run(self._level, seed)
-                lines = {paths[path]: sorted(found) for path, found in probe.lines.items()}
+                lines = {paths[path]: sorted(numbers) for path, numbers in probe.lines.items()}
                 self._results.add(Baseline(seed, trace_hash, lines, self._code, self._level))
 
     def _worlds(self, imported: Imported, mutant: Generated) -> list[Baseline]:
@@ -171,10 +171,10 @@ class Hunt:
         """
         first = mutant.change.line
         at = range(first, first + mutant.change.after.count("\n") + 1)
-        found = [self._results.baselines[self._level, seed] for seed in self._seeds]
+        baselines = [self._results.baselines[self._level, seed] for seed in self._seeds]
         if not imported.ran(mutant.module, at):
-            found = [each for each in found if not set(at).isdisjoint(each.lines.get(mutant.module, ()))]
-        return sorted(found, key=lambda each: -len(each.lines.get(mutant.module, ())))[: self._tries_max]
+            baselines = [each for each in baselines if not set(at).isdisjoint(each.lines.get(mutant.module, ()))]
+        return sorted(baselines, key=lambda each: -len(each.lines.get(mutant.module, ())))[: self._tries_max]
 
     def _fork(self, imported: Imported, mutant: Generated, worlds: list[Baseline]) -> tuple[int, int] | None:
         """Returns the id of the child process, and the pipe on which it reports."""
@@ -230,18 +230,18 @@ def _result(mutant: Generated, worlds: Sequence[Baseline], row: Row) -> Found:
 
 def _make_found(mutant: Generated, outcome: str, *result: Any) -> Found:
     after = " ".join(mutant.change.after.split())
-    found = Found(mutant.key, mutant.id, mutant.change.rule, after, outcome, *result)
-    return found._replace(cpu_s=round(found.cpu_s, 2))
+    entry = Found(mutant.key, mutant.id, mutant.change.rule, after, outcome, *result)
+    return entry._replace(cpu_s=round(entry.cpu_s, 2))
 
 
 def _digest() -> str:
     """A hash of all code that influences what happens in a world."""
-    found = blake2b(digest_size=8)
+    digest = blake2b(digest_size=8)
     for package in ("records", "raft", "controller", "simulations"):
         for path in sorted((ROOT / package).rglob("*.py")):
             if package != "simulations" or path.relative_to(ROOT / package).parts[0] not in _WITHOUT_INFLUENCE:
-                found.update(path.read_bytes())
-    return found.hexdigest()
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 class Probe:
@@ -297,11 +297,11 @@ def tests_of(module: str) -> list[str]:
     *parents, name = module.split(".")
     folder = ROOT / "tests" / Path(*parents)
     own = folder / f"test_{name}.py"
-    found = [own] if own.exists() else sorted(folder.glob("test_*.py"))
+    paths = [own] if own.exists() else sorted(folder.glob("test_*.py"))
     scenarios = ROOT / "tests" / "scenarios"
     if parents[0] == "raft" and scenarios.exists():
-        found.append(scenarios)
-    return [str(path) for path in found]
+        paths.append(scenarios)
+    return [str(path) for path in paths]
 
 
 def is_seen_by_tests(mutant: Generated) -> bool:

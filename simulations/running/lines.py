@@ -71,7 +71,7 @@ class Reached(NamedTuple):
 
 def production() -> dict[str, str]:
     """Name -> file, of each module that counts."""
-    found = {f"records.{name}": _file(f"records.{name}") for name in RECORDS}
+    files = {f"records.{name}": _file(f"records.{name}") for name in RECORDS}
     for package in PACKAGES:
         spec = importlib.util.find_spec(imported_name(package))
         assert spec is not None, package
@@ -81,8 +81,8 @@ def production() -> dict[str, str]:
             parts = (package, *path.relative_to(root).with_suffix("").parts)
             name = ".".join(parts)
             if parts[-1] != "__init__" and is_counted(name):
-                found[name] = str(path)
-    return found
+                files[name] = str(path)
+    return files
 
 
 def is_counted(name: str) -> bool:
@@ -121,11 +121,11 @@ def reached_lines(ran: Mapping[str, set[int]]) -> list[Reached]:
     """The result, by module. ran: file -> lines that ran."""
     from coverage.parser import PythonParser
 
-    found = []
+    modules = []
     for module, path in production().items():
         parser = PythonParser(filename=path, exclude=NOT_RUN)
         parser.parse_source()
         statements = parser.statements
         missed = statements - parser.first_lines(ran.get(path, set()))
-        found.append(Reached(module, len(statements), sorted(missed)))
-    return found
+        modules.append(Reached(module, len(statements), sorted(missed)))
+    return modules

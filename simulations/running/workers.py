@@ -124,13 +124,13 @@ def rows(tasks: Iterable[Task], jobs: int, hash_seed: str = "") -> Iterator[Row]
 
     def give(task: Task, serve: Serve) -> None:
         must_be_new = serve is _serve and task.mutant_id
-        found = None if must_be_new else next((each for each in idle if each.serve is serve), None)
-        if found is None:
-            found = _Worker(hash_seed, serve)
+        idle_worker = None if must_be_new else next((each for each in idle if each.serve is serve), None)
+        if idle_worker is None:
+            idle_worker = _Worker(hash_seed, serve)
         else:
-            idle.remove(found)
-        found.give(task)
-        busy[found.pipe] = found
+            idle.remove(idle_worker)
+        idle_worker.give(task)
+        busy[idle_worker.pipe] = idle_worker
 
     try:
         while True:

@@ -75,8 +75,8 @@ TOKEN_VERSION, HANDSHAKE_VERSION = 2, 1
 
 def identities(visit: Visit) -> Identities:
     """The identities of the world."""
-    found: Identities = visit.rogue.network.identities  # type: ignore[attr-defined]
-    return found
+    known: Identities = visit.rogue.network.identities  # type: ignore[attr-defined]
+    return known
 
 
 def greet(visit: Visit, certificate: Certificate | None) -> None:
@@ -205,8 +205,8 @@ def _contradicting(rng: Random, number: int) -> bytes:
     denied, allowed = pick(rng, ((DELETE, DESCRIBE), (ALTER, DESCRIBE), (ALTER_CONFIGS, DESCRIBE_CONFIGS)))
     name = pick(rng, TOPICS)
     both = ((denied, DENY), (allowed, ALLOW))
-    found = [acl(TOPIC, name, LITERAL, f"User:{ALICE}", ANY, operation, permission) for operation, permission in both]
-    return b"".join(ask(each, number) for each in found)
+    acls = [acl(TOPIC, name, LITERAL, f"User:{ALICE}", ANY, operation, permission) for operation, permission in both]
+    return b"".join(ask(each, number) for each in acls)
 
 
 def _remove(rng: Random) -> Any:

@@ -38,19 +38,19 @@ class AlteredTap:
         what = self._network.meddling
         if what is None or self._connection.opening.channels is None:
             return pieces
-        found: Authentication = self._network.wire_rules.of(self._connection)
-        return [(self._alter(found, what, piece, frame), frame) for piece, frame in pieces]
+        authentication: Authentication = self._network.wire_rules.of(self._connection)
+        return [(self._alter(authentication, what, piece, frame), frame) for piece, frame in pieces]
 
-    def _alter(self, found: Authentication, what: str, piece: bytes, frame: Any) -> bytes:
+    def _alter(self, authentication: Authentication, what: str, piece: bytes, frame: Any) -> bytes:
         """The bytes in place of a frame, where it is a message that this change alters."""
         data = b"" if frame is None else bytes(frame.data)
-        if not data or found.scram_answer is not frame or len(piece) != len(data) + 4:
+        if not data or authentication.scram_answer is not frame or len(piece) != len(data) + 4:
             return piece
         answer = read_answer(data)
         text = bytes(answer.auth_bytes).decode()
         if answer.error_code or text.startswith("r=") != (what in OF_FIRST):
             return piece
-        found.deceived = what
+        authentication.deceived = what
         body = encode(replace(answer, auth_bytes=change_message(what, text).encode()), TOKEN_VERSION)
         head = data[: len(data) - len(encode(answer, TOKEN_VERSION))]
         return (len(head) + len(body)).to_bytes(4, "big") + head + body

@@ -84,18 +84,18 @@ def _to_grow(sender: Sender, request: Any) -> Needs:
 
 def _to_delete(sender: Sender, request: Any) -> Needs:
     """A sender that may describe a topic, and may not delete it, learns first whether there is one of that name."""
-    found = {}
+    needs = {}
     for name in [*request.topic_names, *(topic.name for topic in request.topics if topic.name is not None)]:
         by_name = tuple(Question(*sender, operation, TOPIC, name) for operation in (DESCRIBE, DELETE))
         ways = (Question(*sender, DELETE, CLUSTER, CLUSTER_NAME),), by_name
-        found[name] = Need(ways, Error.TOPIC_AUTHORIZATION_FAILED, by_name[0])
-    return found
+        needs[name] = Need(ways, Error.TOPIC_AUTHORIZATION_FAILED, by_name[0])
+    return needs
 
 
 def _to_configure(sender: Sender, request: Any) -> Needs:
     is_read = isinstance(request, DescribeConfigsRequest)
     operation = DESCRIBE_CONFIGS if is_read else ALTER_CONFIGS
-    found = {}
+    needs = {}
     for each in request.resources:
         of = each.resource_type, each.resource_name
         kind, name, denial = CLUSTER, CLUSTER_NAME, Error.CLUSTER_AUTHORIZATION_FAILED
@@ -103,8 +103,8 @@ def _to_configure(sender: Sender, request: Any) -> Needs:
             kind, name, denial = TOPIC, each.resource_name, Error.TOPIC_AUTHORIZATION_FAILED
         elif each.resource_type == GROUP_CONFIG:
             kind, name, denial = GROUP, each.resource_name, Error.GROUP_AUTHORIZATION_FAILED
-        found[of] = Need(((Question(*sender, operation, kind, name),),), denial)
-    return found
+        needs[of] = Need(((Question(*sender, operation, kind, name),),), denial)
+    return needs
 
 
 def _to_get_token(sender: Sender, request: Any) -> Needs:

@@ -112,8 +112,12 @@ class Identities:
         nonce = self._nonce()
 
         def find(name: str, is_token: bool) -> Credential | None:
-            found = stored_credential(mechanism, name, is_token)
-            return found._replace(expires_ms=wall_ms() + life_ms(nonce)) if found and name == BRIEF else found
+            credential = stored_credential(mechanism, name, is_token)
+            return (
+                credential._replace(expires_ms=wall_ms() + life_ms(nonce))
+                if credential and name == BRIEF
+                else credential
+            )
 
         return ScramServer(mechanism, find, nonce)
 

@@ -120,9 +120,9 @@ class SecuredServer(SocketServer):
     def _make_secured(self, name: str, security: ListenerSecurity, tls: TlsConnection | None) -> Connection:
         made = super()._make_secured(name, security, tls)
         if tls is not None:
-            found: TcpConnection = tls._raw._end.connection  # noqa: SLF001 - the simulated transport knows it
-            found.id = made.number
-            self._process.connections[made.number] = found
+            raw_connection: TcpConnection = tls._raw._end.connection  # noqa: SLF001 - the simulated transport knows it
+            raw_connection.id = made.number
+            self._process.connections[made.number] = raw_connection
         return made
 
     def reply(self, source: Source, response: Any) -> None:
@@ -136,11 +136,11 @@ class SecuredServer(SocketServer):
                 serves_member(process, unseal(member.requests[source.correlation].message, response))
             super().reply(source, response)
             return
-        found: Any = process.connections.get(source.connection)
-        if found is None:
+        raw_connection: Any = process.connections.get(source.connection)
+        if raw_connection is None:
             del process.rogue_requests[source]
             return
-        frame = found.requests[source.correlation]
+        frame = raw_connection.requests[source.correlation]
         frame.response, frame.said = response, encode(response, frame.version)
         process.authorization.replies(process, source, unseal(frame.message, response))
         del process.rogue_requests[source]

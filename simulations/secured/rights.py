@@ -98,15 +98,15 @@ class Rules:
     def at(self, end_offset: int) -> list[Rule]:
         """The ACLs below an offset."""
         self._take()
-        found: dict[bytes, Rule] = {}
+        rules: dict[bytes, Rule] = {}
         for offset, id_, rule in self._changes:
             if offset > end_offset:
                 break
             if rule is None:
-                found.pop(id_, None)
+                rules.pop(id_, None)
             else:
-                found[id_] = rule
-        return list(found.values())
+                rules[id_] = rule
+        return list(rules.values())
 
     def has_changed_between(self, begin: int, end: int) -> bool:
         """Whether the ACLs changed between two offsets."""

@@ -77,10 +77,10 @@ class SecuredWireRules(WireRules):
 
     def of(self, connection: TcpConnection) -> Authentication:
         """The authentication of a connection."""
-        found = self._of.get(connection)
-        if found is None:
-            found = self._of[connection] = self._begin(connection)
-        return found
+        authentication = self._of.get(connection)
+        if authentication is None:
+            authentication = self._of[connection] = self._begin(connection)
+        return authentication
 
     def _begin(self, connection: TcpConnection) -> Authentication:
         identities = self._network.identities
@@ -93,24 +93,24 @@ class SecuredWireRules(WireRules):
             else:
                 is_accepted = identities.accepts(certificate)
         principal = None if identities.has_sasl or certificate is None else Principal("User", certificate.name)
-        found = Authentication(principal, self._network.reauth_ms, self._nonces)
+        authentication = Authentication(principal, self._network.reauth_ms, self._nonces)
         if not is_accepted:
-            found.stage = Stage.OVER
-        return found
+            authentication.stage = Stage.OVER
+        return authentication
 
     def request_leaves(self, connection: TcpConnection, data: bytes) -> Asked | None:
         frame = super().request_leaves(connection, data)
         if frame is not None:
-            found = self.of(connection)
-            if found.deceived and connection.opening.channels is not None:
+            authentication = self.of(connection)
+            if authentication.deceived and connection.opening.channels is not None:
                 raise Violation(
                     "W08",
                     f"node {connection.client.node.id} sends a {frame.name} to a server that has not proven that it "
-                    f"knows the password: its {found.deceived} was altered",
+                    f"knows the password: its {authentication.deceived} was altered",
                 )
-            found.on_written(frame)
-            if connection.opening.channels is not None and found.exchanged is not None:
-                self._network.identities.captured = found.exchanged
+            authentication.on_written(frame)
+            if connection.opening.channels is not None and authentication.exchanged is not None:
+                self._network.identities.captured = authentication.exchanged
         return frame
 
     def answer_leaves(self, connection: TcpConnection, data: bytes) -> Any:
@@ -137,24 +137,24 @@ class SecuredWireRules(WireRules):
     def takes(self, process: Any, incoming: Incoming) -> Asked:
         frame = super().takes(process, incoming)
         connection: Any = process.connections[incoming.source.connection]
-        found = self.of(connection)
-        expected = found.principal_at(frame.place)
+        authentication = self.of(connection)
+        expected = authentication.principal_at(frame.place)
         text = f"node {process.node.id} takes a {frame.name} of {connection.client.node.id}"
         if expected is None:
             raise Violation("W08", f"{text}, a client that is not authenticated")
         identity: Principal | None = incoming.identity
         if identity != expected and not (identity is None and expected.name == "ANONYMOUS"):
             raise Violation("W08", f"{text} in the name of {identity}, but {expected} is authenticated")
-        if found.expires_at is not None and process.loop.time() > found.expires_at + SLACK_S:
-            raise Violation("W08", f"{text}, whose session has ended at {found.expires_at:.3f} s")
+        if authentication.expires_at is not None and process.loop.time() > authentication.expires_at + SLACK_S:
+            raise Violation("W08", f"{text}, whose session has ended at {authentication.expires_at:.3f} s")
         return frame
 
     def principal(self, process: Any, incoming: Incoming) -> Principal:
         """The principal that has sent a request."""
         connection: Any = process.connections[incoming.source.connection]
-        found = self.of(connection).principal_at(incoming.source.correlation)
-        assert found is not None, "it was taken"
-        return found
+        principal = self.of(connection).principal_at(incoming.source.correlation)
+        assert principal is not None, "it was taken"
+        return principal
 
 
 class WatchedAuthorizer:
@@ -175,23 +175,23 @@ class WatchedAuthorizer:
         text = f"the authorizer of node {process.node.id} is asked whether {question}"
         is_member = is_super(action.principal)
         try:
-            found = self._real.decide(action, acls)
+            decision = self._real.decide(action, acls)
         except ApiError as error:
             if is_member or (acls is not None and question.principal != EVERY_USER):
                 raise Violation("W10", f"{text}, and fails: {error}") from error
             raise
         if not is_member and acls is None:
-            raise Violation("W10", f"{text}, and says {found.allowed} before the ACLs are loaded")
-        if not process.controller.state.loading and found.allowed != process.authorization.may(process, question):
-            raise Violation("W10", f"{text}, and says {found.allowed}: {found.rule}")
-        return found
+            raise Violation("W10", f"{text}, and says {decision.allowed} before the ACLs are loaded")
+        if not process.controller.state.loading and decision.allowed != process.authorization.may(process, question):
+            raise Violation("W10", f"{text}, and says {decision.allowed}: {decision.rule}")
+        return decision
 
     def denies_all(self, action: Action, acls: AclIndex | None) -> bool:
         """Decide as the real one does. Raises Violation if an ACL allows the action on the named resource."""
-        found = self._real.denies_all(action, acls)
-        if found and self.decide(action, acls).allowed:
+        is_denied = self._real.denies_all(action, acls)
+        if is_denied and self.decide(action, acls).allowed:
             raise Violation("W10", f"the authorizer denies everything to {action.principal}, and allows {action}")
-        return found
+        return is_denied
 
 
 class Taken(NamedTuple):
@@ -218,8 +218,8 @@ class AuthorizationChecks:
 
     def may(self, process: Any, question: Question) -> bool:
         """The decision by the ACLs that the node knows to be committed."""
-        found = self.rules.at(process.controller.state.stable_end_offset)
-        return is_allowed(question, found, SUPER_USERS, by_default=self._by_default)
+        rules = self.rules.at(process.controller.state.stable_end_offset)
+        return is_allowed(question, rules, SUPER_USERS, by_default=self._by_default)
 
     def needs(self, principal: Principal, host: str, api_key: int) -> Question | None:
         """The question about the cluster that an API asks; None if it asks none."""
@@ -359,8 +359,8 @@ def _look_at_unauthenticated(process: Any, node: str, now: float) -> None:
     wire_rules: Any = process.network.wire_rules
     waiting = []
     for number, one in process.server.connections.items():
-        found: Any = process.connections.get(number)
-        if found is not None and not one.is_closing and wire_rules.of(found).is_waiting:
+        connection: Any = process.connections.get(number)
+        if connection is not None and not one.is_closing and wire_rules.of(connection).is_waiting:
             waiting.append(number)
     known = process.unauthenticated
     process.unauthenticated = {number: known.get(number, now) for number in waiting}

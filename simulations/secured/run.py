@@ -148,20 +148,20 @@ class SecuredRun(SocketRun):
 
     def _properties(self, node_id: int) -> dict[str, str]:
         plan = self.plan
-        found = super()._properties(node_id) | {
+        properties = super()._properties(node_id) | {
             "listener.security.protocol.map": f"CONTROLLER:{plan.protocol}",
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "delegation.token.secret.key": TOKEN_KEY,
             "super.users": ";".join(f"User:{name}" for name in sorted(SUPER_USERS)),
         }
         if plan.allows_without_acls:
-            found["allow.everyone.if.no.acl.found"] = "true"
+            properties["allow.everyone.if.no.acl.found"] = "true"
         if self.network.identities.has_tls:
-            found |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": "simulated.pem"}
+            properties |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": "simulated.pem"}
         if self.network.identities.has_sasl:
-            found |= {
+            properties |= {
                 "sasl.enabled.mechanisms": "PLAIN", "sasl.mechanism.controller.protocol": "PLAIN",
                 "listener.name.controller.plain.sasl.jaas.config":
                     'org.apache.kafka.common.security.plain.PlainLoginModule required username="n" password="p";',
             }  # fmt: skip
-        return found
+        return properties

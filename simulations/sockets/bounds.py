@@ -69,23 +69,23 @@ def _at_server(process: SocketProcess) -> None:
     for one in ours.connections.values():
         if one.last_active < oldest:
             raise Violation("W06", f"{node} keeps a connection that has been idle since {one.last_active:.1f} s")
-        found: Any = process.connections.get(one.number)
-        if found is not None:
-            _at_connection(node, one, found, process.network.wire_rules)
+        tcp: Any = process.connections.get(one.number)
+        if tcp is not None:
+            _at_connection(node, one, tcp, process.network.wire_rules)
 
 
-def _at_connection(node: str, one: connection.Connection, found: TcpConnection, wire_rules: WireChecks) -> None:
-    untaken = sum(len(asked.data) + 4 for asked in found.requests.values() if asked.taken_at < 0)
-    on_the_way = len(found.server_end.arrived) + len(found.client_end.unsent) + found.client_end.under_way
+def _at_connection(node: str, one: connection.Connection, tcp: TcpConnection, wire_rules: WireChecks) -> None:
+    untaken = sum(len(asked.data) + 4 for asked in tcp.requests.values() if asked.taken_at < 0)
+    on_the_way = len(tcp.server_end.arrived) + len(tcp.client_end.unsent) + tcp.client_end.under_way
     ahead = untaken - on_the_way - one.held  # a frame that is not whole yet has to be held
-    if not found.client_end.is_gone and ahead > AHEAD_BYTES:
+    if not tcp.client_end.is_gone and ahead > AHEAD_BYTES:
         raise Violation("W06", f"{node} buffers {ahead} bytes of requests that it does not process")
     # The one answer to one large request may be larger: no limit can hold back a part of it (`rogue_envelopes.bulky`).
-    has_one_answer = bool(getattr(found.opening, "expects", {}))
-    if one.unsent_bytes > UNSENT_BYTES and found.opening.channels is None and not has_one_answer:
+    has_one_answer = bool(getattr(tcp.opening, "expects", {}))
+    if one.unsent_bytes > UNSENT_BYTES and tcp.opening.channels is None and not has_one_answer:
         raise Violation("W06", f"{node} holds {one.unsent_bytes} unsent bytes for a client that does not read")
-    first = next(iter(found.requests.values()), None)
+    first = next(iter(tcp.requests.values()), None)
     # Of a client that does not read its answers no more requests are handled.
     is_read = not on_the_way and one.unsent_bytes <= connection.WRITE_LOW_BYTES
-    if first is not None and is_read and wire_rules.is_nonsense(found, first) and not one.is_closing:
+    if first is not None and is_read and wire_rules.is_nonsense(tcp, first) and not one.is_closing:
         raise Violation("W06", f"{node} received invalid bytes, and keeps the connection")

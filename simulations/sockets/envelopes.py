@@ -52,7 +52,7 @@ def read(envelope: EnvelopeRequest) -> Envelope:
     try:
         if principal is None or bytes(principal[:2]) != bytes(2):
             return Envelope(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
-        found = decode_prefix(DefaultPrincipalData, 0, bytes(principal), 2)[0]
+        principal_data = decode_prefix(DefaultPrincipalData, 0, bytes(principal), 2)[0]
     except DecodeError:
         return Envelope(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
     if len(address) not in (4, 16):
@@ -70,19 +70,19 @@ def read(envelope: EnvelopeRequest) -> Envelope:
     except (DecodeError, KeyError):
         return Envelope(Error.UNSUPPORTED_VERSION)
     return Envelope(
-        Error.NONE, found, print_address(address), header.client_id or "", api_key, version, header.correlation_id,
-        request,
+        Error.NONE, principal_data, print_address(address), header.client_id or "", api_key, version,
+        header.correlation_id, request,
     )  # fmt: skip
 
 
 def print_address(address: bytes) -> str:
     """As Java prints it: an IPv6 address with every group, without leading zeros; an IPv4-mapped one as IPv4."""
-    found = ip_address(address)
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return ":".join(f"{int(group, 16):x}" for group in found.exploded.split(":"))
+    ip = ip_address(address)
+    if not isinstance(ip, IPv6Address):
+        return str(ip)
+    if ip.ipv4_mapped is not None:
+        return str(ip.ipv4_mapped)
+    return ":".join(f"{int(group, 16):x}" for group in ip.exploded.split(":"))
 
 
 def is_from(letter: Envelope, context: RequestContext) -> bool:

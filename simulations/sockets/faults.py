@@ -51,16 +51,16 @@ def impostor(run: Visited, args: Args, _struck: Process | None) -> bool:
     """For a while a rogue server has the address of a node. whom, other: ids; how: of IMPOSTURES."""
     whom, host = args["whom"], endpoint(args["other"]).host
     network = run.network
-    found = RogueServer(network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]), args["how"])
-    run.rogue_hosts.append(found)
-    network.crossed[whom, host] = found  # type: ignore[assignment]
+    rogue = RogueServer(network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]), args["how"])
+    run.rogue_hosts.append(rogue)
+    network.crossed[whom, host] = rogue  # type: ignore[assignment]
     _break_off(run, whom, host)
 
     def undo() -> None:
         current: Any = network.crossed.get((whom, host))
-        if current is found:
+        if current is rogue:
             del network.crossed[whom, host]
-        found.leave()
+        rogue.leave()
 
     run.later(args["for_ms"], undo)
     return True

@@ -156,8 +156,8 @@ class SocketNetwork(ClusterNetwork):
 
     def channel(self, process: Any, peer: int) -> Any:  # noqa: ARG002 - one object for all peers
         """The channel from a broker or an admin client to its peers."""
-        found = process.channels.get(0)
-        if found is None:
+        channels = process.channels.get(0)
+        if channels is None:
             kind = ForwardedChannels if self.forwards and is_forwarding(process.id) else SocketChannels
-            found = process.channels[0] = kind.of_client(process, self.client_security(process))
-        return found
+            channels = process.channels[0] = kind.of_client(process, self.client_security(process))
+        return channels

@@ -198,13 +198,13 @@ def agree_versions(answer: ApiVersionsResponse) -> dict[type, int]:
     """The highest common version, by request class."""
     from records.registry import request_class
 
-    found = {}
+    versions = {}
     for entry in answer.api_keys:
         cls = request_class(entry.api_key)
         served = schema_of(cls).served
         if served is not None and max(served[0], entry.min_version) <= min(served[1], entry.max_version):
-            found[cls] = min(served[1], entry.max_version)
-    return found
+            versions[cls] = min(served[1], entry.max_version)
+    return versions
 
 
 def answers_versions(asked: Asked) -> bool:

@@ -81,24 +81,24 @@ def _batches(data: bytes | bytearray, node: Node) -> tuple[list[tuple[int, int, 
     A leader sends at least one whole batch: bytes without one count as damaged.
     No checksum covers the position of a batch: one that is not at the end of the log is damaged, too.
     """
-    found: list[tuple[int, int, int]] = []
+    batches: list[tuple[int, int, int]] = []
     sets: tuple[Voters, ...] = ()
     if not data:
-        return found, sets, True
+        return batches, sets, True
     view, log_end, voters = memoryview(data), node.log.end, node.voters
     for part in parts(data):
         crc_at = part.start + _CRC_AT
         if int.from_bytes(view[crc_at : crc_at + 4]) != crc32c(view[crc_at + 4 : part.stop]):
-            return found, sets, False
-        if part.base_offset != (found[-1][1] if found else log_end):
-            return found, sets, False
-        found.append((part.base_offset, part.end_offset, part.epoch))
+            return batches, sets, False
+        if part.base_offset != (batches[-1][1] if batches else log_end):
+            return batches, sets, False
+        batches.append((part.base_offset, part.end_offset, part.epoch))
         batch = view[part.start : part.stop]
         if is_control(batch):
             after, _ = read_control(bytes(batch), voters)
             if after is not voters:
                 voters, sets = after, (*sets, after)
-    return found, sets, bool(found)
+    return batches, sets, bool(batches)
 
 
 def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:

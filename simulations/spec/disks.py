@@ -106,19 +106,20 @@ def restart(
     """RestartWithState: the former role, as far as that is safe; a former leader is Resigned in its epoch. sets: the
     voter sets of the log.
     """
-    found = election
-    if found is None or found.epoch < log.last_epoch:
-        found = Election(log.last_epoch)
+    last_election = election
+    if last_election is None or last_election.epoch < log.last_epoch:
+        last_election = Election(log.last_epoch)
     node = Node(
-        *key, UNATTACHED, found.epoch, found.leader, found.voted, log, Disk(election, log, asked=log), now_ms, sets,
+        *key, UNATTACHED, last_election.epoch, last_election.leader, last_election.voted, log,
+        Disk(election, log, asked=log), now_ms, sets,
         committed=max((snapshot[1] for snapshot in snapshots), default=0), snapshots=snapshots,
     )  # fmt: skip
-    if found.leader == node.id:
+    if last_election.leader == node.id:
         return node.but(role=RESIGNED, voted=NOBODY)
     # A voter may have lost the record that made it one.
-    if found.voted == node.id and node.may_stand:
+    if last_election.voted == node.id and node.may_stand:
         return node.but(role=CANDIDATE, leader=NOBODY, granted=frozenset((node.id,)), electorate=node.voters)
-    if found.leader in node.voters.ids:
+    if last_election.leader in node.voters.ids:
         return node.but(role=FOLLOWER, reaches=True)
     return node
 

@@ -78,11 +78,13 @@ def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) 
     """A message has an epoch that is not lower than this node's, and perhaps its leader."""
     if epoch > EPOCH_MAX or contradicts(node, epoch, leader):
         return node
-    found = leader != NOBODY and can_reach
+    is_leader_known = leader != NOBODY and can_reach
     if epoch > node.epoch:
-        return follower(node, epoch, leader, now_ms) if found else become_unattached(node, epoch, leader, now_ms)
+        return (
+            follower(node, epoch, leader, now_ms) if is_leader_known else become_unattached(node, epoch, leader, now_ms)
+        )
     # A replica may know its leader, and not have learned its endpoint before.
-    if found and leader != node.id and (node.leader == NOBODY or not node.reaches):
+    if is_leader_known and leader != node.id and (node.leader == NOBODY or not node.reaches):
         return follower(node, epoch, leader, now_ms)
     return node
 

@@ -55,8 +55,8 @@ def slots_of(cls: type) -> tuple[str, ...]:
     """The names of all slots, those of base classes too."""
     names: list[str] = []
     for each in cls.__mro__:
-        found = each.__dict__.get("__slots__", ())
-        names += (found,) if isinstance(found, str) else found
+        slots = each.__dict__.get("__slots__", ())
+        names += (slots,) if isinstance(slots, str) else slots
     return tuple(dict.fromkeys(names))
 
 
@@ -144,14 +144,14 @@ def _by_names(cls: type, names: tuple[str, ...]) -> Callable[[Any], Any]:
     title = cls.__name__
 
     def walk(value: Any) -> Any:
-        found: list[Any] = [title]
+        parts: list[Any] = [title]
         for name in kept:
             part = getattr(value, name, None)
             if name in times:
-                found.append(part if part in _TIMELESS else 1)
+                parts.append(part if part in _TIMELESS else 1)
             else:
-                found.append(_FREEZES.get(type(part), _learn_to_freeze)(part))
-        return tuple(found)
+                parts.append(_FREEZES.get(type(part), _learn_to_freeze)(part))
+        return tuple(parts)
 
     return walk
 

@@ -187,11 +187,13 @@ class Laboratory:
     def react(self, machine: Machine, event: Event) -> Reaction:
         """A machine after an event, and the messages that it sends. Raises AssertionError if the core is wrong."""
         key = (machine.number, event)
-        found = self._reactions.get(key)
-        if found is None:
+        reaction = self._reactions.get(key)
+        if reaction is None:
             self.steps += 1
-            found = self._reactions[key] = self._flush(machine) if event[0] == "flush" else self._step(machine, event)
-        return found
+            reaction = self._reactions[key] = (
+                self._flush(machine) if event[0] == "flush" else self._step(machine, event)
+            )
+        return reaction
 
     def _step(self, machine: Machine, event: Event) -> Reaction:
         now_ms = machine.now_ms
@@ -297,19 +299,19 @@ class Laboratory:
             return
         yield -1, self._first_voters
         for batch in log:
-            for found in batches(batch.data, check=False):
-                for offset, value in control_values(batch.data, found) if found.is_control else ():
+            for header in batches(batch.data, check=False):
+                for offset, value in control_values(batch.data, header) if header.is_control else ():
                     if isinstance(value, VoterSet):
                         yield offset, value
 
     def _form(self, body: Any) -> int:
         key = freeze(body)
-        found = self._forms.get(key)
-        if found is None:
-            found = self._forms[key] = len(self._bodies)
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = len(self._bodies)
             self._bodies.append(body)
             self._digests.append(digest_of(key))
-        return found
+        return form
 
 
 def _voter(node: int) -> Voter:
@@ -376,9 +378,9 @@ def _change_log(log: tuple[Batch, ...], effect: Any) -> tuple[Batch, ...]:
 
 
 def _batches(effect: do.Append) -> Iterator[Batch]:
-    for found in batches(effect.data, check=False):
-        data = bytes(effect.data[found.position : found.position + found.size])
-        yield Batch(found.base_offset, found.last_offset + 1, effect.epoch, data)
+    for header in batches(effect.data, check=False):
+        data = bytes(effect.data[header.position : header.position + header.size])
+        yield Batch(header.base_offset, header.last_offset + 1, effect.epoch, data)
 
 
 def _fill(effect: do.ReplyRecords, log: tuple[Batch, ...]) -> Any:

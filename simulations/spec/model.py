@@ -138,13 +138,13 @@ class World:
         return int.from_bytes(blake2b(b"".join(parts), digest_size=8).digest(), "big", signed=True)
 
     def _digest(self, part: Message | Ghost) -> bytes:
-        found = self._digests.get(part)
-        if found is None:
+        digest = self._digests.get(part)
+        if digest is None:
             said = part
             if isinstance(part, Message):
                 said = (*part[:3], self.laboratory.digest(part.form))  # type: ignore[assignment]
-            found = self._digests[part] = digest_of(said)
-        return found
+            digest = self._digests[part] = digest_of(said)
+        return digest
 
     def actions(self, state: State) -> Iterator[tuple[str, int]]:
         """All possible next actions: name, and the node or the index of the message; of a change, the leader and the

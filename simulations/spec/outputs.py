@@ -62,13 +62,13 @@ def _has_voters(node: Node, effect: do.Append) -> None:
     if node.log.end < effect.end_offset or node.log.epoch_before(effect.end_offset) != effect.epoch:
         return
     known = [each[:3] for each in node.sets if effect.base_offset <= each.offset < effect.end_offset]
-    found: list[tuple[object, ...]] = []
+    written_sets: list[tuple[object, ...]] = []
     for part in parts(effect.data):
         batch = effect.data[part.start : part.stop]
         if is_control(batch):
             voters, _ = read_control(bytes(batch), NO_VOTERS)
-            found += [] if voters is NO_VOTERS else [voters[:3]]
-    need(found == known, "PersistLog", f"the voters {known} are written, not {found}")
+            written_sets += [] if voters is NO_VOTERS else [voters[:3]]
+    need(written_sets == known, "PersistLog", f"the voters {known} are written, not {written_sets}")
 
 
 def _truncate(_track: Track, node: Node, effect: do.Truncate, _states: Sequence[Node], _now_ms: int) -> Node:
@@ -305,7 +305,7 @@ def _answers_change(owed: Any, name: str, error: int, states: Sequence[Node]) ->
 
 def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, states: Sequence[Node]) -> None:
     """Check the answer of a Fetch that was not refused at once."""
-    asked, found = fetch
+    asked, place = fetch
     epoch, leader = gist[1:3]
     if gist[0]:
         is_over = gist[0] == NOT_LEADER and any(
@@ -315,8 +315,8 @@ def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, s
         return
     leading = [each for each in states if each.role == LEADER and each.epoch == epoch == asked.epoch]
     if not leading:
-        raise NotAllowed(found.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
-    need(gist[3] <= leading[0].watermark, found.kind, "the high watermark that it sends is its own")
+        raise NotAllowed(place.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
+    need(gist[3] <= leading[0].watermark, place.kind, "the high watermark that it sends is its own")
     try:
         _check_place(leading[0], asked, gist, effect)
     except NotAllowed:
@@ -328,16 +328,16 @@ def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, s
 
 def _check_place(now: Node, asked: Any, gist: tuple[Any, ...], effect: Any) -> None:
     """Check the position that a follower is given, by the leader's log."""
-    found = replication.place(now, asked)
-    if found.kind == replication.DIVERGING:
-        need(gist[4:] == ("diverging", found.epoch, found.end), found.kind, f"it diverges at {found}, but sends {gist}")
-    elif found.kind == replication.SNAPSHOT:
-        need(gist[4:] == ("snapshot", found.end, found.epoch), found.kind, f"it needs {found}, but sends {gist}")
+    place = replication.place(now, asked)
+    if place.kind == replication.DIVERGING:
+        need(gist[4:] == ("diverging", place.epoch, place.end), place.kind, f"it diverges at {place}, but sends {gist}")
+    elif place.kind == replication.SNAPSHOT:
+        need(gist[4:] == ("snapshot", place.end, place.epoch), place.kind, f"it needs {place}, but sends {gist}")
     else:
-        need(len(gist) == 5, found.kind, "the logs agree, and the answer says nothing else")
+        need(len(gist) == 5, place.kind, "the logs agree, and the answer says nothing else")
         if isinstance(effect, do.ReplyRecords):
             is_next = effect.start_offset == asked.offset and effect.end_offset <= now.log.end
-            need(is_next, found.kind, "it gives records of its log, from where it was asked")
+            need(is_next, place.kind, "it gives records of its log, from where it was asked")
 
 
 EFFECTS: dict[type, Callable[[Track, Node, Any, Sequence[Node], int], Node]] = {

@@ -160,6 +160,6 @@ def of_changes() -> list[Pair]:
     """
     both = [*ACTIONS, *CHANGES]
     changing = [pair for pair in product(both, both) if not CHANGES.keys().isdisjoint(pair)]
-    found = [pair for pair in changing if not why_not(*pair)]
+    pairs = [pair for pair in changing if not why_not(*pair)]
     resigned = "ResignedElectionTimeout"
-    return found + [(resigned, now) for now in ACTIONS if UNATTACHED in ACTIONS[now].before]
+    return pairs + [(resigned, now) for now in ACTIONS if UNATTACHED in ACTIONS[now].before]

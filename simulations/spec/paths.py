@@ -59,20 +59,20 @@ def path(node: Node, seen: Seen, moment: Moment) -> list[Step]:
 
     Raises NotAllowed, with the guard that fails nearest to it, if there are none.
     """
-    found: list[Step] = []
+    steps: list[Step] = []
     failed: list[NotAllowed] = []
-    if not _find(node, seen[:4], moment, found, failed):
+    if not _find(node, seen[:4], moment, steps, failed):
         if failed:
             raise failed[-1]
         known = ", ".join(FOLLOWS[node.role])
         raise NotAllowed("step", f"from {node.role} only {known} can come, by an action that was taken here")
-    return found
+    return steps
 
 
-def _find(node: Node, wanted: tuple[object, ...], moment: Moment, found: list[Step], failed: list[NotAllowed]) -> bool:
+def _find(node: Node, wanted: tuple[object, ...], moment: Moment, steps: list[Step], failed: list[NotAllowed]) -> bool:
     if (node.role, node.epoch, node.leader, node.voted) == wanted:
         return True
-    if len(found) == LENGTH_MAX:
+    if len(steps) == LENGTH_MAX:
         return False
     for name, act in OWN[node.role]:
         try:
@@ -80,10 +80,10 @@ def _find(node: Node, wanted: tuple[object, ...], moment: Moment, found: list[St
         except NotAllowed as refusal:
             failed.append(refusal)
             continue
-        found.append((name, after))
-        if _find(after, wanted, moment, found, failed):
+        steps.append((name, after))
+        if _find(after, wanted, moment, steps, failed):
             return True
-        found.pop()
+        steps.pop()
     return False
 
 

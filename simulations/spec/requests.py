@@ -115,13 +115,13 @@ def _fetch(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
     error = replication.find_error(asked) or (INVALID if request.max_wait_ms < 0 else 0)
     error = error or replication.refusal(node, asked.epoch)
     sender = request.replica_id if request.replica_id != NOBODY else request.replica_state.replica_id
-    found = None if error else replication.place(node, asked)
-    if found is not None and found.kind == replication.ACCEPTED and sender == node.id:
+    place = None if error else replication.place(node, asked)
+    if place is not None and place.kind == replication.ACCEPTED and sender == node.id:
         error = OWN_ID
-    if error or found is None:
+    if error or place is None:
         track.owed[requested.source] = Owed((error, node.epoch, node.leader, UNKNOWN))
         return "RejectFetchRequest", node
-    track.owed[requested.source] = Owed(None, (asked, found))
+    track.owed[requested.source] = Owed(None, (asked, place))
     key = (sender, said.replica_directory_id)
     is_voter = node.voters.holds(key)
     if is_voter:
@@ -129,9 +129,9 @@ def _fetch(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
             voters.add(sender)
     # With static voters no observer becomes a voter.
     counts = is_voter or (sender >= 0 and node.voters.is_dynamic)
-    if counts and found.kind == replication.ACCEPTED and node.leading is not None:
+    if counts and place.kind == replication.ACCEPTED and node.leading is not None:
         node = replication.accept_fetch(node, key, asked.offset, now_ms, is_voter=is_voter)
-    return found.kind, node
+    return place.kind, node
 
 
 def _fetch_snapshot(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:

@@ -91,13 +91,13 @@ class Validator:
             elif before.role == LEADER and (election is None or election.epoch < before.epoch):
                 self._leaders.pop(before.epoch, None)  # it was not saved, so nobody was told
         sets = self._ledger.all_voters(process)
-        found = disks.restart((node.id, node.key.directory_id), sets, election, log, snapshots, process.now_ms())
+        state = disks.restart((node.id, node.key.directory_id), sets, election, log, snapshots, process.now_ms())
         config = node.config
         rules = Rules(
             config.fetch_timeout_ms, max(config.election_timeout_ms, 1), max(config.request_timeout_ms, 1),
             config.election_backoff_max_ms,
         )  # fmt: skip
-        track = self._tracks[node.id] = Track(process, rules, found, partial(self._sets_at, process))
+        track = self._tracks[node.id] = Track(process, rules, state, partial(self._sets_at, process))
         if before is not None:
             track.last_action = "Crash"
 
@@ -288,9 +288,9 @@ def _agree_on_voters(track: Track, node: Node) -> None:
     entry = replica.voter_sets.last()
     if entry is track.entry and node.sets is track.node.sets:
         return
-    found, known = voters_of(replica), node.voters
-    if found[:2] != known[:2]:
-        raise NotAllowed("VotersChanged", f"it follows the newest voters of its log, {known}; it has {found}")
+    voters, known = voters_of(replica), node.voters
+    if voters[:2] != known[:2]:
+        raise NotAllowed("VotersChanged", f"it follows the newest voters of its log, {known}; it has {voters}")
     track.entry = entry
 
 
@@ -300,9 +300,9 @@ def _keeps_voters(track: Track, node: Node, taken: SnapshotTaken) -> None:
     known = [voters for voters in node.sets if 0 <= voters.offset < end_offset]
     if not known or replica.log.snapshot(taken.id) is None:
         return
-    found = replica.voter_sets.at(end_offset - 1)
-    if found is None or found.ids != known[-1].ids:
-        raise NotAllowed("TakeSnapshot", f"at {end_offset - 1} the voters are {known[-1]}; it has {found}")
+    at_end = replica.voter_sets.at(end_offset - 1)
+    if at_end is None or at_end.ids != known[-1].ids:
+        raise NotAllowed("TakeSnapshot", f"at {end_offset - 1} the voters are {known[-1]}; it has {at_end}")
 
 
 def _moment(track: Track, event: Any, now_ms: int) -> Moment:
@@ -328,11 +328,11 @@ def _asks_again(track: Track, node: Node, event: Any, seen: Seen) -> bool:
 
 
 def _election(recovered: Recovered) -> Election | None:
-    found = recovered.election
-    if found is None:
+    election = recovered.election
+    if election is None:
         return None
-    voted = NOBODY if found.voted is None else found.voted.id
-    return Election(found.epoch, NOBODY if found.leader_id is None else found.leader_id, voted)
+    voted = NOBODY if election.voted is None else election.voted.id
+    return Election(election.epoch, NOBODY if election.leader_id is None else election.leader_id, voted)
 
 
 def _difference(wanted: Seen, seen: Seen) -> str:

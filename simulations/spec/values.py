@@ -106,12 +106,12 @@ class Log(NamedTuple):
         """(epoch, end) of the newest epoch here that is not above `epoch`; before all, the start of the log."""
         if epoch >= self.last_epoch:
             return self.last_epoch, self.end
-        found = (self.start_epoch, self.start)
+        newest = (self.start_epoch, self.start)
         for run in self.runs:
             if run[0] > epoch:
                 break
-            found = run
-        return found
+            newest = run
+        return newest
 
     def shares(self, other: Log) -> int:
         """Up to where both have the same records, by their epochs; UNKNOWN if one starts after the other's end."""

@@ -59,11 +59,11 @@ class Chains:
     def follow(self, chain: int, batch: bytes) -> int:
         """The number of a prefix and one more batch."""
         key = (chain, batch)
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self.batches)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.batches)
             self.batches.append(key)
-        return found
+        return number
 
     def epoch_of(self, number: int) -> int:
         """The epoch of the leader that appended the last batch of a prefix; UNKNOWN if there is

@@ -198,12 +198,12 @@ class Network:
 
     def open_connections(self) -> list[Connection]:
         """The connections that a server has accepted, in a fixed order."""
-        found = []
+        connections = []
         for name in sorted(self.hosts):
             node = self.hosts[name]
             if node.process is not None and node.host == name:
-                found += list(node.process.connections.values())
-        return found
+                connections += list(node.process.connections.values())
+        return connections
 
     # Connecting
 

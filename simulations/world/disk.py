@@ -59,11 +59,11 @@ class Inode:
         self.has_lost = False
 
     def read(self, position: int, length: int) -> bytes:
-        found = self.data[position : position + length]
+        data = self.data[position : position + length]
         for at, bits in self.rot.items():
-            if position <= at < position + len(found):
-                found[at - position] ^= bits
-        return bytes(found)
+            if position <= at < position + len(data):
+                data[at - position] ^= bits
+        return bytes(data)
 
     def write(self, position: int, data: bytes) -> None:
         _put(self.data, position, data)

@@ -105,18 +105,20 @@ class DurableView:
         versions = tuple(inode.version for inode in self._elections.values())
         if versions != self._election_versions:
             self._election_versions = versions
-            found = [_parse_election(bytes(inode.synced)) for inode in self._elections.values()]
+            elections = [_parse_election(bytes(inode.synced)) for inode in self._elections.values()]
             # A start refuses a file that it cannot read, whatever the other holds.
-            self._election = NOTHING_READABLE if NOTHING_READABLE in found else max(found, key=lambda each: each.age)
+            self._election = (
+                NOTHING_READABLE if NOTHING_READABLE in elections else max(elections, key=lambda each: each.age)
+            )
         return self._election
 
     def at(self, offset: int) -> int | None:
         """The number of the durable prefix that ends at an offset; None where it is not on disk."""
         for segment in reversed(self._refresh()):
             if segment.base_offset <= offset:
-                found = segment.log.at(offset)
-                if found is not None or segment.base_offset < offset:
-                    return found
+                number = segment.log.at(offset)
+                if number is not None or segment.base_offset < offset:
+                    return number
         return None
 
     def covers(self, offset: int) -> bool:
@@ -174,8 +176,8 @@ class DurableView:
         elif name in _ELECTIONS:
             self._elections[name] = inode
             self._set_elections()
-        elif (found := snapshot_id(name)) is not None:
-            self._snapshots.add(SnapshotId(*found))
+        elif (snapshot := snapshot_id(name)) is not None:
+            self._snapshots.add(SnapshotId(*snapshot))
 
     def _drop_name(self, path: str, inode: Inode) -> None:
         name = path[len(_PREFIX) :] if path.startswith(_PREFIX) else ""
@@ -184,8 +186,8 @@ class DurableView:
         elif self._elections.get(name) is inode:
             del self._elections[name]
             self._set_elections()
-        elif (found := snapshot_id(name)) is not None:
-            self._snapshots.discard(SnapshotId(*found))
+        elif (snapshot := snapshot_id(name)) is not None:
+            self._snapshots.discard(SnapshotId(*snapshot))
 
     def _set_elections(self) -> None:
         self._election_versions = ()

@@ -62,9 +62,9 @@ class History:
         registers = dict(self._writes[:count])
         return State(count, digest, tuple(sorted(registers.items())))
 
-    def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
+    def gives(self, batches: list[tuple[bytes, Batch]], end_offset: int) -> bool:
         """Whether the batches of a snapshot have the state of the log up to an offset."""
-        return read_snapshot(found) == self.state_at(end_offset)
+        return read_snapshot(batches) == self.state_at(end_offset)
 
     def _take(self, data: bytes, end_offset: int, epoch: int) -> None:
         self._replay.take(data)

@@ -55,8 +55,8 @@ class Ledger:
 
     def voters(self, process: Process) -> Voters:
         """The voter set that a process must follow: the newest one of its log, committed or not."""
-        found = self.voter_sets.at(self.shadow(process).last)
-        return found if found is not self.formatted or self._is_formatted(process.node) else NO_VOTERS
+        voters = self.voter_sets.at(self.shadow(process).last)
+        return voters if voters is not self.formatted or self._is_formatted(process.node) else NO_VOTERS
 
     def all_voters(self, process: Process) -> tuple[Voters, ...]:
         """All voter sets of the log of a process, the oldest first; NO_VOTERS where its disk was not formatted."""
@@ -64,8 +64,8 @@ class Ledger:
 
     def all_voters_at(self, process: Process, number: int) -> tuple[Voters, ...]:
         """As `all_voters`, of the log that ends with the chain `number`."""
-        found = self.voter_sets.all_at(number)
-        return found if self._is_formatted(process.node) else (NO_VOTERS, *found[1:])
+        sets = self.voter_sets.all_at(number)
+        return sets if self._is_formatted(process.node) else (NO_VOTERS, *sets[1:])
 
     def _is_formatted(self, node: Node) -> bool:
         return bool(node.static_voters.ids) or (node.disk.number == 1 and node.id in self.formatted.ids)
@@ -90,10 +90,10 @@ class Ledger:
 
     def durable(self, node: Node) -> DurableView:
         """The contents of the present disk of a node."""
-        found = self._views.get(node.id)
-        if found is None or found[0] != node.disk.number:
-            found = self._views[node.id] = (node.disk.number, DurableView(node.disk, self.chains, self.history))
-        return found[1]
+        numbered_view = self._views.get(node.id)
+        if numbered_view is None or numbered_view[0] != node.disk.number:
+            numbered_view = self._views[node.id] = (node.disk.number, DurableView(node.disk, self.chains, self.history))
+        return numbered_view[1]
 
     def forget_disk(self, node: Node) -> None:
         """The contents of a disk were replaced: drop everything known about it."""

@@ -84,10 +84,10 @@ class Links:
         self._links: dict[tuple[int, int], Link] = {}
 
     def link(self, source: int, target: int) -> Link:
-        found = self._links.get((source, target))
-        if found is None:
-            found = self._links[source, target] = Link(self._latency, self._make(source, target))
-        return found
+        link = self._links.get((source, target))
+        if link is None:
+            link = self._links[source, target] = Link(self._latency, self._make(source, target))
+        return link
 
     def all(self) -> list[Link]:
         return list(self._links.values())

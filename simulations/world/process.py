@@ -54,10 +54,10 @@ _AFTER: dict[type, str] = {}
 
 
 def _probe_name(names: dict[type, str], prefix: str, cls: type) -> str:
-    found = names.get(cls)
-    if found is None:
-        found = names[cls] = f"{prefix}:{cls.__name__}"
-    return found
+    name = names.get(cls)
+    if name is None:
+        name = names[cls] = f"{prefix}:{cls.__name__}"
+    return name
 
 
 class PartDenied(Exception):

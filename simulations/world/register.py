@@ -108,14 +108,14 @@ class Register:
         """Start again from a snapshot; the formatter's is empty."""
         self.leads = None
         self._is_asking = False
-        found = State()
+        state = State()
         if snapshot != BOOTSTRAP:
-            found = read_snapshot(self._process.storage.snapshot_batches(snapshot))
-        self.replay.count, self.replay.digest = found.writes, found.digest
-        self.replay.registers = dict(found.registers)
+            state = read_snapshot(self._process.storage.snapshot_batches(snapshot))
+        self.replay.count, self.replay.digest = state.writes, state.digest
+        self.replay.registers = dict(state.registers)
         self.offset, self.epoch = snapshot
         self._snapshot_at = snapshot.end_offset
-        self._process.watch.on_loaded(self._process, snapshot, found)
+        self._process.watch.on_loaded(self._process, snapshot, state)
 
     def on_leader_changed(self, event: LeaderChanged) -> None:
         """Set whether it may write, and from which offset."""

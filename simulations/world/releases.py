@@ -90,11 +90,11 @@ def common_versions(one: str, other: str) -> Versions:
 
 def common_controller_versions(newest: Versions, one: str, other: str) -> Versions:
     """The same for the controller's own APIs; `newest` has the versions of the newest release."""
-    found = dict(newest)
+    versions = dict(newest)
     for less in (_LESS.get(one, {}), _LESS.get(other, {})):
         for cls, version in less.items():
-            found[cls] = min(found[cls], version)
-    return found
+            versions[cls] = min(versions[cls], version)
+    return versions
 
 
 def levels_of(release: str) -> Levels:

@@ -93,9 +93,9 @@ class VoterSets:
         return self._of(number)[1]
 
     def _of(self, number: int) -> tuple[tuple[Voters, ...], int]:
-        found = self._found.get(number)
-        if found is not None:
-            return found
+        known = self._found.get(number)
+        if known is not None:
+            return known
         unread = []
         while number not in self._found and number >= 0:
             unread.append(number)

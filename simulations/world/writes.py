@@ -80,10 +80,10 @@ def snapshot_values(state: State, size: int) -> list[bytes]:
     ]
 
 
-def read_snapshot(found: Iterable[tuple[bytes, Batch]]) -> State:
+def read_snapshot(batches: Iterable[tuple[bytes, Batch]]) -> State:
     """The state in a snapshot's batches."""
     values = [
-        record.value or b"" for data, batch in found if not batch.is_control for record in records_of(data, batch)
+        record.value or b"" for data, batch in batches if not batch.is_control for record in records_of(data, batch)
     ]
     if not values:
         return State()

@@ -37,10 +37,10 @@ def create(admin: Admin) -> None:
     def read(response: Any) -> list[Any]:
         answers = []
         for name in names:
-            found = next(each for each in response.topics if each.name == name)
-            answers.append(answer_of_created(found))
-            if found.error_code == Error.NONE:
-                admin.topic_ids[name] = found.topic_id
+            result = next(each for each in response.topics if each.name == name)
+            answers.append(answer_of_created(result))
+            if result.error_code == Error.NONE:
+                admin.topic_ids[name] = result.topic_id
         return answers
 
     admin.ask(CreateTopicsRequest(topics=tuple(topics), timeout_ms=TIMEOUT_MS), asked, read, admin.tries())

@@ -54,8 +54,8 @@ class Directories:
         """Whether the broker's replica of a partition can be read, as far as its directory is known."""
         if self._client is None:
             return True
-        found = self._process.image.partitions.get(key)
-        at = UNASSIGNED_DIRECTORY if found is None else found.directory_of(self._process.id)
+        partition = self._process.image.partitions.get(key)
+        at = UNASSIGNED_DIRECTORY if partition is None else partition.directory_of(self._process.id)
         return at not in self._process.machine.offline
 
     def _act(self) -> None:
@@ -67,19 +67,19 @@ class Directories:
         is_known = process.image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
         if process.epoch < 0 or client.is_paused or self._waits or not well or not is_known:
             return
-        found: dict[bytes, dict[bytes, list[int]]] = {}
+        assignments: dict[bytes, dict[bytes, list[int]]] = {}
         for (topic_id, index), partition in process.image.partitions.items():
             if process.id not in partition.replicas:
                 continue
             at = partition.directory_of(process.id)
             if at == UNASSIGNED_DIRECTORY or (at in well and self._rng.random() < MOVES):
                 chosen = well[int(self._rng.random() * len(well))]
-                found.setdefault(chosen, {}).setdefault(topic_id, []).append(index)
-        if found:
+                assignments.setdefault(chosen, {}).setdefault(topic_id, []).append(index)
+        if assignments:
             self._waits = True
-            client.ask(self._request(found), self._on_answer, REQUEST_TIMEOUT_MS)
+            client.ask(self._request(assignments), self._on_answer, REQUEST_TIMEOUT_MS)
 
-    def _request(self, found: dict[bytes, dict[bytes, list[int]]]) -> AssignReplicasToDirsRequest:
+    def _request(self, assignments: dict[bytes, dict[bytes, list[int]]]) -> AssignReplicasToDirsRequest:
         return AssignReplicasToDirsRequest(
             broker_id=self._process.id,
             broker_epoch=self._process.epoch,
@@ -94,7 +94,7 @@ class Directories:
                         for topic_id, indexes in topics.items()
                     ),
                 )
-                for directory, topics in found.items()
+                for directory, topics in assignments.items()
             ),
         )
 

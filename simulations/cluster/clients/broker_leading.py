@@ -42,22 +42,22 @@ class Leading:
         operations = []
         for key in process.image.partitions_led_by(process.id):
             wanted = self._wanted_isr(key)
-            found = process.image.partitions[key]
-            if wanted is None or self._altering.get(key, -1) >= found.epoch:
+            partition = process.image.partitions[key]
+            if wanted is None or self._altering.get(key, -1) >= partition.epoch:
                 continue
-            self._altering[key] = found.epoch
+            self._altering[key] = partition.epoch
             members = tuple(
                 PartitionData.BrokerState(broker_id=each, broker_epoch=self._epoch_of(each)) for each in wanted
             )
             topics.setdefault(key[0], []).append(
                 PartitionData(
                     partition_index=key[1],
-                    leader_epoch=found.leader_epoch,
+                    leader_epoch=partition.leader_epoch,
                     new_isr_with_epochs=members,
-                    partition_epoch=found.epoch,
+                    partition_epoch=partition.epoch,
                 )
             )
-            asked = ("alter partition", *key, found.epoch)
+            asked = ("alter partition", *key, partition.epoch)
             operations.append(self._run.recorder.ask(f"broker-{process.id}", asked))
         if topics:
             request = AlterPartitionRequest(
@@ -72,10 +72,10 @@ class Leading:
     def _wanted_isr(self, key: tuple[bytes, int]) -> list[int] | None:
         """The ISR as this leader sees it; None if nothing is to be changed."""
         process = self._process
-        found = process.image.partitions[key]
+        partition = process.image.partitions[key]
         known = process.image.brokers
         wanted = [process.id]
-        for each in found.replicas:
+        for each in partition.replicas:
             if each == process.id:
                 continue
             is_well = self._run.is_replicating(each, key)
@@ -84,7 +84,7 @@ class Leading:
             is_active = each in known and not (known[each].fenced or known[each].leaving)
             if each in known and not falls_behind and is_well and (is_active or self._rng.random() < 0.5):
                 wanted.append(each)
-        if process.id not in known or set(wanted) == set(found.isr) or not process.directories.has(key):
+        if process.id not in known or set(wanted) == set(partition.isr) or not process.directories.has(key):
             return None
         return wanted
 
@@ -108,13 +108,13 @@ class Leading:
             for each in topic.partitions
         }
         for operation in operations:
-            found = answered.get(operation.asked[1:3])
+            result = answered.get(operation.asked[1:3])
             if response.error_code != Error.NONE:
                 recorder.answer(operation, "stale")
-            elif found is None or found.error_code in (Error.NOT_CONTROLLER, Error.NEW_LEADER_ELECTED):
+            elif result is None or result.error_code in (Error.NOT_CONTROLLER, Error.NEW_LEADER_ELECTED):
                 continue
-            elif found.error_code == Error.NONE:
-                recorder.answer(operation, ("ok", found.partition_epoch))
+            elif result.error_code == Error.NONE:
+                recorder.answer(operation, ("ok", result.partition_epoch))
             else:
                 recorder.answer(operation, "stale")
 

@@ -35,18 +35,18 @@ Altered = AlterPartitionRequest.TopicData
 
 def alter_partition(fuzz: FuzzClient) -> AlterPartitionRequest:
     """AlterPartition as a leader could send it, with one thing wrong."""
-    found = list(fuzz.image.partitions.items())
-    if not found:
+    partitions = list(fuzz.image.partitions.items())
+    if not partitions:
         return _alteration(fuzz, NOBODY, (b"t" * 16, 0), None)
-    key, partition = fuzz.one_of(found)
+    key, partition = fuzz.one_of(partitions)
     if fuzz.happens(0.1):
         key = fuzz.one_of(((b"t" * 16, 0), (key[0], 1000)))
     return _alteration(fuzz, partition.leader, key, partition)
 
 
-def _alteration(fuzz: FuzzClient, broker_id: int, key: Key, found: Partition | None) -> AlterPartitionRequest:
-    isr = [broker_id] if found is None else list(found.isr)
-    epochs = [0, 0] if found is None else [found.leader_epoch, found.epoch]
+def _alteration(fuzz: FuzzClient, broker_id: int, key: Key, partition: Partition | None) -> AlterPartitionRequest:
+    isr = [broker_id] if partition is None else list(partition.isr)
+    epochs = [0, 0] if partition is None else [partition.leader_epoch, partition.epoch]
     state = 0
     wrong = fuzz.one_of(("leader epoch", "partition epoch", "member", "twice", "without", "state", "who", "epochs"))
     if wrong in ("leader epoch", "partition epoch"):
@@ -82,9 +82,9 @@ def assign(fuzz: FuzzClient) -> AssignReplicasToDirsRequest:
     machine = fuzz.one_of(fuzz.run.brokers)
     known = fuzz.image.brokers.get(machine.id)
     if fuzz.happens(0.3):
-        mine = [key for key, found in fuzz.image.partitions.items() if machine.id in found.replicas]
+        mine = [key for key, partition in fuzz.image.partitions.items() if machine.id in partition.replicas]
         return _assignment(machine, known, mine[:100], fuzz.one_of(machine.directories))
-    elsewhere = [key for key, found in fuzz.image.partitions.items() if machine.id not in found.replicas]
+    elsewhere = [key for key, partition in fuzz.image.partitions.items() if machine.id not in partition.replicas]
     topics = fuzz.some(
         1, 3, lambda each: each.one_of((*elsewhere, (b"t" * 16, 0), *((key[0], 1000) for key in elsewhere[:1])))
     )
@@ -128,11 +128,11 @@ def register(fuzz: FuzzClient) -> BrokerRegistrationRequest:
     ]  # fmt: skip
     here = listener(name="PLAINTEXT", host="here", port=9092, security_protocol=0)
     named, unknown_protocol = replace(here, name=""), replace(here, security_protocol=7)
-    wrong += [{"listeners": found} for found in ((here, here), (here, named), (unknown_protocol,))]
+    wrong += [{"listeners": value} for value in ((here, here), (here, named), (unknown_protocol,))]
     if any(level for name, level in levels.items() if name != METADATA_VERSION) or fuzz.run.plan.kraft_version:
         wrong.append({"features": (replace(higher, min_supported_version=0),)})
     if now >= DIRECTORIES_SINCE:
-        wrong += [{"log_dirs": found} for found in ((), (LOST_DIRECTORY,), (OWN, OWN), (UNASSIGNED_DIRECTORY, OWN))]
+        wrong += [{"log_dirs": value} for value in ((), (LOST_DIRECTORY,), (OWN, OWN), (UNASSIGNED_DIRECTORY, OWN))]
         known = fuzz.image.brokers.get(other.id)
         if known is not None and other.directories[0] in known.directories:
             wrong.append({"log_dirs": (other.directories[0],)})

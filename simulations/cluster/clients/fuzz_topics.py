@@ -45,10 +45,10 @@ def replicas(fuzz: FuzzClient, size: int | None = None) -> tuple[int, ...]:
     """Brokers for one partition; some lists repeat one, name an unknown one, or are empty."""
     ids = [machine.id for machine in fuzz.run.brokers]
     fuzz.rng.shuffle(ids)
-    found = ids[: _size(fuzz) if size is None else size]
+    chosen = ids[: _size(fuzz) if size is None else size]
     if fuzz.happens(0.02):
-        found = fuzz.one_of(([], [*found, NOBODY], [*found, found[0]]))
-    return tuple(found)
+        chosen = fuzz.one_of(([], [*chosen, NOBODY], [*chosen, chosen[0]]))
+    return tuple(chosen)
 
 
 def _size(fuzz: FuzzClient) -> int:

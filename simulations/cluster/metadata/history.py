@@ -30,12 +30,12 @@ class ClusterHistory(History):
         self._on_batch = on_batch
         self._settled_before = settled_before
 
-    def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
+    def gives(self, batches: list[tuple[bytes, Batch]], end_offset: int) -> bool:
         if self._settled_before(end_offset) != end_offset:
             return False  # a reader that begins there would take half a transaction for a whole one
         state = State()
         state.begin_load(end_offset)
-        for data, batch in found:
+        for data, batch in batches:
             if not batch.is_control:
                 load_batch(state, data, batch)
         state.end_load()

@@ -139,20 +139,20 @@ class Settling:
 
     def take(self, batch: bytes) -> list[tuple[int, Any]]:
         """The records, with their offsets, that take effect with this batch."""
-        found: list[tuple[int, Any]] = []
+        records: list[tuple[int, Any]] = []
         for offset, record in decode_batch(batch):
             if type(record) is BeginTransactionRecord:
                 self._open = []
             elif type(record) is EndTransactionRecord:
-                found += self._open or ()
+                records += self._open or ()
                 self._open = None
             elif type(record) is AbortTransactionRecord:
                 self._open = None
             elif self._open is not None:
                 self._open.append((offset, record))
             else:
-                found.append((offset, record))
-        return found
+                records.append((offset, record))
+        return records
 
 
 class Image:
@@ -193,7 +193,7 @@ class Image:
         return {
             "brokers": self._registrations(),
             "names": self.names,
-            "partitions": {key: found.normal() for key, found in self.partitions.items()},
+            "partitions": {key: partition.normal() for key, partition in self.partitions.items()},
             "configs": {key: value for key, value in self.configs.items() if value},
             "producer ids": self.next_producer_id,
             "features": {name: level for name, level in self.features.items() if level},
@@ -213,7 +213,7 @@ class Image:
     def with_own_brokers(self) -> Image:
         """A copy that shares everything but its brokers."""
         other = copy(self)
-        other.brokers = {each: copy(found) for each, found in self.brokers.items()}
+        other.brokers = {each: copy(broker) for each, broker in self.brokers.items()}
         return other
 
     def _registrations(self) -> dict[int, tuple[Any, ...]]:
@@ -225,7 +225,7 @@ class Image:
 
     def partitions_led_by(self, broker_id: int) -> list[tuple[bytes, int]]:
         """The partitions that a broker leads."""
-        return [key for key, found in self.partitions.items() if found.leader == broker_id]
+        return [key for key, partition in self.partitions.items() if partition.leader == broker_id]
 
     def registers(self, record: RegisterBrokerRecord) -> None:
         self.brokers[record.broker_id] = Broker(
@@ -268,20 +268,20 @@ class Image:
         )  # fmt: skip
 
     def changes_partition(self, record: PartitionChangeRecord) -> None:
-        found = self.partitions[bytes(record.topic_id), record.partition_id]
-        found.epoch += 1
+        partition = self.partitions[bytes(record.topic_id), record.partition_id]
+        partition.epoch += 1
         if record.leader != UNCHANGED:
-            found.leader = record.leader
-            found.leader_epoch += 1
+            partition.leader = record.leader
+            partition.leader_epoch += 1
         for name, value in (
             ("isr", record.isr), ("replicas", record.replicas), ("adding", record.adding_replicas),
             ("removing", record.removing_replicas), ("elr", record.eligible_leader_replicas),
             ("last_known", record.last_known_elr), ("directories", record.directories),
         ):  # fmt: skip
             if value is not None:
-                setattr(found, name, tuple(value))
+                setattr(partition, name, tuple(value))
         if record.leader_recovery_state >= 0:
-            found.recovering = record.leader_recovery_state > 0
+            partition.recovering = record.leader_recovery_state > 0
 
     def removes_topic(self, record: RemoveTopicRecord) -> None:
         topic_id = bytes(record.topic_id)

@@ -21,14 +21,14 @@ SCRAM_SINCE, TOKENS_SINCE = 11, 14
 
 def inherited_records(level: int) -> list[tuple[Any, int]]:
     """The records, with their versions, as of a metadata.version: some are set again or removed."""
-    found: list[Any] = [*_quotas(), *_acls()]
+    records: list[Any] = [*_quotas(), *_acls()]
     if level >= SCRAM_SINCE:
-        found += _credentials()
+        records += _credentials()
     if level >= TOKENS_SINCE:
-        found += _tokens()
+        records += _tokens()
     if level < TOKENS_SINCE:
-        found.append(ZkMigrationStateRecord(zk_migration_state=0))
-    return [(record, 0) for record in found]
+        records.append(ZkMigrationStateRecord(zk_migration_state=0))
+    return [(record, 0) for record in records]
 
 
 def _quotas() -> list[Any]:

@@ -134,7 +134,9 @@ class LogRules:
         # When the feature is turned off, stock leaves the ELRs as they are (see FINDINGS).
         is_kept = self.image.features.get(ELR, 0) > 0
         if is_kept and existing is not None and former is not None and former != existing.epoch:
-            eligible = [_name(key) for key, found in self.image.partitions.items() if record.broker_id in found.elr]
+            eligible = [
+                _name(key) for key, partition in self.image.partitions.items() if record.broker_id in partition.elr
+            ]
             if eligible:
                 text = (
                     f"at {offset} broker {record.broker_id} restarts after an unclean shutdown, but is still in the ELR"
@@ -143,14 +145,14 @@ class LogRules:
 
     def changes_broker(self, record: BrokerRegistrationChangeRecord, offset: int) -> None:
         self._brokers.add(record.broker_id)
-        found = self.image.brokers.get(record.broker_id)
-        if found is None or found.epoch != record.broker_epoch:
-            text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} changes; it is {found}"
+        broker = self.image.brokers.get(record.broker_id)
+        if broker is None or broker.epoch != record.broker_epoch:
+            text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} changes; it is {broker}"
             raise Violation("C10", text)
         read = self._read_up_to.get((record.broker_id, record.broker_epoch), -1)
-        if record.fenced < 0 and read < found.offset:
+        if record.fenced < 0 and read < broker.offset:
             text = f"at {offset} broker {record.broker_id} is unfenced, but has read only up to {read}"
-            raise Violation("C06", f"{text}; its registration is at {found.offset}")
+            raise Violation("C06", f"{text}; its registration is at {broker.offset}")
         lost = member_rules.loses_directories(self.image, record)
         self._lost += [(key, record.broker_id) for key in lost]
 
@@ -199,27 +201,27 @@ class LogRules:
 
     def changes_partition(self, record: PartitionChangeRecord, offset: int) -> None:
         key = bytes(record.topic_id), record.partition_id
-        found = self.image.partitions.get(key)
-        if found is None:
+        partition = self.image.partitions.get(key)
+        if partition is None:
             raise Violation("C15", f"at {offset} {_name(key)} changes, but does not exist")
         if key not in self._touched:
-            self._touched[key] = Partition(*(getattr(found, name) for name in Partition.__slots__))
+            self._touched[key] = Partition(*(getattr(partition, name) for name in Partition.__slots__))
         if record.leader_recovery_state == RECOVERING:
             self.elections["unclean"].append(offset)
-        if record.leader in found.elr:
+        if record.leader in partition.elr:
             self.elections["elr"].append(offset)
-        self._elects(key, found, record, offset)
-        self._reassigns(key, found, record, offset)
+        self._elects(key, partition, record, offset)
+        self._reassigns(key, partition, record, offset)
 
-    def _elects(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
+    def _elects(self, key: tuple[bytes, int], partition: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """A replica outside of the ISR may lead only if that is allowed, and must recover (KIP-704)."""
         member_rules.elects(self.image, key, record, offset)
-        asked = self._isr_requests.get(key, {}).get(found.epoch, set())
+        asked = self._isr_requests.get(key, {}).get(partition.epoch, set())
         brokers = self.image.brokers
         isr_requested = {member for member, epoch in asked if member in brokers and brokers[member].epoch == epoch}
-        joins = set(record.isr or ()) - set(found.isr)
+        joins = set(record.isr or ()) - set(partition.isr)
         leader = record.leader
-        has_all = leader in {*found.isr, *found.elr, *isr_requested}
+        has_all = leader in {*partition.isr, *partition.elr, *isr_requested}
         chosen: tuple[int, ...] = (leader,)
         if record.replicas and record.adding_replicas is not None and not record.adding_replicas:
             chosen = tuple(
@@ -229,19 +231,21 @@ class LogRules:
         if (
             not is_unclean
             and joins - isr_requested
-            and (len(record.isr or ()) > 1 or not joins & {*found.elr, *found.last_known})
+            and (len(record.isr or ()) > 1 or not joins & {*partition.elr, *partition.last_known})
         ):
-            text = f"at {offset} {joins} join the ISR of {_name(key)}, which was {found.isr}"
-            raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {sorted(asked)}")
+            text = f"at {offset} {joins} join the ISR of {_name(key)}, which was {partition.isr}"
+            raise Violation("C16", f"{text}; in epoch {partition.epoch} its leader asked for {sorted(asked)}")
         if record.adding_replicas is None:  # a cancelled reassignment may have to restore any former replica
             text = f"at {offset} {joins} join the ISR of {_name(key)}"
             member_rules.are_active(self.image, joins, text)
-        if leader in (UNCHANGED, NOBODY, found.leader):
+        if leader in (UNCHANGED, NOBODY, partition.leader):
             return
-        text = f"at {offset} {leader} becomes leader of {_name(key)}, whose ISR is {found.isr} and ELR {found.elr}"
-        if not is_unclean and not has_all and leader not in found.last_known:
+        text = (
+            f"at {offset} {leader} becomes leader of {_name(key)}, whose ISR is {partition.isr} and ELR {partition.elr}"
+        )
+        if not is_unclean and not has_all and leader not in partition.last_known:
             raise Violation("C14", text)
-        if not has_all and record.leader_recovery_state != RECOVERING and not found.recovering:
+        if not has_all and record.leader_recovery_state != RECOVERING and not partition.recovering:
             raise Violation("C14", f"{text}; its leader recovery state is not RECOVERING")
         broker = self.image.brokers.get(leader)
         if broker is None or broker.leaving:
@@ -253,29 +257,33 @@ class LogRules:
         is_requested = self._unclean_anywhere or (name, key[1]) in self._unclean
         return is_requested or member_rules.allows_unclean(self.image, key, {})
 
-    def _reassigns(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
+    def _reassigns(
+        self, key: tuple[bytes, int], partition: Partition, record: PartitionChangeRecord, offset: int
+    ) -> None:
         """The end of a reassignment: all targets are in sync; or it is cancelled, and the former replicas are restored.
         A reassignment that completes at once is only in the record of its end.
         """
-        has_begun = bool(found.adding or found.removing)
+        has_begun = bool(partition.adding or partition.removing)
         if not has_begun and record.replicas is None:
             return
-        adding = found.adding if record.adding_replicas is None else tuple(record.adding_replicas)
-        removing = found.removing if record.removing_replicas is None else tuple(record.removing_replicas)
-        replicas = found.replicas if record.replicas is None else tuple(record.replicas)
-        isr = set(found.isr if record.isr is None else record.isr)
+        adding = partition.adding if record.adding_replicas is None else tuple(record.adding_replicas)
+        removing = partition.removing if record.removing_replicas is None else tuple(record.removing_replicas)
+        replicas = partition.replicas if record.replicas is None else tuple(record.replicas)
+        isr = set(partition.isr if record.isr is None else record.isr)
         # It may complete by the ISR until now, and another leader be elected in the same record, as in stock.
-        is_unclean = isr == {record.leader} and record.leader not in found.isr and self._allows_unclean(key)
+        is_unclean = isr == {record.leader} and record.leader not in partition.isr and self._allows_unclean(key)
         if adding or removing:
             return
-        former = set(found.replicas) - set(found.adding)
-        targets = set(found.replicas) - set(found.removing)
+        former = set(partition.replicas) - set(partition.adding)
+        targets = set(partition.replicas) - set(partition.removing)
         isr_requested = self._targets.get((self.image.topics[key[0]], key[1]), [])
         text = (
             f"at {offset} the reassignment of {_name(key)} from {former} to {targets} ends with {replicas}, ISR {isr}"
         )
         new = set(replicas) - former
-        if not (new <= isr or (is_unclean and new <= set(found.isr))) or (found.isr and not isr and not found.elr):
+        if not (new <= isr or (is_unclean and new <= set(partition.isr))) or (
+            partition.isr and not isr and not partition.elr
+        ):
             raise Violation("C11", f"{text}: not all new replicas are in the ISR, or none is")
         if set(replicas) not in (former, targets) and set(replicas) not in isr_requested:
             raise Violation("C11", f"{text}; no client asked for that")
@@ -312,8 +320,8 @@ class LogRules:
         self._brokers.clear()
         for key, broker_id in self._lost:
             if key in image.partitions:
-                found = image.partitions[key]
-                member_rules.is_out(found, broker_id, f"before {end_offset} {_name(key)} is {found}")
+                partition = image.partitions[key]
+                member_rules.is_out(partition, broker_id, f"before {end_offset} {_name(key)} is {partition}")
         self._lost.clear()
         if self._levels_changed:
             self.levels.append((end_offset, dict(image.features)))
@@ -329,43 +337,43 @@ class LogRules:
         image = self.image
         if not image.features.get(ELR, 0):
             return
-        for key, found in image.partitions.items():
-            if found.elr and not self._min_isr_changed.isdisjoint({"", image.topics[key[0]]}):
-                text = f"before {end_offset} {MIN_ISR} changes, and {_name(key)} is {found}"
+        for key, partition in image.partitions.items():
+            if partition.elr and not self._min_isr_changed.isdisjoint({"", image.topics[key[0]]}):
+                text = f"before {end_offset} {MIN_ISR} changes, and {_name(key)} is {partition}"
                 raise Violation("C07", f"{text}: the ELR of the former value remains")
 
     def _is_sound(self, key: tuple[bytes, int], before: Partition | None, end_offset: int) -> None:
-        found = self.image.partitions[key]
-        text = f"before {end_offset} {_name(key)} is {found}"
-        replicas, isr, elr = set(found.replicas), set(found.isr), set(found.elr)
-        if not replicas or len(replicas) != len(found.replicas) or len(isr) != len(found.isr):
+        partition = self.image.partitions[key]
+        text = f"before {end_offset} {_name(key)} is {partition}"
+        replicas, isr, elr = set(partition.replicas), set(partition.isr), set(partition.elr)
+        if not replicas or len(replicas) != len(partition.replicas) or len(isr) != len(partition.isr):
             raise Violation("C07", f"{text}: a replica is listed twice, or there is none")
         # A broker without a replica that stays in the ELR is a bug of stock (see FINDINGS): it is never elected.
         if not isr <= replicas or isr & elr:
             raise Violation("C07", f"{text}: a broker of the ISR holds no replica, or is in the ELR as well")
-        if found.leader != NOBODY and found.leader not in isr:
+        if partition.leader != NOBODY and partition.leader not in isr:
             raise Violation("C07", f"{text}: the leader is not in the ISR")
         # The last leader is stored when it stops leading; before the feature, stock does not store it (see FINDINGS).
         led = before is not None and before.leader != NOBODY
-        if before is not None and led and not isr and not elr and not found.last_known:
+        if before is not None and led and not isr and not elr and not partition.last_known:
             raise Violation("C07", f"{text}: ISR and ELR are empty; it was {before}")
         if before is not None and not isr and self.image.features.get(ELR, 0):
             had = {*before.isr, *before.elr} - self._back
             if had and not elr:
                 raise Violation("C07", f"{text}: the ELR is empty, but {had} had all committed records")
-        if before is not None and (found.leader_epoch < before.leader_epoch or found.epoch <= before.epoch):
+        if before is not None and (partition.leader_epoch < before.leader_epoch or partition.epoch <= before.epoch):
             raise Violation("C08", f"{text}: it was {before}")
-        for broker_id in (*found.isr, found.leader):
-            self._may_serve(broker_id, key, found, text)
+        for broker_id in (*partition.isr, partition.leader):
+            self._may_serve(broker_id, key, partition, text)
 
-    def _may_serve(self, broker_id: int, key: tuple[bytes, int], found: Partition, text: str) -> None:
+    def _may_serve(self, broker_id: int, key: tuple[bytes, int], partition: Partition, text: str) -> None:
         """A fenced broker leads nothing, and is in an ISR only as its last member."""
         if broker_id == NOBODY:
             return
         broker = self.image.brokers.get(broker_id)
         if broker is not None and not broker.fenced:
             return
-        if found.leader == broker_id or len(found.isr) > 1:
+        if partition.leader == broker_id or len(partition.isr) > 1:
             raise Violation("C06", f"{text}: {broker_id} is {broker}")
         _ = key
 
@@ -373,9 +381,9 @@ class LogRules:
         broker = self.image.brokers.get(broker_id)
         if broker is not None and not broker.fenced:
             return
-        for key, found in self.image.partitions.items():
-            if broker_id in found.isr or broker_id == found.leader:
-                self._may_serve(broker_id, key, found, f"before {end_offset} {_name(key)} is {found}")
+        for key, partition in self.image.partitions.items():
+            if broker_id in partition.isr or broker_id == partition.leader:
+                self._may_serve(broker_id, key, partition, f"before {end_offset} {_name(key)} is {partition}")
 
 
 def _name(key: tuple[bytes, int]) -> str:

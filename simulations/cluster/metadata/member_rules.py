@@ -135,10 +135,10 @@ def are_active(image: Image, members: Iterable[int], text: str) -> None:
 
 
 def unregisters(image: Image, record: UnregisterBrokerRecord, offset: int) -> None:
-    found = image.brokers.get(record.broker_id)
-    if found is None or found.epoch != record.broker_epoch:
+    broker = image.brokers.get(record.broker_id)
+    if broker is None or broker.epoch != record.broker_epoch:
         text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} is unregistered"
-        raise Violation("C10", f"{text}; it is {found}")
+        raise Violation("C10", f"{text}; it is {broker}")
 
 
 # Directories
@@ -148,9 +148,9 @@ def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, 
     """A new leader has its replica in an online directory."""
     if record.leader in (UNCHANGED, NOBODY):
         return
-    found = image.partitions[key]
-    replicas = found.replicas if record.replicas is None else tuple(record.replicas)
-    directories = found.directories if record.directories is None else tuple(map(bytes, record.directories))
+    partition = image.partitions[key]
+    replicas = partition.replicas if record.replicas is None else tuple(record.replicas)
+    directories = partition.directories if record.directories is None else tuple(map(bytes, record.directories))
     broker = image.brokers.get(record.leader)
     if broker is None or len(directories) != len(replicas) or record.leader not in replicas:
         return
@@ -179,12 +179,12 @@ def loses_directories(image: Image, record: BrokerRegistrationChangeRecord) -> l
     if not record.log_dirs:
         return []
     gone = set(image.brokers[record.broker_id].directories) - set(map(bytes, record.log_dirs))
-    return [key for key, found in image.partitions.items() if found.directory_of(record.broker_id) in gone]
+    return [key for key, partition in image.partitions.items() if partition.directory_of(record.broker_id) in gone]
 
 
-def is_out(found: Partition, broker_id: int, text: str) -> None:
+def is_out(partition: Partition, broker_id: int, text: str) -> None:
     """A replica in a directory that went offline leads nothing, and is in the ISR only as its last member."""
-    if found.leader == broker_id or (broker_id in found.isr and len(found.isr) > 1):
+    if partition.leader == broker_id or (broker_id in partition.isr and len(partition.isr) > 1):
         raise Violation("C20", f"{text}; the directory of {broker_id} is offline")
 
 

@@ -24,8 +24,8 @@ def digest_of(view: View) -> bytes:
     """The digest of all records of a view, in any order of its tables."""
     if METADATA_VERSION not in view.tables["features"]:
         return b""
-    found = sorted(encode_record(record, version) for record, version in records_of(view))
-    return blake2b(b"".join(found), digest_size=16).digest()
+    encoded = sorted(encode_record(record, version) for record, version in records_of(view))
+    return blake2b(b"".join(encoded), digest_size=16).digest()
 
 
 def state_digest(state: State) -> tuple[int, Digest]:
@@ -56,9 +56,9 @@ class Reference:
 
     def digest_at(self, end_offset: int) -> Digest:
         """Of the state as of an offset at which a committed batch ends, or a state is stable."""
-        found = self._digests.get(end_offset)
-        if found is not None:
-            return found
+        stored = self._digests.get(end_offset)
+        if stored is not None:
+            return stored
         if end_offset < self._standby.state.end_offset:
             self._standby = _standby()
             self._given = 0

@@ -96,10 +96,10 @@ class Case:
             names = " or ".join(sorted(error_name(code) for code in codes))
             raise self.fail(f"{what} is answered by {error_name(code)}, not {names}")
 
-    def same(self, what: object, found: object, wanted: object) -> None:
+    def same(self, what: object, actual: object, wanted: object) -> None:
         """Compare two values. Raises Violation if they differ."""
-        if found != wanted:
-            raise self.fail(f"{what}: {found}, expected {wanted}")
+        if actual != wanted:
+            raise self.fail(f"{what}: {actual}, expected {wanted}")
 
 
 def is_elsewhere(response: Any) -> bool:
@@ -111,8 +111,8 @@ def is_without_data(response: Any) -> bool:
     """Whether a response shows no state: it is empty, or has only errors that the request alone causes."""
     if getattr(response, "error_code", Error.NONE) == Error.REQUEST_TIMED_OUT:
         return True  # an ElectLeaders repeats the code for each partition
-    found = [part for part in (getattr(response, name) for name in response.__slots__) if isinstance(part, tuple)]
-    items = [each for part in found for each in part]
+    lists = [part for part in (getattr(response, name) for name in response.__slots__) if isinstance(part, tuple)]
+    items = [each for part in lists for each in part]
     codes = [each.error_code for each in items if hasattr(each, "error_code")]
     if not items:
         codes = [getattr(response, "error_code", Error.NONE)]
@@ -128,8 +128,8 @@ def first_directory(image: Image, broker_id: int) -> bytes:
     broker = image.brokers.get(broker_id)
     if broker is None:
         return UNASSIGNED_DIRECTORY
-    found = broker.directories
-    return found[0] if len(found) == 1 else UNASSIGNED_DIRECTORY if found else MIGRATING_DIRECTORY
+    directories = broker.directories
+    return directories[0] if len(directories) == 1 else UNASSIGNED_DIRECTORY if directories else MIGRATING_DIRECTORY
 
 
 def is_topic_name(name: str) -> bool:

@@ -91,15 +91,15 @@ def _wrong_levels(case: Case, resource: Any) -> set[int]:
     """Levels can be set only of this node's loggers (KIP-412); null is an internal error, as in stock."""
     if resource.resource_name != str(case.node_id):
         return {Error.INVALID_REQUEST}
-    found: set[int] = set()
+    errors: set[int] = set()
     for each in resource.configs:
         if each.config_operation not in (SET, DELETE) or (each.config_operation == DELETE and each.name == ROOT):
-            found.add(Error.INVALID_REQUEST)
+            errors.add(Error.INVALID_REQUEST)
         if each.config_operation == SET and each.value is None:
-            found.add(Error.UNKNOWN_SERVER_ERROR)
+            errors.add(Error.UNKNOWN_SERVER_ERROR)
         if each.name not in NODE_LOGGERS or (each.config_operation == SET and each.value not in LEVELS):
-            found.add(Error.INVALID_CONFIG)
-    return found
+            errors.add(Error.INVALID_CONFIG)
+    return errors
 
 
 def _is_written(case: Case, records: list[Any]) -> None:
@@ -261,16 +261,16 @@ def _check_description(case: Case, resource: Any) -> Callable[[Any, Any], None]:
         if result.error_code != Error.NONE:
             case.same(f"the configs of {what}", tuple(result.configs), ())
             return
-        found = {each.name: each for each in result.configs}
+        entries = {each.name: each for each in result.configs}
         keys = resource.configuration_keys
-        case.same("the order of the keys", list(found), sorted(found))
-        if keys and set(found) - set(keys):
-            raise case.fail(f"{set(found)} are described, but {keys} were requested")
+        case.same("the order of the keys", list(entries), sorted(entries))
+        if keys and set(entries) - set(keys):
+            raise case.fail(f"{set(entries)} are described, but {keys} were requested")
         if kind in KEYS:
-            _is_resource(case, kind, own, found, keys)
+            _is_resource(case, kind, own, entries, keys)
         elif kind == BROKER and not name:
-            _is_of_all(case, own, found)
-        for each in found.values():
+            _is_of_all(case, own, entries)
+        for each in entries.values():
             _is_entry(case, each, with_synonyms)
 
     return read
@@ -288,15 +288,15 @@ def _not_described(case: Case, kind: int, name: str) -> set[int]:
     return set() if name == str(case.node_id) else {Error.INVALID_REQUEST}
 
 
-def _is_resource(case: Case, kind: int, own: dict[str, str], found: dict[str, Any], keys: Any) -> None:
+def _is_resource(case: Case, kind: int, own: dict[str, str], entries: dict[str, Any], keys: Any) -> None:
     if not keys:
-        case.same("the number of keys", len(found), KEYS[kind])
-    for key, entry in found.items():
+        case.same("the number of keys", len(entries), KEYS[kind])
+    for key, entry in entries.items():
         case.same(f"the source of {key}", entry.config_source == OWN[kind], key in own)
         case.same(f"read-only and sensitive of {key}", (entry.read_only, entry.is_sensitive), (False, False))
     for key, value in own.items():
-        if key in found:
-            case.same(f"{key}", _plain(found[key].value), _plain(value))
+        if key in entries:
+            case.same(f"{key}", _plain(entries[key].value), _plain(value))
 
 
 def _plain(value: str | None) -> str:
@@ -308,12 +308,12 @@ def _plain(value: str | None) -> str:
         return text
 
 
-def _is_of_all(case: Case, own: dict[str, str], found: dict[str, Any]) -> None:
+def _is_of_all(case: Case, own: dict[str, str], entries: dict[str, Any]) -> None:
     """The configs of all brokers: passwords, and unknown keys, which may be passwords, without the value.
 
     A config without effect, because of its value or another one, may be left out.
     """
-    for key, entry in found.items():
+    for key, entry in entries.items():
         is_secret = key in ("ssl.keystore.password", "no.such.key")
         case.same(f"the value of {key}", entry.value, None if is_secret else own.get(key))
         case.same(f"sensitive of {key}", entry.is_sensitive, is_secret)

@@ -45,7 +45,7 @@ class Departures:
     def have_read(self, image: Image, broker_id: int) -> bool:
         """Whether all brokers that serve may have read that this one is leaving."""
         return all(
-            self.read.get((other, found.epoch), -1) >= self.since[broker_id]
-            for other, found in image.brokers.items()
-            if not found.fenced and other not in self.since
+            self.read.get((other, broker.epoch), -1) >= self.since[broker_id]
+            for other, broker in image.brokers.items()
+            if not broker.fenced and other not in self.since
         )

@@ -65,21 +65,22 @@ class Change:
 
     def log_rules(self, node_id: int) -> None:
         """Check a change of a partition. Raises Violation if the record is not the one that the rules give."""
-        found = self.before.partitions[self.key]
-        changed = self._after_record(found)
+        partition = self.before.partitions[self.key]
+        changed = self._after_record(partition)
         for wrong in (
-            self._repeats(found), self._elects(found, changed), self._bumps(found, changed),
-            self._eligible(found, changed), self._check_last_known(found, changed), self._goes_on(found, changed),
-            self._ends(found, changed), self._shrinks(found, changed), self._directories(found, changed),
+            self._repeats(partition), self._elects(partition, changed), self._bumps(partition, changed),
+            self._eligible(partition, changed), self._check_last_known(partition, changed),
+            self._goes_on(partition, changed), self._ends(partition, changed), self._shrinks(partition, changed),
+            self._directories(partition, changed),
         ):  # fmt: skip
             if wrong:
                 name = self.before.topics[self.key[0]]
-                text = f"node {node_id} changes {name}-{self.key[1]}, {found}, by {self.record}"
+                text = f"node {node_id} changes {name}-{self.key[1]}, {partition}, by {self.record}"
                 raise Violation("C21", f"{text}: {wrong}")
 
-    def _after_record(self, found: Partition) -> Partition:
+    def _after_record(self, partition: Partition) -> Partition:
         """The partition after the record."""
-        changed = Partition(*(getattr(found, name) for name in Partition.__slots__))
+        changed = Partition(*(getattr(partition, name) for name in Partition.__slots__))
         for name, of in LISTS:
             value = getattr(self.record, name)
             if value is not None:
@@ -88,59 +89,63 @@ class Change:
             changed.leader = self.record.leader
         return changed
 
-    def _repeats(self, found: Partition) -> str:
+    def _repeats(self, partition: Partition) -> str:
         for name, of in LISTS:
             value = getattr(self.record, name)
-            if value is not None and tuple(value) == getattr(found, of):
+            if value is not None and tuple(value) == getattr(partition, of):
                 return f"{name} did not change"
-        if self.record.leader_recovery_state >= 0 and (self.record.leader_recovery_state > 0) == found.recovering:
+        if self.record.leader_recovery_state >= 0 and (self.record.leader_recovery_state > 0) == partition.recovering:
             return "the recovery was so before"
         return ""
 
-    def _elects(self, found: Partition, changed: Partition) -> str:
+    def _elects(self, partition: Partition, changed: Partition) -> str:
         leader, record = changed.leader, self.record
         eligible = set(changed.isr) or set(changed.elr)
-        if tuple(changed.isr) == (leader,) and leader not in found.isr:
-            if record.leader_recovery_state > 0 or leader not in {*found.elr, *found.isr}:
+        if tuple(changed.isr) == (leader,) and leader not in partition.isr:
+            if record.leader_recovery_state > 0 or leader not in {*partition.elr, *partition.isr}:
                 return ""  # an unclean election: whether it is allowed is checked by `log_rules`
             eligible = {leader, *changed.elr}
-        can = [each for each in changed.replicas if each in eligible and can_lead(self.after, found, each)]
+        can = [each for each in changed.replicas if each in eligible and can_lead(self.after, partition, each)]
         if leader == NOBODY:
-            can = can or could_return(self.after, changed, before=found) or self._could_uncleanly(found, changed)
+            can = (
+                can or could_return(self.after, changed, before=partition) or self._could_uncleanly(partition, changed)
+            )
             return f"no replica leads, but {can} could" if can else ""
-        if leader == found.leader:
+        if leader == partition.leader:
             return "" if leader in can else f"{leader} goes on leading, and cannot"
         if leader not in can:
-            return "" if found.recovering or record.leader_recovery_state > 0 else f"{leader} leads, and cannot"
-        if leader == changed.replicas[0] and (self._prefers or found.leader not in can):
+            return "" if partition.recovering or record.leader_recovery_state > 0 else f"{leader} leads, and cannot"
+        if leader == changed.replicas[0] and (self._prefers or partition.leader not in can):
             return ""
-        if found.leader in can:
-            return f"{leader} leads in place of {found.leader}, which could remain leader"
+        if partition.leader in can:
+            return f"{leader} leads in place of {partition.leader}, which could remain leader"
         return "" if leader == can[0] else f"{leader} leads, and {can[0]} comes before it"
 
-    def _could_uncleanly(self, found: Partition, changed: Partition) -> list[int]:
+    def _could_uncleanly(self, partition: Partition, changed: Partition) -> list[int]:
         """The replicas that could lead by an unclean election, if the record leaves the partition without a leader."""
         if self.record.leader != NOBODY or not allows_unclean(self.before, self.key, self.properties):
             return []
-        return [each for each in changed.replicas if can_lead(self.after, found, each)]
+        return [each for each in changed.replicas if can_lead(self.after, partition, each)]
 
-    def _bumps(self, found: Partition, changed: Partition) -> str:
+    def _bumps(self, partition: Partition, changed: Partition) -> str:
         """Whether the leader is named if its epoch must rise, and only then."""
         level = self.before.features.get(METADATA_VERSION, 0)
-        shrinks = self.record.isr is not None and not set(found.isr) <= set(changed.isr)
-        has_to = not set(found.replicas) <= set(changed.replicas) or (shrinks and level < NO_BUMP_SINCE)
+        shrinks = self.record.isr is not None and not set(partition.isr) <= set(changed.isr)
+        has_to = not set(partition.replicas) <= set(changed.replicas) or (shrinks and level < NO_BUMP_SINCE)
         if self.record.leader == UNCHANGED:
             return "the leader epoch has to rise" if has_to else ""
-        return "" if changed.leader != found.leader or has_to else "the leader epoch rises without need"
+        return "" if changed.leader != partition.leader or has_to else "the leader epoch rises without need"
 
-    def _eligible(self, found: Partition, changed: Partition) -> str:
+    def _eligible(self, partition: Partition, changed: Partition) -> str:
         if not self.before.features.get(ELR, 0):
             return "ELRs are not kept" if self.record.eligible_leader_replicas else ""
         if self.record.leader_recovery_state > 0:
             return f"{changed.elr} remain in the ELR" if changed.elr else ""
-        from_elr = tuple(changed.isr) == (self.record.leader,) and self.record.leader in found.elr
-        may = {*found.elr, *found.isr} - set(changed.isr)
-        is_hidden = found.recovering and self._is_sole(found, changed)  # it may be an unclean election, once more
+        from_elr = tuple(changed.isr) == (self.record.leader,) and self.record.leader in partition.elr
+        may = {*partition.elr, *partition.isr} - set(changed.isr)
+        is_hidden = partition.recovering and self._is_sole(
+            partition, changed
+        )  # it may be an unclean election, once more
         if not changed.elr and (from_elr or is_hidden):
             return ""  # whether the ISR was full before it was elected is not to be seen
         if len(changed.isr) >= self._min_isr() and not from_elr:
@@ -148,15 +153,15 @@ class Change:
         may -= set(self.lost)
         return f"the ELR is {set(changed.elr)}, expected {may}" if set(changed.elr) != may else ""
 
-    def _is_sole(self, found: Partition, changed: Partition) -> bool:
+    def _is_sole(self, partition: Partition, changed: Partition) -> bool:
         """Whether a replica outside of the ISR was elected, and is now the whole ISR."""
-        return tuple(changed.isr) == (self.record.leader,) and self.record.leader not in found.isr
+        return tuple(changed.isr) == (self.record.leader,) and self.record.leader not in partition.isr
 
-    def _check_last_known(self, found: Partition, changed: Partition) -> str:
-        wanted = found.last_known
+    def _check_last_known(self, partition: Partition, changed: Partition) -> str:
+        wanted = partition.last_known
         if self.before.features.get(ELR, 0):
-            if self.record.leader == NOBODY and not found.last_known:
-                wanted = (found.leader,)
+            if self.record.leader == NOBODY and not partition.last_known:
+                wanted = (partition.leader,)
             elif self.record.leader >= 0:
                 wanted = ()
         return "" if changed.last_known == wanted else f"last known to lead should be {wanted}"
@@ -173,31 +178,31 @@ class Change:
                 break
         return min(needed, self.replicas_max)
 
-    def _goes_on(self, found: Partition, changed: Partition) -> str:
+    def _goes_on(self, partition: Partition, changed: Partition) -> str:
         """A reassignment that can complete does."""
-        if (not changed.adding and not changed.removing) or self._is_sole(found, changed):
+        if (not changed.adding and not changed.removing) or self._is_sole(partition, changed):
             return ""
         if changed.leader == NOBODY:
             return ""  # the last one in sync is gone, and stays there because somebody has to
         is_over = can_end(changed.replicas, changed.isr, changed.adding, changed.removing)
         return "the move goes on, and could be over" if is_over else ""
 
-    def _ends(self, found: Partition, changed: Partition) -> str:
+    def _ends(self, partition: Partition, changed: Partition) -> str:
         """A reassignment that ends with its target could complete (KIP-455)."""
-        is_end = (found.adding or found.removing) and not changed.adding and not changed.removing
-        target = set(found.replicas) - set(found.removing)
-        if not is_end or set(changed.replicas) != target or self._is_sole(found, changed):
+        is_end = (partition.adding or partition.removing) and not changed.adding and not changed.removing
+        target = set(partition.replicas) - set(partition.removing)
+        if not is_end or set(changed.replicas) != target or self._is_sole(partition, changed):
             return ""
-        isr = (*changed.isr, *(each for each in found.isr if each not in target))
-        is_over = can_end(found.replicas, isr, found.adding, found.removing)
+        isr = (*changed.isr, *(each for each in partition.isr if each not in target))
+        is_over = can_end(partition.replicas, isr, partition.adding, partition.removing)
         return "" if is_over else "the move ends, and could not be over"
 
-    def _shrinks(self, found: Partition, changed: Partition) -> str:
+    def _shrinks(self, partition: Partition, changed: Partition) -> str:
         """Replicas leave the ISR because they cannot serve, because they go, or because the leader asks for it."""
-        if self.by_broker >= 0 or type(self.request) is AlterPartitionRequest or self._is_sole(found, changed):
+        if self.by_broker >= 0 or type(self.request) is AlterPartitionRequest or self._is_sole(partition, changed):
             return ""
-        gone = [each for each in found.isr if each not in changed.isr and each in changed.replicas]
-        needless = [each for each in gone if can_lead(self.after, found, each)]
+        gone = [each for each in partition.isr if each not in changed.isr and each in changed.replicas]
+        needless = [each for each in gone if can_lead(self.after, partition, each)]
         return f"{needless} leave the ISR, and could stay" if needless else ""
 
     @property
@@ -207,18 +212,18 @@ class Change:
             return True
         return type(self.request) is ElectLeadersRequest and self.request.election_type == PREFERRED
 
-    def _directories(self, found: Partition, changed: Partition) -> str:
+    def _directories(self, partition: Partition, changed: Partition) -> str:
         if self.before.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
             return "directories are not kept" if self.record.directories is not None else ""
-        if self.record.directories is None and len(found.directories) != len(found.replicas):
+        if self.record.directories is None and len(partition.directories) != len(partition.replicas):
             return ""  # it was made when they were not kept
         if len(changed.directories) != len(changed.replicas):
             return "there is not one directory for each replica"
         for broker_id, directory in zip(changed.replicas, changed.directories, strict=True):
             wanted = {first_directory(self.after, broker_id), first_directory(self.before, broker_id)}
-            if broker_id in found.replicas:
-                were_kept = len(found.directories) == len(found.replicas)
-                wanted = {found.directory_of(broker_id) if were_kept else MIGRATING_DIRECTORY}
+            if broker_id in partition.replicas:
+                were_kept = len(partition.directories) == len(partition.replicas)
+                wanted = {partition.directory_of(broker_id) if were_kept else MIGRATING_DIRECTORY}
             if broker_id != self.by_broker and directory not in wanted:
                 return f"the replica of {broker_id} is in {directory.hex()}, not in {[each.hex() for each in wanted]}"
         return ""
@@ -233,14 +238,14 @@ def can_end(
     return is_left and set(adding) <= left_isr and (len(adding) >= len(removing) or left <= left_isr)
 
 
-def can_lead(image: Image, found: Partition, broker_id: int) -> bool:
+def can_lead(image: Image, partition: Partition, broker_id: int) -> bool:
     """Whether a replica may lead, by its broker, and by its directory."""
     broker = image.brokers.get(broker_id)
     return (
-        broker_id in found.replicas
+        broker_id in partition.replicas
         and broker is not None
         and is_active(broker)
-        and broker.serves(found.directory_of(broker_id))
+        and broker.serves(partition.directory_of(broker_id))
     )
 
 
@@ -255,10 +260,13 @@ def leads_nobody(image: Image, broker_id: int) -> list[tuple[bytes, int]]:
     """Partitions without a leader that a broker could lead now."""
     return [
         key
-        for key, found in image.partitions.items()
-        if found.leader == NOBODY
-        and (broker_id in (found.isr or found.elr) or broker_id in could_return(image, found, before=found))
-        and can_lead(image, found, broker_id)
+        for key, partition in image.partitions.items()
+        if partition.leader == NOBODY
+        and (
+            broker_id in (partition.isr or partition.elr)
+            or broker_id in could_return(image, partition, before=partition)
+        )
+        and can_lead(image, partition, broker_id)
     ]
 
 
@@ -268,6 +276,8 @@ def leaderless_partitions(image: Image, broker_id: int, properties: Mapping[str,
     """
     return [
         key
-        for key, found in image.partitions.items()
-        if found.leader == NOBODY and allows_unclean(image, key, properties) and can_lead(image, found, broker_id)
+        for key, partition in image.partitions.items()
+        if partition.leader == NOBODY
+        and allows_unclean(image, key, properties)
+        and can_lead(image, partition, broker_id)
     ]

@@ -87,14 +87,18 @@ def _names_once(names: list[str]) -> list[Subject]:
 
 def _to_create(image: Image, request: Any) -> Iterable[Subject]:
     names = [topic.name for topic in request.topics]
-    found = _names_once(names)
-    new = [name for kind, name in found if is_topic_name(name) and name not in image.names]
-    return [*found, *(("similar", similar(name)) for name in new), *([BROKERS] if new else [])]
+    subjects = _names_once(names)
+    new = [name for kind, name in subjects if is_topic_name(name) and name not in image.names]
+    return [*subjects, *(("similar", similar(name)) for name in new), *([BROKERS] if new else [])]
 
 
 def _to_grow(image: Image, request: Any) -> Iterable[Subject]:
-    found = _names_once([topic.name for topic in request.topics])
-    return [*found, *(("count", image.names.get(name, b"")) for _, name in found), *([BROKERS] if found else [])]
+    subjects = _names_once([topic.name for topic in request.topics])
+    return [
+        *subjects,
+        *(("count", image.names.get(name, b"")) for _, name in subjects),
+        *([BROKERS] if subjects else []),
+    ]
 
 
 def _to_delete(_image: Image, request: Any) -> Iterable[Subject]:

@@ -77,9 +77,9 @@ class Mirror:
         So its rules must read the image before `wrote`.
         """
         records = [record for data in appended for _, record in records_in(data)]
-        found = Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
-        found.departures, found.begin = self.departures, self.begin
-        return found
+        case = Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
+        case.departures, case.begin = self.departures, self.begin
+        return case
 
     def check_times(self, appended: Sequence[bytes], moment_ms: int) -> None:
         """The records have the present time, and the present versions. Raises Violation."""
@@ -168,19 +168,19 @@ class Mirror:
 
     def _operations(self, appended: Sequence[bytes]) -> list[list[Any]]:
         """The records that take effect together: those of a batch, or of a metadata transaction."""
-        found: list[list[Any]] = []
+        operations: list[list[Any]] = []
         is_open = False
         for data in appended:
             for _, _, batch in batches_of(data):
                 if not is_open:
-                    found.append([])
+                    operations.append([])
                 for _, record in decode_batch(batch):
                     if type(record) is BeginTransactionRecord:
                         is_open = True
                     elif type(record) is EndTransactionRecord:
                         is_open = False
-                    found[-1].append(record)
-        return found
+                    operations[-1].append(record)
+        return operations
 
     @property
     def is_exact(self) -> bool:

@@ -137,30 +137,30 @@ def check_registration(case: Case) -> Read:
 
 def _wrong_registration(case: Case) -> set[int]:
     request, image = case.request, case.image
-    found: set[int] = set()
+    errors: set[int] = set()
     if request.cluster_id != case.cluster_id:
-        found.add(Error.INCONSISTENT_CLUSTER_ID)
+        errors.add(Error.INCONSISTENT_CLUSTER_ID)
     if request.is_migrating_zk_broker:
-        found.add(Error.BROKER_ID_NOT_REGISTERED)
+        errors.add(Error.BROKER_ID_NOT_REGISTERED)
     if request.broker_id < 0:
-        found.add(Error.INVALID_REGISTRATION)
+        errors.add(Error.INVALID_REGISTRATION)
     directories = [bytes(each) for each in request.log_dirs]
     taken = directories_of_others(image, request.broker_id)
     is_reserved = any(int.from_bytes(each, "big") <= RESERVED_MAX for each in directories)
     if case.level >= DIRECTORIES_SINCE and (
         not directories or is_reserved or len(set(directories)) < len(directories) or taken & set(directories)
     ):
-        found.add(Error.INVALID_REGISTRATION)
+        errors.add(Error.INVALID_REGISTRATION)
     levels = {each.name: (each.min_supported_version, each.max_supported_version) for each in request.features}
     if METADATA_VERSION not in levels:
-        found.add(Error.INVALID_REGISTRATION)
+        errors.add(Error.INVALID_REGISTRATION)
     names = [each.name for each in request.listeners]
     if "" in names or len(set(names)) < len(names) or {e.security_protocol for e in request.listeners} - {*PROTOCOLS}:
-        found.add(Error.INVALID_REGISTRATION)
+        errors.add(Error.INVALID_REGISTRATION)
     for name, level in {**image.features, KRAFT_VERSION: case.kraft_version}.items():
         if not supports(levels, name, level):
-            found.add(Error.UNSUPPORTED_VERSION)
-    return found
+            errors.add(Error.UNSUPPORTED_VERSION)
+    return errors
 
 
 def _is_registered(case: Case, record: Any) -> None:

@@ -28,11 +28,11 @@ MISSING = Error.UNKNOWN_TOPIC_OR_PARTITION
 
 def changes_of(case: Case) -> dict[Key, list[PartitionChangeRecord]]:
     """The written changes, by partition, in order."""
-    found: dict[Key, list[PartitionChangeRecord]] = {}
+    changes: dict[Key, list[PartitionChangeRecord]] = {}
     for record in case.records:
         if type(record) is PartitionChangeRecord:
-            found.setdefault((bytes(record.topic_id), record.partition_id), []).append(record)
-    return found
+            changes.setdefault((bytes(record.topic_id), record.partition_id), []).append(record)
+    return changes
 
 
 def is_stale(case: Case) -> bool:
@@ -53,14 +53,14 @@ def check_alter(case: Case) -> Read:
         for asked in topic.partitions:
             key = bytes(topic.topic_id), asked.partition_index
             counts[key] = counts.get(key, 0) + 1
-            found = case.image.partitions.get(key)
+            partition = case.image.partitions.get(key)
             if key[0] not in case.image.topics:
                 wanted[key] = {Error.UNKNOWN_TOPIC_ID}, None
-            elif found is None:
+            elif partition is None:
                 wanted[key] = {MISSING}, None
             else:
-                wanted[key] = find_refusals(case, found, asked), _with_isr(found, asked, case.version)
-                were[key] = found.isr
+                wanted[key] = find_refusals(case, partition, asked), _with_isr(partition, asked, case.version)
+                were[key] = partition.isr
     written = changes_of(case)
 
     def read(response: Any) -> None:
@@ -89,20 +89,20 @@ def _members(asked: Any, version: int) -> list[tuple[int, int]]:
     return [(each, -1) for each in asked.new_isr]
 
 
-def find_refusals(case: Case, found: Partition, asked: Any) -> set[int]:
+def find_refusals(case: Case, partition: Partition, asked: Any) -> set[int]:
     """The first of Kafka's checks that fails (KIP-497, KIP-903)."""
     members = _members(asked, case.version)
     isr = [each for each, _ in members]
     state = asked.leader_recovery_state
     brokers = case.image.brokers
     reasons = (
-        (asked.leader_epoch > found.leader_epoch or asked.partition_epoch > found.epoch, Error.NOT_CONTROLLER),
-        (asked.leader_epoch < found.leader_epoch, Error.FENCED_LEADER_EPOCH),
-        (case.request.broker_id != found.leader, Error.INVALID_REQUEST),
-        (asked.partition_epoch < found.epoch, Error.INVALID_UPDATE_VERSION),
-        (len(set(isr)) < len(isr) or not set(isr) <= set(found.replicas), Error.INVALID_REQUEST),
-        (found.leader not in isr or state not in (0, 1) or (state == 1 and len(isr) > 1), Error.INVALID_REQUEST),
-        (state == 1 and not found.recovering, Error.INVALID_REQUEST),
+        (asked.leader_epoch > partition.leader_epoch or asked.partition_epoch > partition.epoch, Error.NOT_CONTROLLER),
+        (asked.leader_epoch < partition.leader_epoch, Error.FENCED_LEADER_EPOCH),
+        (case.request.broker_id != partition.leader, Error.INVALID_REQUEST),
+        (asked.partition_epoch < partition.epoch, Error.INVALID_UPDATE_VERSION),
+        (len(set(isr)) < len(isr) or not set(isr) <= set(partition.replicas), Error.INVALID_REQUEST),
+        (partition.leader not in isr or state not in (0, 1) or (state == 1 and len(isr) > 1), Error.INVALID_REQUEST),
+        (state == 1 and not partition.recovering, Error.INVALID_REQUEST),
         (
             any(not is_active(brokers.get(each)) or epoch not in (-1, brokers[each].epoch) for each, epoch in members),
             Error.INELIGIBLE_REPLICA,
@@ -111,8 +111,8 @@ def find_refusals(case: Case, found: Partition, asked: Any) -> set[int]:
     return next(({error} for is_so, error in reasons if is_so), set())
 
 
-def _with_isr(found: Partition, asked: Any, version: int) -> Partition:
-    after = Partition(*(getattr(found, name) for name in Partition.__slots__))
+def _with_isr(partition: Partition, asked: Any, version: int) -> Partition:
+    after = Partition(*(getattr(partition, name) for name in Partition.__slots__))
     after.isr = tuple(each for each, _ in _members(asked, version))
     after.recovering = asked.leader_recovery_state > 0
     return after
@@ -155,27 +155,27 @@ def check_assignment(case: Case) -> Read:
         for topic in directory.topics:
             for asked in topic.partitions:
                 key = bytes(topic.topic_id), asked.partition_index
-                found = image.partitions.get(key)
+                partition = image.partitions.get(key)
                 codes: set[int] = set()
                 if key[0] not in image.topics:
                     codes = {Error.UNKNOWN_TOPIC_ID}
-                elif found is None:
+                elif partition is None:
                     codes = {MISSING}
-                elif broker_id not in found.replicas:
+                elif broker_id not in partition.replicas:
                     codes = {Error.NOT_LEADER_OR_FOLLOWER}
                 else:
                     last[key] = bytes(directory.id)
                 wanted[bytes(directory.id), *key] = codes
     for key, chosen in last.items():
-        found = image.partitions[key]
+        partition = image.partitions[key]
         moves = [record for record in changes_of(case).get(key, []) if record.directories is not None]
         if moves:
-            replicas = found.replicas if moves[-1].replicas is None else tuple(moves[-1].replicas)
+            replicas = partition.replicas if moves[-1].replicas is None else tuple(moves[-1].replicas)
             if broker_id in replicas:
                 directories = tuple(map(bytes, moves[-1].directories or ()))
                 case.same(f"the directory of {key}", directories[replicas.index(broker_id)], chosen)
-        elif len(found.directories) == len(found.replicas):
-            case.same(f"the unchanged directory of {key}", found.directory_of(broker_id), chosen)
+        elif len(partition.directories) == len(partition.replicas):
+            case.same(f"the unchanged directory of {key}", partition.directory_of(broker_id), chosen)
 
     def read(response: Any) -> None:
         answered = {
@@ -201,18 +201,20 @@ def check_reassignment(case: Case) -> Read:
         topic_id = image.names.get(topic.name, b"")
         for asked in topic.partitions:
             place = topic.name, asked.partition_index
-            found = image.partitions.get((topic_id, asked.partition_index))
+            partition = image.partitions.get((topic_id, asked.partition_index))
             if place in wanted:
                 wanted[place] = None  # twice: the second is checked against the result of the first
-            elif found is None:
+            elif partition is None:
                 wanted[place] = {MISSING}
             elif asked.replicas is None:
-                wanted[place] = _not_called_off(found)
+                wanted[place] = _not_called_off(partition)
             else:
-                wanted[place] = _not_moved(case, found, asked.replicas)
+                wanted[place] = _not_moved(case, partition, asked.replicas)
                 is_once = [each.partition_index for each in topic.partitions].count(asked.partition_index) == 1
                 if not wanted[place] and is_once:
-                    _sets_out(case, found, tuple(asked.replicas), written.get((topic_id, asked.partition_index), []))
+                    _sets_out(
+                        case, partition, tuple(asked.replicas), written.get((topic_id, asked.partition_index), [])
+                    )
     is_too_much = not case.request_records and case.may_be_too_much(len(wanted))
 
     def read(response: Any) -> None:
@@ -231,34 +233,36 @@ def check_reassignment(case: Case) -> Read:
     return read
 
 
-def _not_called_off(found: Partition) -> set[int]:
-    if not found.adding and not found.removing:
+def _not_called_off(partition: Partition) -> set[int]:
+    if not partition.adding and not partition.removing:
         return {Error.NO_REASSIGNMENT_IN_PROGRESS}
-    if set(found.isr) <= set(found.adding):
+    if set(partition.isr) <= set(partition.adding):
         return {Error.INVALID_REPLICA_ASSIGNMENT, Error.NONE}  # none that stays is in sync: where that is allowed
     return set()
 
 
-def _not_moved(case: Case, found: Partition, replicas: Sequence[int]) -> set[int]:
+def _not_moved(case: Case, partition: Partition, replicas: Sequence[int]) -> set[int]:
     if not is_target(case, replicas):
         return {Error.INVALID_REPLICA_ASSIGNMENT}
-    now = {*found.replicas, *found.adding} - set(found.removing)
+    now = {*partition.replicas, *partition.adding} - set(partition.removing)
     if len(now) != len(replicas) and not case.request.allow_replication_factor_change:
         return {Error.INVALID_REPLICATION_FACTOR}
     return set()
 
 
-def _sets_out(case: Case, found: Partition, target: tuple[int, ...], written: Sequence[PartitionChangeRecord]) -> None:
+def _sets_out(
+    case: Case, partition: Partition, target: tuple[int, ...], written: Sequence[PartitionChangeRecord]
+) -> None:
     """The replicas are the target, and those to be removed, until they may be (KIP-455)."""
-    going = tuple(sorted(set(found.replicas) - set(target)))
-    coming = tuple(sorted(set(target) - set(found.replicas)))
-    replicas, adding, removing = found.replicas, found.adding, found.removing
+    going = tuple(sorted(set(partition.replicas) - set(target)))
+    coming = tuple(sorted(set(target) - set(partition.replicas)))
+    replicas, adding, removing = partition.replicas, partition.adding, partition.removing
     for record in written[:1]:
         replicas = replicas if record.replicas is None else tuple(record.replicas)
         adding = adding if record.adding_replicas is None else tuple(record.adding_replicas)
         removing = removing if record.removing_replicas is None else tuple(record.removing_replicas)
     # Lists that would become empty are left as they are (as stock does).
-    under_way = ((*target, *going), coming or found.adding, going or found.removing)
+    under_way = ((*target, *going), coming or partition.adding, going or partition.removing)
     if (replicas, adding, removing) == under_way:
         return
     stays = tuple(each for each in (*target, *going) if each not in under_way[2])
@@ -274,9 +278,9 @@ def check_listing(case: Case) -> Read:
         else [(topic.name, index) for topic in request.topics for index in topic.partition_indexes]
     )
     for name, index in places:
-        found = image.partitions.get((image.names.get(name, b""), index))
-        if found is not None and (found.adding or found.removing):
-            wanted[name, index] = (found.replicas, found.adding, found.removing)
+        partition = image.partitions.get((image.names.get(name, b""), index))
+        if partition is not None and (partition.adding or partition.removing):
+            wanted[name, index] = (partition.replicas, partition.adding, partition.removing)
 
     def read(response: Any) -> None:
         answered = {
@@ -306,11 +310,11 @@ def check_election(case: Case) -> Read:
     wanted: dict[tuple[str, int], set[int]] = {}
     for place in places:
         key = image.names.get(place[0], b""), place[1]
-        found = image.partitions.get(key)
-        if found is None:
+        partition = image.partitions.get(key)
+        if partition is None:
             wanted[place] = {MISSING}
             continue
-        is_well = found.leader == found.replicas[0] if kind == PREFERRED else found.leader != NOBODY
+        is_well = partition.leader == partition.replicas[0] if kind == PREFERRED else partition.leader != NOBODY
         if is_well:
             wanted[place] = {Error.ELECTION_NOT_NEEDED}
             continue
@@ -319,9 +323,9 @@ def check_election(case: Case) -> Read:
             codes = {
                 Error.PREFERRED_LEADER_NOT_AVAILABLE if kind == PREFERRED else Error.ELIGIBLE_LEADERS_NOT_AVAILABLE
             }
-            first = found.replicas if kind == UNCLEAN else found.replicas[:1]
-            may = found.replicas if kind == UNCLEAN else found.isr or found.elr
-            can = [each for each in first if each in may and can_lead(image, found, each)]
+            first = partition.replicas if kind == UNCLEAN else partition.replicas[:1]
+            may = partition.replicas if kind == UNCLEAN else partition.isr or partition.elr
+            can = [each for each in first if each in may and can_lead(image, partition, each)]
             if can:
                 raise case.fail(f"{place} gets no leader, but {can} could lead it")
         wanted[place] = codes if places.count(place) == 1 else {*codes, Error.ELECTION_NOT_NEEDED}

@@ -36,7 +36,9 @@ class Placing:
             return
         rack = brokers[leader].rack
         could = frozenset(
-            each for each, found in brokers.items() if found.rack == rack and is_active(found) and takes_replicas(found)
+            each
+            for each, broker in brokers.items()
+            if broker.rack == rack and is_active(broker) and takes_replicas(broker)
         )
         last, count = self._rows.get(could, (leader, 0))
         count = count + 1 if leader == last else 1

@@ -77,17 +77,17 @@ def _replicas_of(case: Case, wanted: int) -> int:
 def _wrong(case: Case, topic: Any) -> set[int]:
     """The errors of a topic on its own; the response may have any of them."""
     image, name = case.image, topic.name
-    found: set[int] = set()
+    errors: set[int] = set()
     if name in image.names:
-        found.add(Error.TOPIC_ALREADY_EXISTS)
+        errors.add(Error.TOPIC_ALREADY_EXISTS)
     elif any(other.replace(".", "_") == name.replace(".", "_") for other in image.names) or not is_topic_name(name):
-        found.add(Error.INVALID_TOPIC_EXCEPTION)
-    if found:
-        return found  # nothing else is looked at
+        errors.add(Error.INVALID_TOPIC_EXCEPTION)
+    if errors:
+        return errors  # nothing else is looked at
     for config in topic.configs:
         if config.value is None or is_taken(TOPIC, config.name, config.value) is False:
-            found.add(Error.INVALID_CONFIG)
-    return found or (_wrong_lists(case, topic) if topic.assignments else _wrong_counts(case, topic))
+            errors.add(Error.INVALID_CONFIG)
+    return errors or (_wrong_lists(case, topic) if topic.assignments else _wrong_counts(case, topic))
 
 
 def _wrong_lists(case: Case, topic: Any) -> set[int]:
@@ -126,7 +126,7 @@ def _wrong_counts(case: Case, topic: Any) -> set[int]:
 def usable_brokers(case: Case) -> set[int]:
     """The brokers that placement may choose."""
     brokers = case.image.brokers.items()
-    return {each for each, found in brokers if each not in case.departures.since and takes_replicas(found)}
+    return {each for each, broker in brokers if each not in case.departures.since and takes_replicas(broker)}
 
 
 def can_place(case: Case, size: int) -> set[int]:
@@ -240,10 +240,10 @@ def _check_created(case: Case, topic: Any, result: Any) -> None:
     sizes = (result.num_partitions, result.replication_factor)
     case.same(f"the size of {topic.name}", sizes, (_partitions_of(case, topic), size))
     own = {config.name: _last(topic, config) for config in topic.configs}
-    found = {config.name: config for config in result.configs or ()}
-    case.same(f"the number of configs of {topic.name}", len(found), CONFIGS)
-    case.same("their order", list(found), sorted(found))
-    for name, config in found.items():
+    configs = {config.name: config for config in result.configs or ()}
+    case.same(f"the number of configs of {topic.name}", len(configs), CONFIGS)
+    case.same("their order", list(configs), sorted(configs))
+    for name, config in configs.items():
         what = f"{name} of {topic.name}"
         flags = (config.read_only, config.is_sensitive, (config.config_source == OF_TOPIC))
         case.same(what, flags, (False, False, name in own))

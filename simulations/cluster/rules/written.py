@@ -29,10 +29,10 @@ def log_rules(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
     if (header.base_timestamp, header.max_timestamp) != (moment_ms, moment_ms):
         stamps = header.base_timestamp, header.max_timestamp
         raise Violation("C21", f"node {node_id} writes at {moment_ms}, but its batch has the timestamps {stamps}")
-    for record, (_, found) in zip(records_of(batch, header), decode_batch(batch), strict=True):
-        version, wanted = read_frame(record.value or b"")[1], _version(found, level)
+    for record, (_, decoded) in zip(records_of(batch, header), decode_batch(batch), strict=True):
+        version, wanted = read_frame(record.value or b"")[1], _version(decoded, level)
         if version != wanted:
-            text = f"node {node_id} writes {found} in version {version}"
+            text = f"node {node_id} writes {decoded} in version {version}"
             raise Violation("C21", f"{text}; at metadata.version {level} it is {wanted}")
 
 
