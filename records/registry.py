@@ -108,6 +108,9 @@ APIS: dict[int, tuple[str, str]] = {
     94: ("UnregisterController", "controllers"),
 }
 
+# Of our own, in the same form: APIs that Kafka does not have, and that no controller with a metadata log serves.
+OWN_APIS: dict[int, tuple[str, str]] = {32000: ("QuorumFormation", "formation")}
+
 # record type: (class, module under records.metadata)
 METADATA_RECORDS: dict[int, tuple[str, str]] = {
     0: ("RegisterBrokerRecord", "brokers"),
@@ -187,7 +190,7 @@ def request_class(api_key: int) -> type[Any]:
     """The class of an API's request; raises KeyError where there is no such API."""
     message = _known.get(("request", api_key))
     if message is None:
-        name, module = APIS[api_key]
+        name, module = APIS.get(api_key) or OWN_APIS[api_key]
         message = _known["request", api_key] = _import_class(f".messages.{module}", f"{name}Request")
     return message
 
@@ -196,7 +199,7 @@ def response_class(api_key: int) -> type[Any]:
     """The class of an API's response; raises KeyError where there is no such API."""
     message = _known.get(("response", api_key))
     if message is None:
-        name, module = APIS[api_key]
+        name, module = APIS.get(api_key) or OWN_APIS[api_key]
         message = _known["response", api_key] = _import_class(f".messages.{module}", f"{name}Response")
     return message
 

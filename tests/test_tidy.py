@@ -83,7 +83,7 @@ RECORD_LEVELS = (
     ("bulk", "printing"),
     ("__main__",),
 )
-RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"), ("security",))
+RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"), ("security", "formation"))
 CONTROLLER_LEVELS = (
     ("config.values", "state.tables"),
     ("config.keys", "state.partitions"),

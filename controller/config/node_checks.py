@@ -57,6 +57,27 @@ def check_addresses(config: NodeValues) -> None:
         )
     _check_sasl(config)
     _check_connections(config)
+    _check_formation(config)
+
+
+def _check_formation(config: NodeValues) -> None:
+    """Keys of our own: which nodes can form a quorum."""
+    key = "kraft.quorum.bootstrap.expect"
+    number = config.number(key)
+    if not number:
+        return
+    if config.process_roles != ("controller",):
+        raise ConfigError(
+            f"{key}={number} is for nodes whose only role is controller; process.roles is {config.process_roles}"
+        )
+    if config.voters:
+        raise ConfigError(f"{key}={number} makes a quorum with dynamic voters; remove {VOTERS}")
+    if not number <= len(config.bootstrap_servers) < 2 * number:
+        # With twice as many, two halves of the servers could form a quorum each.
+        raise ConfigError(
+            f"{key}={number}, and controller.quorum.bootstrap.servers has {len(config.bootstrap_servers)}: name "
+            f"{number} to {2 * number - 1} controllers, all of those that are to form the quorum among them"
+        )
 
 
 def _require(holds: bool, text: str) -> None:

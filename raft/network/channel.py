@@ -96,6 +96,7 @@ class Channel:
         self._ready_at = 0.0
         self._last_reason = ""
         self._failing_since_s = 0.0
+        self._missing: set[str] = set()  # what the peer does not serve, of what was asked
         self._is_closed = False
 
     @property
@@ -203,8 +204,6 @@ class Channel:
         if reason != self._last_reason:
             self._last_reason, self._failing_since_s = reason, self._loop.time()
             self._note(event, {"peer": self.address, "reason": reason})
-
-    # Opening, closing and reopening.
 
     def _move(self, endpoint: Endpoint) -> None:
         """The peer has another address."""
@@ -344,6 +343,7 @@ class Channel:
             self.break_off(f"it answers ApiVersions with error {response.error_code}")
             return
         self.versions = ranges
+        self._missing.clear()
         if self._security is not None and self._security.mechanism is not None:
             self._begin_sasl()
         else:
@@ -356,8 +356,6 @@ class Channel:
         self._last_reason = ""
         if self._asked is not None:
             self._write_asked()
-
-    # SASL.
 
     def _begin_sasl(self) -> None:
         """Authenticate, or authenticate again, on the present connection."""
@@ -402,7 +400,9 @@ class Channel:
         try:
             self._write(asked, common_version(type(asked.request), self.versions, asked.least_version))
         except EncodeError as error:
-            self._note("peer_too_old", {"peer": self.address, "reason": str(error)})
+            if str(error) not in self._missing:  # once for each connection: the caller may ask again and again
+                self._missing.add(str(error))
+                self._note("peer_too_old", {"peer": self.address, "reason": str(error)})
             self._fail(Error.UNSUPPORTED_VERSION)
 
     def _write(self, outgoing: Outgoing, version: int) -> None:

@@ -50,13 +50,14 @@ class Format:
 
     directories: sorted. release: a level of metadata.version, or None for the latest. levels: of features by name.
     known: the release of Kafka whose levels the node supports. scram: makes the records of the credentials; called once
-    the features are known. voters: the initial voters, None if they are static or added later. static_voters: whether
+    the features are known. voters: the initial voters, None if they are static or added later. directory_id: of the
+    metadata directory, if it is not that of a voter; None to draw one. static_voters: whether
     `controller.quorum.voters` is set. listener: the name of the controllers' first listener. is_controller: whether the
     node has that role.
     """
 
     __slots__ = (
-        "cluster_id", "directories", "ignore_formatted", "is_controller", "known", "levels", "listener",
+        "cluster_id", "directories", "directory_id", "ignore_formatted", "is_controller", "known", "levels", "listener",
         "metadata_directory", "node_id", "release", "scram", "static_voters", "unstable", "voters",
     )  # fmt: skip
 
@@ -88,6 +89,7 @@ class Format:
         self.levels: dict[str, int] = {}
         self.scram: Callable[[], list[Any]] | None = None
         self.voters: list[InitialVoter] | None = None
+        self.directory_id: bytes | None = None
 
 
 def effective_release(wanted: Format) -> int:
@@ -259,9 +261,9 @@ def directory_kind(wanted: Format, directory: str) -> str:
 
 
 def voter_directory_id(wanted: Format, directory: str) -> bytes | None:
-    """The directory id in the list of voters; None if it has none."""
+    """The directory id in the list of voters, or the given one; None if it has none."""
     if wanted.voters is None or directory_kind(wanted, directory) != _VOTER:
-        return None
+        return wanted.directory_id if directory == wanted.metadata_directory else None
     return next(voter.directory_id for voter in wanted.voters if voter.node_id == wanted.node_id)
 
 

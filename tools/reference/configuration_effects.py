@@ -8,6 +8,11 @@ OWN_TEXTS = {
     " new one, the node requests pre-votes at once. If false, it waits for `controller.quorum.fetch.timeout.ms`.",
     "kraft.first.election.timeout.ms": "A voter that starts and knows no leader waits for one to two times this long"
     " (ms) before it requests pre-votes. 0: at once.",
+    "kraft.quorum.bootstrap.expect": "How many controllers with empty disks make one quorum when they are started,"
+    " without `kafka-storage format`; `controller.quorum.bootstrap.servers` names at least as many"
+    " ([operations.md](operations.md#a-quorum-that-forms-itself)). 0: a directory must be formatted.",
+    "kraft.quorum.bootstrap.cluster.id": "The cluster id of a quorum that forms itself. If it is not set, it is made"
+    " from the directory ids. With it, a controller joins no other cluster.",
     "kraft.quorum.voter.overrides": "Where voters may be, as a list of `id@host:port`, while kraft.version is 1. In an"
     " election, a voter that does not answer at its address in the voter set is asked here, and at"
     " `controller.quorum.bootstrap.servers`, by its directory id"

@@ -35,6 +35,10 @@ KEYS = Definition(
     Key("kraft.pre.vote.on.lost.connection", Type.BOOLEAN, True, None, Importance.MEDIUM),
     # A voter that starts without a known leader waits once to twice this long before it requests pre-votes.
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
+    # How many controllers with empty disks make a quorum, without `kafka-storage format`; 0: a format is needed. Its
+    # cluster id; made from the controllers' directory ids if it is not set.
+    Key("kraft.quorum.bootstrap.expect", Type.INT, 0, between(0, 99), Importance.MEDIUM),
+    Key("kraft.quorum.bootstrap.cluster.id", Type.STRING, None, None, Importance.LOW),
     # Where voters may be, if they do not answer at their addresses in the voter set.
     Key("kraft.quorum.voter.overrides", Type.LIST, (), VoterOverrides(), Importance.LOW),
     # The release of Kafka whose levels of features and APIs the node has.

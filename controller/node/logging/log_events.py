@@ -76,6 +76,16 @@ ROWS = (
           " the voters can be changed from now on."),
     Event("epochs_exhausted", "raft", "ERROR", "The epoch has reached its greatest value (2147483647): no further"
           " election is possible."),
+    Event("quorum_formation_begins", "node", "INFO", "A controller with an empty disk asks the bootstrap servers for"
+          " the others that are to form a quorum (kraft.quorum.bootstrap.expect)."),
+    Event("quorum_not_formed", "node", "INFO", "Why the quorum is not formed yet: at each change of the reason, and"
+          " once a minute."),
+    Event("initial_controllers_saved", "node", "INFO", "All expected controllers are there; this one has saved who they"
+          " are."),
+    Event("quorum_formed", "node", "INFO", "All have saved the same initial controllers: the directory is formatted,"
+          " and the node starts as a voter."),
+    Event("quorum_joined", "node", "INFO", "A bootstrap server belongs to a quorum: the directory is formatted, and the"
+          " node starts as an observer of it."),
     Event("pre_vote_unsupported", "raft", "INFO", "A voter does not support pre-votes; this node starts a standard"
           " election at once."),
     Event("voter_moved", "raft", "INFO", "A voter that did not answer at its address in the voter set answered at"

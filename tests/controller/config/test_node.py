@@ -161,3 +161,31 @@ def test_a_secret_is_not_shown() -> None:
 
     assert "hush" not in repr(config)
     assert "hush" not in "".join(config.warnings)
+
+
+FORMS = {"controller_quorum_voters": "", "kraft_quorum_bootstrap_expect": "3"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"controller_quorum_bootstrap_servers": "c1:1,c2:1"}, "has 2: name 3 to 5 controllers"),
+        # Two halves of six servers could form a quorum each.
+        ({"controller_quorum_bootstrap_servers": "c1:1,c2:1,c3:1,c4:1,c5:1,c6:1"}, "has 6: name 3 to 5 controllers"),
+        ({"controller_quorum_voters": "1@c1:1", "controller_quorum_bootstrap_servers": "c1:1,c2:1,c3:1"},
+         "makes a quorum with dynamic voters; remove controller.quorum.voters"),
+        ({"controller_quorum_bootstrap_servers": "c1:1,c2:1,c3:1", "process_roles": "broker,controller",
+          "listeners": "CONTROLLER://127.0.0.1:9093,PLAINTEXT://127.0.0.1:9092"}, "whose only role is controller"),
+    ],
+)  # fmt: skip
+def test_a_quorum_forms_only_from_enough_controllers_and_not_from_two_halves(
+    changes: dict[str, str], text: str
+) -> None:
+    with pytest.raises(ConfigError, match=text):
+        node(**{**FORMS, **changes})
+
+
+def test_three_controllers_of_three_to_five_bootstrap_servers_form_a_quorum() -> None:
+    for count in (3, 4, 5):
+        servers = ",".join(f"c{number}:1" for number in range(count))
+        node(**FORMS, controller_quorum_bootstrap_servers=servers)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from controller.config.node import NodeConfig
+    from controller.node.logging.logs import Log
 
 
 def run(arguments: list[str]) -> int:
@@ -107,9 +108,30 @@ def start(config: NodeConfig, name: str) -> int:
     for warning in config.warnings:
         log("configuration_warning", text=warning)
     try:
+        if config.number("kraft.quorum.bootstrap.expect") and not has_quorum(config, log):
+            return 0  # a signal came first
         return run_node(config, log)
     except StartRefused as refused:
         return refuse(name, str(refused), config.text("kraft.log.format"))
+
+
+def has_quorum(config: NodeConfig, log: Log) -> bool:
+    """Whether the node's directories are formatted, which it waits for; False where a signal came first.
+
+    Raises StartRefused.
+    """
+    from controller.server.start import StartRefused
+    from raft.storage.errors import StorageError
+    from tools.kraftctl.run.formation import form, needs_formation
+    from tools.offline.formatting import FormatError, WriteError
+    from tools.offline.marked_directories import MarkError
+
+    try:
+        return not needs_formation(config) or form(config, log)
+    except WriteError as error:
+        raise StartRefused(f"{error.directory} cannot be formatted: {error.error}") from None
+    except (StorageError, FormatError, MarkError, ConfigError, ValueError, OSError) as error:
+        raise StartRefused(str(error)) from None
 
 
 def refuse(name: str, reason: str, form: str | None) -> int:

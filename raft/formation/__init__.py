@@ -1,0 +1,1 @@
+"""How controllers with empty disks make one quorum (`kraft.quorum.bootstrap.expect`)."""

@@ -1,0 +1,189 @@
+"""What a controller with an empty disk does after it asked all bootstrap servers for their state once.
+
+DESIGN.md, "The formation of a quorum", has the protocol and why there can be only one quorum.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from hashlib import blake2b
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class InitialController(NamedTuple):
+    """A controller with an empty disk. host, port: of its first controller listener, as advertised."""
+
+    node_id: int
+    directory_id: bytes
+    host: str
+    port: int
+
+
+class Unformatted(NamedTuple):
+    """A controller whose disk is not formatted.
+
+    saved: the initial controllers that it has saved, ascending by id; empty if none. expect: of its configuration;
+    cluster_id: that of its configuration, empty if it has none.
+    """
+
+    controller: InitialController
+    saved: tuple[InitialController, ...]
+    expect: int
+    cluster_id: str = ""
+
+
+class Formatted(NamedTuple):
+    """A controller that belongs to a quorum."""
+
+    cluster_id: str
+
+
+class Silent(NamedTuple):
+    """A bootstrap server that does not answer. reason: for people."""
+
+    reason: str
+
+
+REMEDY = "If no quorum was formed before, stop all controllers, and remove their files kraft-formation.json"
+
+Answer = Unformatted | Formatted | Silent
+
+
+class Save(NamedTuple):
+    """Save these initial controllers, and ask again."""
+
+    controllers: tuple[InitialController, ...]
+
+
+class Form(NamedTuple):
+    """Format the disk as a voter of the quorum of these initial controllers."""
+
+    cluster_id: str
+    controllers: tuple[InitialController, ...]
+
+
+class Join(NamedTuple):
+    """Format the disk as an observer of the quorum that exists."""
+
+    cluster_id: str
+
+
+class Wait(NamedTuple):
+    """Ask again later. reason: what is missing, for people."""
+
+    reason: str
+
+
+Decision = Save | Form | Join | Wait
+
+
+def decide(own: Unformatted, answers: Mapping[str, Answer]) -> Decision:
+    """What to do after one round. own: the state since before the round began; answers: by `host:port`, of this round
+    alone: an answer of an earlier round may be older than what this controller has saved.
+    """
+    formatted = {answer.cluster_id: address for address, answer in answers.items() if isinstance(answer, Formatted)}
+    if formatted:
+        return _join(own, formatted)
+    there: dict[int, Unformatted] = {}
+    for address, answer in answers.items():
+        if isinstance(answer, Unformatted):
+            node_id = answer.controller.node_id
+            if there.setdefault(node_id, answer).controller.directory_id != answer.controller.directory_id:
+                return Wait(f"two controllers have node.id={node_id}, one of them at {address}")
+    wrong = _find_disagreement(own, there)
+    if wrong:
+        return Wait(wrong)
+    if len(there) != own.expect:
+        return Wait(_count_text(own, there, answers))
+    controllers = tuple(sorted(answer.controller for answer in there.values()))
+    if own.saved != controllers:
+        others = [answer.saved for answer in there.values() if answer.saved not in ((), controllers)]
+        return _save(own, controllers, has_others=bool(others))
+    late = sorted(node_id for node_id, answer in there.items() if answer.saved != controllers)
+    if late:
+        return Wait(f"controllers {_list_ids(late)} have not saved the initial controllers yet")
+    return Form(own.cluster_id or cluster_id_of(controllers), controllers)
+
+
+def _join(own: Unformatted, formatted: Mapping[str, str]) -> Form | Join | Wait:
+    if len(formatted) > 1:
+        others = ", ".join(f"{cluster_id} at {address}" for cluster_id, address in sorted(formatted.items()))
+        return Wait(f"the bootstrap servers belong to different clusters: {others}")
+    ((cluster_id, address),) = formatted.items()
+    if own.cluster_id not in ("", cluster_id):
+        return Wait(
+            f"{address} belongs to the cluster {cluster_id}, and kraft.quorum.bootstrap.cluster.id is {own.cluster_id}"
+        )
+    if own.saved and cluster_id == (own.cluster_id or cluster_id_of(own.saved)):
+        # It is among the voters of this quorum. As an observer it would be lost with the controller that it joins.
+        return Form(cluster_id, own.saved)
+    return Join(cluster_id)
+
+
+def _find_disagreement(own: Unformatted, there: Mapping[int, Unformatted]) -> str:
+    """What this controller and the others do not have in common; empty if nothing."""
+    node_id = own.controller.node_id
+    if node_id not in there:
+        return f"none of the bootstrap servers is this controller (node.id={node_id})"
+    if there[node_id].controller.directory_id != own.controller.directory_id:
+        return f"another controller has node.id={node_id}, too"
+    for other in there.values():
+        if (other.expect, other.cluster_id) != (own.expect, own.cluster_id):
+            return (
+                f"controller {other.controller.node_id} expects {other.expect} controllers and the cluster id "
+                f"{other.cluster_id or '(any)'}, and this one {own.expect} and {own.cluster_id or '(any)'}"
+            )
+    return ""
+
+
+def _count_text(own: Unformatted, there: Mapping[int, Unformatted], answers: Mapping[str, Answer]) -> str:
+    text = f"{len(there)} of {own.expect} controllers are there ({_list_ids(there)})"
+    silent = [
+        f"{address}: {answer.reason}" for address, answer in sorted(answers.items()) if isinstance(answer, Silent)
+    ]
+    return "; ".join((text, *silent))
+
+
+def _save(own: Unformatted, controllers: tuple[InitialController, ...], *, has_others: bool) -> Save | Wait:
+    """Save these, unless the saved ones may have become a quorum that has written something.
+
+    has_others: whether one of the controllers has saved others.
+    """
+    if own.cluster_id and has_others:
+        # By a given cluster id a controller cannot know later which of the two have become the quorum.
+        return Wait(f"other initial controllers are saved than those that are there now. {REMEDY}")
+    disks = {controller.directory_id for controller in controllers}
+    lost = [each.node_id for each in own.saved if each.directory_id not in disks]
+    replaced = {controller.node_id for controller in controllers}
+    gone = [node_id for node_id in lost if node_id not in replaced]
+    if gone:
+        return Wait(f"controllers {_list_ids(gone)} are among the saved initial controllers, and are not there")
+    # A quorum of the saved ones needs a majority of them: some of it would be there, and formatted.
+    majority = len(own.saved) // 2 + 1
+    if lost and len(lost) >= majority:
+        return Wait(
+            f"the disks of {_list_ids(lost)} are empty again, a majority of the saved initial controllers: they may "
+            f"have been a quorum, whose records would be lost. {REMEDY}"
+        )
+    return Save(controllers)
+
+
+def cluster_id_of(controllers: Iterable[InitialController]) -> str:
+    """The cluster id of these initial controllers: a hash of them. Their directory ids are random."""
+    text = "".join(
+        f"{each.node_id} {each.directory_id.hex()} {each.host}:{each.port}\n" for each in sorted(controllers)
+    )
+    for number in count():
+        digest = blake2b(f"{text}{number}".encode(), digest_size=16).digest()
+        cluster_id = urlsafe_b64encode(digest).decode().rstrip("=")
+        if not cluster_id.startswith("-"):  # a command line would take it for an option
+            return cluster_id
+    raise AssertionError("unreachable")
+
+
+def _list_ids(ids: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(ids)))

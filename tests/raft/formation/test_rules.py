@@ -1,0 +1,190 @@
+"""Controllers with empty disks make one quorum, in whatever order they ask, decide, crash and lose disks."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from raft.formation import rules
+from raft.formation.rules import (
+    Form,
+    Formatted,
+    InitialController,
+    Join,
+    Save,
+    Silent,
+    Unformatted,
+    Wait,
+    cluster_id_of,
+    decide,
+)
+from tests.raft.formation.explored import MAJORITY, Broken, World, explore, settle, votes, walk
+
+if TYPE_CHECKING:
+    from raft.formation.rules import Answer, Decision
+    from tests.raft.formation.explored import Decide
+
+ONE, TWO, THREE = (InitialController(number, bytes([number]) * 16, f"c{number}", 9093) for number in (1, 2, 3))
+ALL = (ONE, TWO, THREE)
+
+
+def has(controller: InitialController, saved: tuple[InitialController, ...] = (), **fields: object) -> Unformatted:
+    return Unformatted(controller, saved, 3)._replace(**fields)
+
+
+def answers_of(*states: Answer) -> dict[str, Answer]:
+    return {f"c{number}:9093": state for number, state in enumerate(states, 1)}
+
+
+def test_no_order_of_steps_gives_two_quorums_and_each_gives_one() -> None:
+    worlds = explore(decide, 0)
+
+    assert len(worlds) > 3000
+    assert any(world.existed for world in worlds)
+    for world in worlds:
+        settled = settle(world, decide)
+        assert isinstance(settled, World), settled
+        assert len({slot.formed for slot in settled.slots}) == 1
+
+
+@pytest.mark.parametrize("given", ["", "given"])
+@pytest.mark.parametrize("losses", [1, 2, 3])
+def test_lost_disks_and_new_addresses_do_not_give_two_quorums(losses: int, given: str) -> None:
+    rng = Random(losses)
+    reasons = set()
+    for _ in range(1000):
+        settled = settle(walk(rng, decide, losses, 3, given), decide)
+        if isinstance(settled, str):
+            reasons.add(settled)
+        elif losses == 1 and not given:
+            # A majority of the voters can elect a leader: one lost disk never ends a quorum.
+            (formed,) = {slot.formed for slot in settled.slots}
+            assert sum(votes(formed or (), number, slot) for number, slot in enumerate(settled.slots)) >= MAJORITY
+
+    # One lost disk never needs an operator, if the cluster id is not given.
+    assert bool(reasons) == (losses > 1 or bool(given))
+
+
+def forms_early(own: Unformatted, answers: dict[str, Answer]) -> Decision:
+    """Form as soon as this controller has saved the initial controllers."""
+    decision = decide(own, answers)
+    return Form(cluster_id_of(own.saved), own.saved) if own.saved and type(decision) is Wait else decision
+
+
+def forgets(own: Unformatted, answers: dict[str, Answer]) -> Decision:
+    """Save other initial controllers though a majority of the saved ones is lost."""
+    decision = decide(own, answers)
+    return decide(own._replace(saved=()), answers) if type(decision) is Wait and own.saved else decision
+
+
+def ignores(own: Unformatted, answers: dict[str, Answer]) -> Decision:
+    """Take a formatted controller for one that has an empty disk."""
+    empty = {
+        address: Unformatted(own.controller._replace(node_id=int(address[1])), own.saved, 3)
+        if isinstance(answer, Formatted) else answer
+        for address, answer in answers.items()
+    }  # fmt: skip
+    return decide(own, empty)
+
+
+@pytest.mark.parametrize("fault", [forms_early, forgets, ignores], ids=lambda fault: fault.__name__)
+def test_a_broken_rule_is_noticed(fault: Decide) -> None:
+    rng = Random(6)
+
+    def walk_often() -> None:
+        for _ in range(20_000):
+            walk(rng, fault, 3, moves=4)
+
+    with pytest.raises(Broken):
+        walk_often()
+
+
+def test_what_all_three_saved_is_formed() -> None:
+    assert decide(has(ONE), answers_of(has(ONE), has(TWO), has(THREE))) == Save(ALL)
+    assert decide(has(ONE, ALL), answers_of(has(ONE, ALL), has(TWO, ALL), has(THREE))) == Wait(
+        "controllers 3 have not saved the initial controllers yet"
+    )
+    formed = decide(has(ONE, ALL), answers_of(*(has(each, ALL) for each in ALL)))
+    assert formed == Form(cluster_id_of(ALL), ALL)
+
+
+def test_a_quorum_that_exists_is_joined() -> None:
+    assert decide(has(ONE), answers_of(has(ONE), Formatted("q"), Silent("refused"))) == Join("q")
+
+
+def test_a_controller_that_others_expect_is_a_voter_of_the_quorum_that_they_formed() -> None:
+    formed = Formatted(cluster_id_of(ALL))
+
+    assert decide(has(ONE, ALL), answers_of(has(ONE, ALL), formed)) == Form(cluster_id_of(ALL), ALL)
+    assert decide(has(ONE, (ONE, TWO)), answers_of(has(ONE), formed)) == Join(cluster_id_of(ALL))
+
+
+def test_a_given_cluster_id_is_used_and_no_other_is_joined() -> None:
+    given = [has(each, ALL, cluster_id="given") for each in ALL]
+
+    assert decide(given[0], answers_of(*given)) == Form("given", ALL)
+    assert decide(given[0], answers_of(given[0], Formatted("given"))) == Form("given", ALL)
+    assert decide(given[0]._replace(saved=()), answers_of(given[0], Formatted("given"))) == Join("given")
+    assert decide(given[0], answers_of(given[0], Formatted("q"))) == Wait(
+        "c2:9093 belongs to the cluster q, and kraft.quorum.bootstrap.cluster.id is given"
+    )
+
+
+def test_a_new_address_is_saved() -> None:
+    moved = TWO._replace(host="elsewhere")
+
+    decision = decide(has(ONE, ALL), answers_of(has(ONE, ALL), has(moved, ALL), has(THREE, ALL)))
+    assert decision == Save((ONE, moved, THREE))
+    # By a given cluster id nobody could tell which of both became the quorum.
+    states = [has(each, ALL, cluster_id="given") for each in (ONE, moved, THREE)]
+    decision = decide(states[0], answers_of(*states))
+    assert isinstance(decision, Wait)
+    assert decision.reason.startswith("other initial controllers are saved than those that are there now. If no quorum")
+
+
+WAITS = [
+    (answers_of(has(ONE), has(TWO), Silent("Connection refused")),
+     "2 of 3 controllers are there (1, 2); c3:9093: Connection refused"),
+    (answers_of(has(ONE), has(TWO), has(THREE), has(THREE._replace(node_id=4, directory_id=b"4" * 16))),
+     "4 of 3 controllers are there (1, 2, 3, 4)"),
+    (answers_of(has(ONE), has(TWO), has(TWO._replace(directory_id=b"x" * 16))),
+     "two controllers have node.id=2, one of them at c3:9093"),
+    (answers_of(has(TWO), has(THREE)), "none of the bootstrap servers is this controller (node.id=1)"),
+    (answers_of(has(ONE._replace(directory_id=b"x" * 16)), has(TWO), has(THREE)),
+     "another controller has node.id=1, too"),
+    (answers_of(has(ONE), has(TWO, expect=5), has(THREE)),
+     "controller 2 expects 5 controllers and the cluster id (any), and this one 3 and (any)"),
+    (answers_of(Formatted("p"), Formatted("q")),
+     "the bootstrap servers belong to different clusters: p at c1:9093, q at c2:9093"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answers", "reason"), WAITS, ids=lambda value: value if isinstance(value, str) else "")
+def test_what_is_missing_is_told(answers: dict[str, Answer], reason: str) -> None:
+    assert decide(has(ONE), answers) == Wait(reason)
+
+
+def test_a_majority_of_empty_disks_needs_an_operator() -> None:
+    new = [each._replace(directory_id=bytes([each.node_id + 10]) * 16) for each in (TWO, THREE)]
+
+    decision = decide(has(ONE, ALL), answers_of(has(ONE, ALL), has(new[0]), has(new[1])))
+    assert isinstance(decision, Wait)
+    assert decision.reason.startswith("the disks of 2, 3 are empty again, a majority")
+    assert decide(has(ONE, ALL), answers_of(has(ONE, ALL), has(new[0]), has(THREE, ALL))) == Save((ONE, new[0], THREE))
+
+
+def test_a_controller_with_another_id_does_not_replace_one_that_is_silent() -> None:
+    four = THREE._replace(node_id=4, directory_id=b"4" * 16)
+
+    decision = decide(has(ONE, ALL), answers_of(has(ONE, ALL), has(TWO, ALL), has(four)))
+    assert decision == Wait("controllers 3 are among the saved initial controllers, and are not there")
+
+
+def test_no_cluster_id_looks_like_an_option() -> None:
+    ids = {cluster_id_of([ONE._replace(directory_id=number.to_bytes(16, "big"))]) for number in range(300)}
+
+    assert len(ids) == 300
+    assert all(len(each) == 22 and not each.startswith("-") for each in ids)
+    assert rules.cluster_id_of(reversed(ALL)) == cluster_id_of(ALL)

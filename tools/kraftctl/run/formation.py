@@ -1,0 +1,82 @@
+"""A node without a formatted directory forms a quorum with others, or joins one (`kraft.quorum.bootstrap.expect`)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from raft.formation.file import remove_formation
+from raft.storage.files import OsFiles
+from raft.storage.meta_properties import read_meta_properties
+from records.uuids import uuid_text
+from tools.offline.formatting import Format, format_directories, has_metadata_log
+from tools.offline.initial_voters import InitialVoter
+
+if TYPE_CHECKING:
+    from controller.config.node import NodeConfig
+    from controller.node.logging.logs import Log
+    from raft.formation.rules import Form, Join
+
+
+def needs_formation(config: NodeConfig) -> bool:
+    """Whether the node is to form a quorum before it runs. Raises StorageError, OSError."""
+    if not config.number("kraft.quorum.bootstrap.expect"):
+        return False
+    directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
+    if has_metadata_log(directory):
+        return False  # the start says what is missing
+    if read_meta_properties(OsFiles(), directory) is not None:
+        remove_formation(OsFiles(), directory)
+        return False
+    return True
+
+
+def form(config: NodeConfig, log: Log) -> bool:
+    """Wait for the other controllers, and format the directories; False where a signal came first.
+
+    Raises StorageError, OSError, ConfigError, ValueError, FormatError, WriteError.
+    """
+    from asyncio import Runner
+
+    from uvloop import new_event_loop
+
+    from controller.server.formation import find_quorum
+
+    directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
+    with Runner(loop_factory=new_event_loop) as runner:
+        decision, directory_id = runner.run(find_quorum(config, directory, log))
+    if decision is None:
+        return False
+    format_as(config, decision, directory_id, log)
+    remove_formation(OsFiles(), directory)
+    return True
+
+
+def format_as(config: NodeConfig, decision: Form | Join, directory_id: bytes, log: Log) -> None:
+    """Format the directories as a voter of the new quorum, or as an observer of the one that exists."""
+    from time import time
+
+    from raft.formation.rules import Form
+    from tools.rng import random_bits
+
+    wanted = Format(
+        node_id=config.node_id,
+        cluster_id=decision.cluster_id,
+        directories=sorted({*config.log_dirs, config.metadata_log_dir}),
+        metadata_directory=config.metadata_log_dir,
+        static_voters=False,
+        listener=config.controller_listener_names[0],
+        unstable=config.flag("unstable.feature.versions.enable"),
+        known=config.release,
+    )
+    wanted.directory_id = directory_id
+    if isinstance(decision, Form):
+        wanted.voters = [
+            InitialVoter(each.node_id, each.host, each.port, each.directory_id) for each in decision.controllers
+        ]
+    format_directories(wanted, lambda _line: None, random_bits, int(time() * 1000))
+    directory = uuid_text(directory_id)
+    if wanted.voters is None:
+        log("quorum_joined", cluster_id=decision.cluster_id, directory_id=directory)
+    else:
+        log("quorum_formed", cluster_id=decision.cluster_id, directory_id=directory)
