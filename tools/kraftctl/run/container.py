@@ -74,8 +74,8 @@ def format_missing(config: NodeConfig, environment: Mapping[str, str]) -> None:
     when = environment.get("KRAFT_FORMAT") or "missing"
     if when not in FORMAT_CHOICES:
         raise FormatRefused(f"KRAFT_FORMAT={when}: it must be one of {', '.join(FORMAT_CHOICES)}")
-    if when == "never":
-        return
+    if when == "never" or config.number("kraft.quorum.bootstrap.expect"):
+        return  # the start of a node whose quorum forms itself formats its directories
     from tools.command_line.argument_reader import parse
     from tools.command_line.java_texts import Uncaught
     from tools.kafka import storage

@@ -130,3 +130,19 @@ def test_a_node_that_cannot_start_prints_one_line(tmp_path: Path, changes: dict[
     assert text in said
     assert said.count("\n") == 1
     assert not (tmp_path / "data").exists()
+
+
+def test_a_quorum_forms_itself_without_a_format(tmp_path: Path) -> None:
+    data, port = tmp_path / "data", free_port()
+    given = environment(
+        data, port,
+        KAFKA_CONTROLLER_QUORUM_VOTERS="", KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS=f"127.0.0.1:{port}",
+        KAFKA_KRAFT_QUORUM_BOOTSTRAP_EXPECT="1",
+    )  # fmt: skip
+
+    first, second = run_once(given, port), run_once(given, port)
+
+    assert (first[0], second[0]) == (0, 0)
+    assert "quorum_formed" in first[1]
+    assert "Formatting" not in first[1]
+    assert "quorum_form" not in second[1]
