@@ -28,6 +28,7 @@ from simulations.levels.table import load
         ("controller", 211),  # C21: topics grow in the order of Kafka's hash map, not of the request
         ("controller", 116),  # C03: a ClearElrRecord where no partition has an ELR changes no partition
         ("controller", 163),  # C21: a reassignment names a broker whose directories are all cordoned
+        ("controller", 106),  # C21: a cancelled reassignment has as its target what it had before
         ("node", 32),  # W06, then C05: a client reads no answers; more is asked than a standby describes in any state
         ("node", 139),  # W06: of a client that reads no answers no more requests are handled
         ("node", 184),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from records.messages.partitions import AlterPartitionRequest
-from records.messages.reassignments import ElectLeadersRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from records.uuids import MIGRATING_DIRECTORY
 from simulations.cluster.metadata.image import NOBODY, UNCHANGED, Image, Partition
 from simulations.cluster.metadata.member_rules import (
@@ -193,6 +193,9 @@ class Change:
         target = set(partition.replicas) - set(partition.removing)
         if not is_end or set(changed.replicas) != target or self._is_sole(partition, changed):
             return ""
+        former = set(partition.replicas) - set(partition.adding)
+        if target == former and type(self.request) is AlterPartitionReassignmentsRequest:
+            return ""  # cancelled: where the same replicas are added and removed, the former ones are the target
         isr = (*changed.isr, *(each for each in partition.isr if each not in target))
         is_over = can_end(partition.replicas, isr, partition.adding, partition.removing)
         return "" if is_over else "the move ends, and could not be over"
