@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from controller.security.listeners import Security
-from controller.server.start import advertised_endpoints
+from controller.server.start import advertised_endpoints, open_http
 from raft.formation.file import Stored, read_formation, write_formation
 from raft.formation.rules import (
     Form,
@@ -250,11 +250,15 @@ async def find_quorum(config: NodeConfig, directory: str, log: Log) -> tuple[For
         loop.add_signal_handler(number, stop.set)
     os.makedirs(directory, exist_ok=True)  # noqa: PTH103
     lock = DirectoryLock(OsFiles(), directory)
+    http = None
     try:
+        http = await open_http(loop, config, log)  # it is alive, and has not started
         formation = Formation(config, directory, Random(os.urandom(32)), log)
         log("quorum_formation_begins", expect=formation.own.expect, saved=_ids_of(formation.own.saved))
         return await formation.run(stop), formation.directory_id
     finally:
+        if http is not None:
+            http.close()
         lock.release()
 
 

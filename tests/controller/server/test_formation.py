@@ -8,6 +8,9 @@ import shutil
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.request
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -24,12 +27,12 @@ from tests.interop.ask import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from records.messages.quorum import DescribeQuorumResponse
 
 pytestmark = pytest.mark.slow
 NODES = (1, 2, 3)
+TLS = Path(__file__).parents[2] / "data" / "tls"
 GIVEN = "Zm9ybWluZ19hX3F1b3J1bQ"
 
 
@@ -192,6 +195,29 @@ def test_a_given_cluster_id_is_that_of_the_quorum(tmp_path: Path) -> None:
             controllers.kill(node)
 
 
+def test_controllers_with_tls_and_sasl_form_a_quorum(tmp_path: Path) -> None:
+    certificate = tmp_path / "node.pem"
+    certificate.write_text((TLS / "node.key").read_text() + (TLS / "node.pem").read_text())
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="c" password="c" user_c="c";'
+    controllers = Controllers(
+        tmp_path, listener_security_protocol_map="CONTROLLER:SASL_SSL",
+        ssl_keystore_type="PEM", ssl_keystore_location=str(certificate),
+        ssl_truststore_type="PEM", ssl_truststore_location=str(TLS / "ca.pem"),
+        ssl_endpoint_identification_algorithm="",
+        sasl_mechanism_controller_protocol="PLAIN", sasl_enabled_mechanisms="PLAIN",
+        listener_name_controller_plain_sasl_jaas_config=login,
+    )  # fmt: skip
+    controllers.start(*NODES)
+    try:
+        eventually(lambda: len(controllers.directory_ids()) == 3, "a quorum of three")
+        eventually(lambda: any("controller_active" in controllers.events(node) for node in NODES), "a leader")
+    finally:
+        for node in NODES:
+            controllers.kill(node)
+
+    assert len({values.cluster_id for node in NODES if (values := controllers.identity(node))}) == 1
+
+
 def test_a_controller_that_waits_ends_at_a_signal_and_keeps_its_directory_id(controllers: Controllers) -> None:
     stored = []
     for starts in (1, 2):
@@ -203,6 +229,27 @@ def test_a_controller_that_waits_ends_at_a_signal_and_keeps_its_directory_id(con
         stored.append(read_formation(OsFiles(), str(controllers.directory(1))))
 
     assert stored[0] == stored[1] is not None
+
+
+def test_a_controller_that_waits_is_alive_and_has_not_started(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    controllers = Controllers(tmp_path, kraft_http_listener=f"127.0.0.1:{port}")
+    controllers.start(1)
+    try:
+        eventually(lambda: "quorum_not_formed" in controllers.events(1), "it waits")
+        statuses = {path: status_of(port, path) for path in ("/livez", "/startupz", "/readyz")}
+    finally:
+        controllers.kill(1)
+
+    assert statuses == {"/livez": 200, "/startupz": 503, "/readyz": 503}
+
+
+def status_of(port: int, path: str) -> int:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 def test_a_damaged_file_is_refused(controllers: Controllers) -> None:
