@@ -17,6 +17,7 @@ VERBS = {
         ".cluster.quorum_verbs",
         "show the voters, compare their logs, replace one, make static voters dynamic",
     ),
+    "autopilot": (".cluster.autopilot", "show what the autopilot knows and does next; pause and resume it"),
     "controllers": (".cluster.controllers", "remove the registrations of controllers that are gone"),
     "wait": (".cluster.wait", "wait until a quorum has a leader and its voters have caught up"),
     "topic": (".cluster.topic", "alter partitions, replicas and configs of a topic"),
