@@ -114,7 +114,7 @@ def test_the_metadata_pauses_it_and_names_the_drained() -> None:
     assert paused.task.is_paused
     assert drained.task.report is not None
     assert [node.reason for node in drained.task.report.nodes if node.key == key(3)] == [
-        "it is drained: kraftctl controllers drain --undo ends that"
+        "it is drained: the dynamic config kraft.autopilot.drained names it"
     ]
 
 
