@@ -117,7 +117,7 @@ class Autopilot:
 
     def _candidate(self, node: NodeState, member: Member, now_ms: int, *, is_drained: bool) -> Candidate:
         if is_drained:
-            reason = "it is drained: the dynamic config kraft.autopilot.drained names it"
+            reason = f"it is drained: the dynamic config kraft.autopilot.drained.{node.key.id} names it"
             return Candidate(node._replace(reason=reason), None, member.endpoints)
         if node.health is not Health.HEALTHY:
             return Candidate(node, None, member.endpoints)

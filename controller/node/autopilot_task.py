@@ -29,7 +29,7 @@ from records.uuids import uuid_text
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from controller.autopilot.report import Report, Step
     from controller.autopilot.view import View
@@ -45,9 +45,14 @@ AUTOPILOT_CONNECTION = -1
 CLIENT_ID = "kraft-autopilot"
 
 
-def ids_in(text: str) -> frozenset[int]:
-    """The node ids in a list with commas; other parts are ignored, as the log may hold any text."""
-    return frozenset(int(each) for each in text.split(",") if each.strip().isascii() and each.strip().isdigit())
+def drained_ids(configs: Mapping[str, str]) -> frozenset[int]:
+    """The ids of the controllers that are drained, by the dynamic configs of all nodes. Other texts are ignored."""
+    ids = (key.removeprefix(AUTOPILOT_DRAINED) for key, value in configs.items() if _is_on(key, value))
+    return frozenset(int(each) for each in ids if each.isascii() and each.isdigit())
+
+
+def _is_on(key: str, value: str) -> bool:
+    return key.startswith(AUTOPILOT_DRAINED) and value.strip().lower() == "true"
 
 
 def rules_of(config: NodeConfig | None, fetch_timeout_ms: int) -> Rules:
@@ -112,11 +117,13 @@ class AutopilotTask:
     @property
     def is_paused(self) -> bool:
         """Whether the whole quorum's autopilot is paused, by the metadata."""
-        return self._value(AUTOPILOT_PAUSED).strip().lower() == "true"
+        return str(self._configs.get(AUTOPILOT_PAUSED, "")).strip().lower() == "true"
 
-    def _value(self, key: str) -> str:
-        """The value of a dynamic config of all nodes; empty for none."""
-        return str(self._controller.state.configs.get((BROKER, ""), {}).get(key, ""))
+    @property
+    def _configs(self) -> Mapping[str, str]:
+        """The dynamic configs of all nodes."""
+        configs: Mapping[str, str] = self._controller.state.configs.get((BROKER, ""), {})
+        return configs
 
     def look(self) -> None:
         """Make a report, if this node is the active controller, and ask for its step."""
@@ -160,7 +167,7 @@ class AutopilotTask:
         return view_of(
             self._replica, role, controllers, now_ms, is_paused=self.is_paused,
             can_unregister=state.metadata_version >= CONTROLLER_UNREGISTRATION,
-            drained=ids_in(self._value(AUTOPILOT_DRAINED)),
+            drained=drained_ids(self._configs),
         )  # fmt: skip
 
     def _ask(self, autopilot: Autopilot, step: Step, now_ms: int) -> None:

@@ -18,7 +18,7 @@ VERBS = {
         "show the voters, compare their logs, replace one, make static voters dynamic",
     ),
     "autopilot": (".cluster.autopilot", "show what the autopilot knows and does next; pause and resume it"),
-    "controllers": (".cluster.controllers", "remove the registrations of controllers that are gone"),
+    "controllers": (".cluster.controllers", "take one out of the voters; remove registrations of those that are gone"),
     "wait": (".cluster.wait", "wait until a quorum has a leader and its voters have caught up"),
     "topic": (".cluster.topic", "alter partitions, replicas and configs of a topic"),
     "log": (".repair.log", "verify, replay or truncate the metadata log of a stopped node"),

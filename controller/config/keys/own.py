@@ -11,10 +11,10 @@ from records.features.levels import CURRENT, RELEASES
 
 PREFIX = "kraft."
 # Dynamic configs of all nodes (BROKER with an empty name), which are in the metadata and in no file: the autopilot of
-# every leader is paused; the ids of controllers that it makes no voters. A stock voter keeps them as any config key
-# that it does not know.
+# every leader is paused; followed by the id of a controller that it makes no voter. A stock voter keeps them as any
+# config key that it does not know. DescribeConfigs hides the values of such keys, so one without the others is needed.
 AUTOPILOT_PAUSED = "kraft.autopilot.paused"
-AUTOPILOT_DRAINED = "kraft.autopilot.drained"
+AUTOPILOT_DRAINED = "kraft.autopilot.drained."
 UNLIMITED = 2**31 - 1
 # The release of Kafka that comes next, of which a node has some rules with `kraft.preview.release`.
 PREVIEW = "4.5"

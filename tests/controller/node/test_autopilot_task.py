@@ -5,13 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from controller.autopilot.report import Kind, Step
 from controller.autopilot.view import Rules
 from controller.config.keys.own import AUTOPILOT_DRAINED, AUTOPILOT_PAUSED
 from controller.interface import inputs
-from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask, ids_in, request_of
+from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask, drained_ids, request_of
 from controller.state.tables.configs import BROKER
 from controller.state.tables.controllers import Controller
 from raft.interface import inputs as raft_inputs
@@ -105,7 +103,7 @@ def test_a_voter_that_is_silent_is_removed_and_the_answer_ends_the_step() -> Non
 def test_the_metadata_pauses_it_and_names_the_drained() -> None:
     paused, drained = Setting(1, 2, observers=(3,)), Setting(1, 2, observers=(3,))
     paused.configs[(BROKER, "")] = {AUTOPILOT_PAUSED: "true"}
-    drained.configs[(BROKER, "")] = {AUTOPILOT_DRAINED: "7, 3"}
+    drained.configs[(BROKER, "")] = {f"{AUTOPILOT_DRAINED}7": "true", f"{AUTOPILOT_DRAINED}3": "true"}
 
     paused.run(10)
     drained.run(10)
@@ -114,7 +112,7 @@ def test_the_metadata_pauses_it_and_names_the_drained() -> None:
     assert paused.task.is_paused
     assert drained.task.report is not None
     assert [node.reason for node in drained.task.report.nodes if node.key == key(3)] == [
-        "it is drained: the dynamic config kraft.autopilot.drained names it"
+        "it is drained: the dynamic config kraft.autopilot.drained.3 names it"
     ]
 
 
@@ -151,6 +149,7 @@ def test_steps_have_the_endpoints_of_the_observer() -> None:
     assert [(each.name, each.host, each.port) for each in request.listeners] == [tuple(endpoint(5))]
 
 
-@pytest.mark.parametrize(("text", "ids"), [("", set()), ("4", {4}), (" 4,5 ,x,-1,,٣", {4, 5})])
-def test_ids_are_read_from_any_text(text: str, ids: set[int]) -> None:
-    assert ids_in(text) == ids
+def test_only_an_id_whose_config_is_true_is_drained() -> None:
+    texts = {"4": "true", "5": " TRUE", "6": "false", "x": "true", "-1": "true", "٣": "true", "": "true"}
+
+    assert drained_ids({f"{AUTOPILOT_DRAINED}{each}": value for each, value in texts.items()}) == {4, 5}

@@ -20,6 +20,7 @@ from tests.controller.server.processes import called, format_directory, running,
 from tests.deploy.watched import eventually
 from tests.interop.ask import ask
 from tools.kraftctl.cluster.autopilot import run as run_autopilot
+from tools.kraftctl.cluster.controllers import run as run_controllers
 
 if TYPE_CHECKING:
     import subprocess
@@ -214,3 +215,38 @@ def test_a_dead_voter_is_replaced_by_a_spare_unless_the_autopilot_is_paused(tmp_
 
         assert nodes.kept() == nodes.acknowledged
     assert [(step["step"], step["node"]) for step in nodes.events("autopilot_step")] == [("remove", leader), ("add", 4)]
+
+
+def test_drained_voters_leave_and_no_autopilot_adds_them_again_until_that_is_undone(tmp_path: Path) -> None:
+    def drain(node: int, *options: str) -> subprocess.CompletedProcess[str]:
+        servers = ",".join(f"127.0.0.1:{nodes.port_of(each)}" for each in nodes.ids)
+        given = ["drain", "--id", str(node), "--bootstrap-controller", servers, "--yes", *options]
+        return called(run_controllers, given)
+
+    with ExitStack() as stack:
+        nodes = Nodes(tmp_path, stack)
+        nodes.start(*VOTERS, 4, 5)
+        nodes.write_until(lambda: sorted(nodes.voters()) == [1, 2, 3, 4, 5], "five voters")
+        leader = nodes.leader_id()
+        other = next(each for each in nodes.ids if each != leader)
+        for node in (other, leader):  # one that follows, and then the one that leads
+            done = drain(node)
+            assert done.returncode == 0, done.stderr
+            nodes.write()
+        staying = sorted({*nodes.ids} - {other, leader})
+        nodes.write_until(lambda: sorted(nodes.voters()) == staying, "three voters")
+        time.sleep(2 * STABILIZATION_MS / 1000)
+        nodes.write()
+        assert sorted(nodes.voters()) == staying
+        nodes.stop(leader)
+        nodes.stop(other)
+        nodes.write_until(lambda: nodes.kept() == nodes.acknowledged, "all records")
+
+        nodes.stop(staying[0])
+        eventually(lambda: len(nodes.voters()) == 3, "a leader of two of three")
+        refused = drain(staying[1])
+
+        assert refused.returncode == 1
+        assert f"without voter {staying[1]}, the quorum has 2 voters and needs 2" in refused.stderr
+        assert sorted(nodes.voters()) == staying
+        assert drain(staying[1], "--undo").returncode == 0
