@@ -210,7 +210,7 @@ def test_a_dead_voter_is_replaced_by_a_spare_unless_the_autopilot_is_paused(tmp_
         assert state.returncode == 2
         assert "is paused" in state.stdout
         assert f"voter    {leader}@" in state.stdout
-        assert nodes.kraftctl("resume").returncode == 0
+        assert json.loads(nodes.kraftctl("resume", "--json").stdout) == {"paused": False}
         nodes.write_until(lambda: sorted(nodes.voters()) == sorted({1, 2, 3, 4} - {leader}), "the spare in its place")
 
         assert nodes.kept() == nodes.acknowledged

@@ -65,6 +65,7 @@ def arguments_parser() -> argparse.ArgumentParser:
             f"kraftctl autopilot {name} --bootstrap-controller c1:9093,c2:9093,c3:9093",
         )  # fmt: skip
         add_quorum_options(verb)
+        verb.add_argument("--json", action="store_true", help="print one JSON object")
     return top
 
 
@@ -123,7 +124,10 @@ def _set_pause(options: argparse.Namespace) -> int:
     quorum = Quorum(addresses_of(options), CLIENT_ID, security_of(options))
     is_pause = options.verb == "pause"
     set_for_all(quorum, AUTOPILOT_PAUSED, "true" if is_pause else None)
-    print(colour_text("the autopilot is paused" if is_pause else "the autopilot goes on", GREEN))
+    if options.json:
+        print(json.dumps({"paused": is_pause}))
+    else:
+        print(colour_text("the autopilot is paused" if is_pause else "the autopilot goes on", GREEN))
     return 0
 
 
