@@ -90,7 +90,7 @@ CONTROLLER_LEVELS = (
     ("config.security",),
     ("config", "state"),
     ("interface",),
-    ("rules",),
+    ("rules", "autopilot"),
     ("handlers",),
     ("handlers.security",),
     ("core", "security"),

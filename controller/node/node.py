@@ -14,11 +14,12 @@ from controller.interface import effects as controller_effects
 from controller.interface import inputs
 from controller.node.admission import Admission, NotAllowed
 from controller.node.arrivals import OTHER_CLUSTER, Arrivals
+from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
 from controller.node.feed import StateFeed
 from controller.node.long_serving import LongServing
 from controller.node.longest_step import LongestStep
-from controller.node.loopback_requests import LoopbackRequests
+from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
 from controller.node.replies import Replies
 from controller.node.snapshot_task import SnapshotTask
 from controller.node.stop_snapshot import Stop
@@ -108,7 +109,12 @@ class Node:
             self.loop, long_executor, controller, server, self.admission, self.replies,
             now_ms=self.now_ms, perform=self.perform_long, fail=self.fail,
         )  # fmt: skip
-        self.replies.begin(server, self.loopback_requests, self.long.answer)
+        self.autopilot = AutopilotTask(
+            replica, controller, self.admission,
+            log=log, now_ms=self.now_ms, to_raft=self.to_raft, to_controller=self.to_controller,
+        )  # fmt: skip
+        own = {LOOPBACK_CONNECTION: self.loopback_requests.on_answer, AUTOPILOT_CONNECTION: self.autopilot.on_answer}
+        self.replies.begin(server, own, self.long.answer)
         self.arrivals = Arrivals(
             log=self.log, server=server, replica=replica, controller=controller, admission=self.admission,
             replies=self.replies, long=self.long, shared_ids=self._shared_ids,
@@ -178,6 +184,7 @@ class Node:
         self._drain()
         if not self.is_ending:
             self._timers.start()
+            self.autopilot.start(self.loop)
 
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
@@ -422,6 +429,7 @@ class Node:
         self.is_ending = True
         self._stop.close()
         self._timers.close()
+        self.autopilot.close()
 
     def _finish(self) -> None:
         self.snapshot.drop()

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from controller.interface.refusals import unencodable_answer
 from controller.node.envelope import seal
-from controller.node.loopback_requests import LOOPBACK_CONNECTION
 from records.messages.envelope import EnvelopeResponse
 from records.wire import EncodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from controller.interface.inputs import RequestContext
-    from controller.node.loopback_requests import LoopbackRequests
     from raft.interface.inputs import Source
     from raft.network.server import Server
     from records.headers import RequestHeader
@@ -27,21 +25,23 @@ class Replies:
         self.envelopes: dict[Source, RequestHeader] = {}
         self._server: Server
         self._answer_long: Callable[[RequestContext, Any, RequestHeader | None], None]
-        self._loopback: LoopbackRequests
+        self._own: Mapping[int, Callable[[Source, Any], None]] = {}
 
     def begin(
         self,
         server: Server,
-        loopback: LoopbackRequests,
+        own: Mapping[int, Callable[[Source, Any], None]],
         answer_long: Callable[[RequestContext, Any, RequestHeader | None], None],
     ) -> None:
-        """Start with the node's parts, once all are made. answer_long: encodes and sends the answer to a long one."""
-        self._server, self._loopback, self._answer_long = server, loopback, answer_long
+        """Start with the node's parts, once all are made. own: by connection number, who takes the answers to requests
+        of the node to itself; answer_long: encodes and sends the answer to a long one.
+        """
+        self._server, self._own, self._answer_long = server, own, answer_long
 
     def send(self, source: Source, response: Any, context: RequestContext | None = None) -> None:
         """Answer a request. context: None for a request of the quorum."""
-        if source.connection == LOOPBACK_CONNECTION:
-            self._loopback.on_answer(source, response)
+        if source.connection in self._own:
+            self._own[source.connection](source, response)
             return
         header = self.envelopes.pop(source, None)
         if context is not None and context.is_long:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simulations.faults.table import KINDS
 from simulations.members.run import MembersRun
 from simulations.members.swarm import draw
-from simulations.members.voter_changes import CHANGES, RENAME_ALL
+from simulations.members.voter_changes import CHANGES, OF_SOME_PLANS
 from simulations.plans.plan import to_json as show
 from simulations.raft.playing import play_run, read_plan
 from simulations.raft.simplification import simpler
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FAULTS", "FIELDS", "draw", "play", "read", "show", "simpler"]
 
-FAULTS = (*KINDS, *CHANGES, RENAME_ALL.name)
+FAULTS = (*KINDS, *CHANGES, *OF_SOME_PLANS)
 
 
 def read(text: str) -> Plan:

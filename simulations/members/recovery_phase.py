@@ -64,6 +64,8 @@ class MembersRecovery(RecoveryPhase):
         # Voters that have moved tell so, and nodes that join by themselves are voters.
         hosts = dict(zip(voters.ids, voters.hosts, strict=True))
         joins = bool(plan.config.get("auto_join"))
+        if self._members.autopilots is not None and not self._members.autopilots.has_healed(voters):
+            return False
         return all(
             voters.holds(node.key) and hosts[node.id] == node.host if voters.holds(node.key) or joins else True
             for node in self._core

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simulations.faults.table import KINDS
 from simulations.members.recovery_phase import MembersRecovery
-from simulations.members.voter_changes import CHANGES, RENAME_ALL
+from simulations.members.voter_changes import CHANGES, OF_SOME_PLANS
 from simulations.members.world import MembersWorld
 
 if TYPE_CHECKING:
@@ -24,5 +24,5 @@ class MembersRun(MembersWorld):
         self.recovery_phase = MembersRecovery(self)
 
     def _do(self, fault: Fault, struck: Process | None) -> bool:
-        kind = RENAME_ALL if fault.kind == RENAME_ALL.name else CHANGES.get(fault.kind) or KINDS[fault.kind]
+        kind = OF_SOME_PLANS.get(fault.kind) or CHANGES.get(fault.kind) or KINDS[fault.kind]
         return kind.strike(self, fault.args, struck)

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.autopilot.view import Rules
 from raft.state.roles import Leader
 from simulations.faults.table import FaultKind, Scale, down, pick, span
 from simulations.faults.targets import find
 from simulations.members.administrator import Wish
+from simulations.members.autopilots import Autopilots
 from simulations.world.streams import between
 from simulations.world.world import MS
 
@@ -68,10 +70,7 @@ def replace_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool
         if not run.administrator.may_lose(node):
             return
         key = node.key
-        node.kill()
-        node.new_disk()
-        run.on_disk_replaced(node)
-        run.make_observer(node)
+        _empty(run, node)
         run.count("replace_voter:done")
         node.start_after(args["down_ms"] * MS)
         tries, wait_ms = args["tries"], args["wait_ms"]
@@ -85,6 +84,42 @@ def replace_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool
         run.want(Wish("remove", key), tries, wait_ms, add)
 
     run.later(0, empty)
+    return True
+
+
+def lose_disk(run: MembersWorld, args: Args, struck: Process | None) -> bool:
+    """A node loses its disk and gets an empty one, as with `replace_voter`; nobody asks for a change of the voters.
+    down_ms: until it is started.
+    """
+    node = _find(run, args["whom"], struck)
+    if node is None:
+        return False
+
+    def empty() -> None:
+        if run.administrator.may_lose(node) and run.autopilots is not None and run.autopilots.may_lose(node):
+            _empty(run, node)
+            run.count("lose_disk:done")
+            node.start_after(args["down_ms"] * MS)
+
+    run.later(0, empty)
+    return True
+
+
+def _empty(run: MembersWorld, node: Node) -> None:
+    node.kill()
+    node.new_disk()
+    run.on_disk_replaced(node)
+    run.make_observer(node)
+
+
+def begin_autopilots(run: MembersWorld, args: Args, _struck: Process | None) -> bool:
+    """The nodes `ids` have an autopilot from now on; the other args are its rules, times in ms."""
+    rules = Rules(
+        enabled=True, live_ms=args["live_ms"], stabilization_ms=args["stabilization_ms"],
+        dead_after_ms=args["dead_after_ms"], voters_max=args["voters_max"],
+        zones={int(node): zone for node, zone in args["zones"].items()},
+    )  # fmt: skip
+    run.autopilots = Autopilots(run, run.administrator, args["ids"], args["look_ms"], rules)
     return True
 
 
@@ -173,8 +208,29 @@ def _nothing(_rng: Random, _scale: Scale) -> Args:
     return {}
 
 
+def _lose(rng: Random, scale: Scale) -> Args:
+    return {"whom": _whom(rng, scale), "down_ms": down(rng, scale)}
+
+
+def _autopilot(rng: Random, scale: Scale) -> Args:
+    """Rules whose times are some of the quorum's. In some worlds a part of the nodes is as stock, without autopilot."""
+    fetch_timeout_ms = scale.timeouts_ms[0]
+    ids = [node for node in scale.ids if rng.random() < 0.6] if rng.random() < 0.3 else list(scale.ids)
+    return {
+        "ids": ids, "look_ms": max(fetch_timeout_ms // 5, 1), "live_ms": fetch_timeout_ms,
+        "stabilization_ms": fetch_timeout_ms * pick(rng, (1, 2, 3)),
+        "dead_after_ms": fetch_timeout_ms * pick(rng, (0, 0, 2, 3, 6)), "voters_max": pick(rng, (3, 4, 5, 5, 7)),
+        "zones": {str(node): pick(rng, "abcd") for node in scale.ids} if rng.random() < 0.25 else {},
+    }  # fmt: skip
+
+
 # Drawn for the plans of `new_names` alone: in others it would end the search for anything else.
 RENAME_ALL = FaultKind("rename_all", rename_all, _rename_all, 0)  # type: ignore[arg-type]
+
+# Drawn for the plans of autopilots alone.
+AUTOPILOT = FaultKind("autopilot", begin_autopilots, _autopilot, 0)  # type: ignore[arg-type]
+LOSE_DISK = FaultKind("lose_disk", lose_disk, _lose, 0)  # type: ignore[arg-type]
+OF_SOME_PLANS = {kind.name: kind for kind in (RENAME_ALL, AUTOPILOT, LOSE_DISK)}
 
 CHANGES: dict[str, FaultKind] = {
     kind.name: kind

@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 
     from raft.interface.config import Endpoint
     from simulations.members.administrator import Wish
+    from simulations.members.autopilots import Autopilots
     from simulations.plans.plan import Plan
     from simulations.world.process import Node
 
 
 class MembersWorld(Run):
-    """The world of a run at the members level. _renamed: the addresses of all nodes, once all have new ones at once."""
+    """The world of a run at the members level. _renamed: the addresses of all nodes, once all have new ones at once.
+
+    autopilots: those of its leaders, from the change `autopilot` on.
+    """
 
     def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
         self._renamed: dict[int, Endpoint] = {}
+        self.autopilots: Autopilots | None = None
         super().__init__(plan, written)
         self.administrator = Administrator(
             self.world, self.ledger, self.watch.changes, CLUSTER, self.stream("administrator")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulations.mutants import (
     apis,
+    autopilots,
     beyond,
     both_sides,
     clusters,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     elections, replication, disks, projects, controllers, clusters, apis, both_sides, sockets, security, rights,
-    members,
+    members, autopilots,
 )  # fmt: skip
 MUTANTS: dict[str, Mutant] = {mutant.id: mutant for module in MODULES for mutant in module.MUTANTS}
 

@@ -37,6 +37,7 @@ PROPERTIES: dict[str, str] = {
     "S28": "a node knows its stored snapshots",
     "S29": "a node stops only by a fault of its disk, or when a peer denies it",
     "S30": "a replica follows the newest voter set of its log; acknowledged changes are committed",
+    "S31": "an autopilot makes one step at a time, by its rules, with a majority of healthy voters before and after",
     "C01": "states equal a replay of the log",
     "C02": "a response is sent after its records are committed",
     "C03": "a response shows only committed records",

@@ -17,6 +17,16 @@ OWN_TEXTS = {
     " election, a voter that does not answer at its address in the voter set is asked here, and at"
     " `controller.quorum.bootstrap.servers`, by its directory id"
     " ([operations.md](operations.md#the-names-of-all-controllers-change)).",
+    "kraft.autopilot.enable": "Whether this node, while it is the active controller, adds and removes voters by itself"
+    " ([autopilot.md](autopilot.md)). Set it on all controllers.",
+    "kraft.autopilot.stabilization.ms": "For how long an observer must have the leader's log without an interruption"
+    " before it becomes a voter.",
+    "kraft.autopilot.dead.after.ms": "A voter that has not fetched for this long is dead: it is removed if a spare is"
+    " ready to take its place, or three other voters are healthy. Registrations of controllers that are gone for this"
+    " long are removed too. 0: no voter is ever taken for dead.",
+    "kraft.autopilot.voters.max": "The autopilot makes no more voters than this; an even number means one less.",
+    "kraft.autopilot.zones": "The zone of each controller, as a list of `id:zone`: the autopilot adds no voter to a"
+    " zone that has one. A node that is not listed may always be added.",
     "kraft.release": "The release of Kafka whose levels of features, APIs and rules the node has. `4.3`: those of"
     " 4.3.1, so metadata.version stays at 4.3-IV0 or below, and UnregisterController is unknown"
     " ([operations.md](operations.md#kafka-44)). Set it on all controllers.",

@@ -6,9 +6,15 @@ from controller.config.values.addresses import Address
 from controller.config.values.definition import Check, Definition, Importance, Key, Type, Value, invalid
 from controller.config.values.quorum_addresses import VoterOverrides
 from controller.config.values.valid import ListOf, OneOf, at_least, between
+from controller.config.values.zones import Zones
 from records.features.levels import CURRENT, RELEASES
 
 PREFIX = "kraft."
+# Dynamic configs of all nodes (BROKER with an empty name), which are in the metadata and in no file: the autopilot of
+# every leader is paused; followed by the id of a controller that it makes no voter. A stock voter keeps them as any
+# config key that it does not know. DescribeConfigs hides the values of such keys, so one without the others is needed.
+AUTOPILOT_PAUSED = "kraft.autopilot.paused"
+AUTOPILOT_DRAINED = "kraft.autopilot.drained."
 UNLIMITED = 2**31 - 1
 # The release of Kafka that comes next, of which a node has some rules with `kraft.preview.release`.
 PREVIEW = "4.5"
@@ -41,6 +47,13 @@ KEYS = Definition(
     Key("kraft.quorum.bootstrap.cluster.id", Type.STRING, None, None, Importance.LOW),
     # Where voters may be, if they do not answer at their addresses in the voter set.
     Key("kraft.quorum.voter.overrides", Type.LIST, (), VoterOverrides(), Importance.LOW),
+    # Whether the active controller adds and removes voters by itself, and when: times for which an observer must be
+    # level, and a voter silent (0: no voter is taken for dead), the most voters, and the zone of each node.
+    Key("kraft.autopilot.enable", Type.BOOLEAN, False, None, Importance.MEDIUM),
+    Key("kraft.autopilot.stabilization.ms", Type.INT, 10_000, at_least(0), Importance.LOW),
+    Key("kraft.autopilot.dead.after.ms", Type.INT, 0, at_least(0), Importance.MEDIUM),
+    Key("kraft.autopilot.voters.max", Type.INT, 5, between(1, 99), Importance.LOW),
+    Key("kraft.autopilot.zones", Type.LIST, (), Zones(), Importance.LOW),
     # The release of Kafka whose levels of features and APIs the node has.
     Key("kraft.release", Type.STRING, CURRENT.name, OneOf(*RELEASES), Importance.LOW),
     # A release of Kafka that is not here whole yet, whose rules the node has too, as far as they are here.

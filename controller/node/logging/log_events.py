@@ -54,6 +54,11 @@ ROWS = (
           " lost: it was flushed before."),
     Event("append_refused", "node", "WARN", "The controller's records were not appended, because this node is no longer"
           " the leader. The changes are undone, and their requests fail with NOT_CONTROLLER."),
+    Event("autopilot_step", "node", "INFO", "The autopilot of this active controller asks for a change: `step` is add"
+          " or remove for a voter, unregister for the registration of a controller; `reason` says why."),
+    Event("autopilot_step_done", "node", "INFO", "The change that the autopilot asked for is committed."),
+    Event("autopilot_step_failed", "node", "WARN", "The change that the autopilot asked for was refused or not"
+          " completed; `error` and `text` say why. It tries the same change again after 10 s at the earliest."),
     Event("log_level_changed", "node", "INFO", "The level of a logger was changed at run time; level null: the logger"
           " has its parent's level."),
     # Roles and elections.

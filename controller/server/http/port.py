@@ -17,6 +17,7 @@ from controller.config.edges import HTTP, is_loopback_host
 from controller.config.values.addresses import parse_address
 from controller.security.edges import EdgeSecurity, names_of_session
 from controller.server.http.answers import Answer, as_json, text
+from controller.server.http.autopilot import autopilot_view
 from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
 from controller.server.http.events import READERS_MAX, Events
@@ -107,6 +108,7 @@ class HttpPort:
             "/readyz": self._readyz,
             "/metrics": self._answer_metrics,
             "/quorum": self._quorum,
+            "/autopilot": self._autopilot,
         }
 
     async def listen(self) -> None:
@@ -305,6 +307,10 @@ class HttpPort:
     def _quorum(self, _asked: Asked) -> Answer:
         view = quorum_view(self._read(), self._problems())
         return as_json(200, {**view, "config": config_view(self._config)})
+
+    def _autopilot(self, _asked: Asked) -> Answer:
+        assert self._node is not None
+        return as_json(200, autopilot_view(self._node))
 
     def _log_checksums(self, asked: Asked) -> Answer:
         assert self._node is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from controller.autopilot.report import Health
 from controller.node.logging.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.names import COUNTER, GAUGE, SUMMARY, exported_name, feature_label
@@ -129,6 +130,18 @@ def _voter_change(reading: Reading) -> list[Labelled]:
         return []
     last = replica.voter_sets.last()
     return [Labelled((), float(last is not None and last[0] >= (replica.high_watermark or 0)))]
+
+
+def _unhealthy_voters(reading: Reading) -> list[Labelled]:
+    report = reading.node.autopilot.report
+    if report is None:
+        return []
+    return [Labelled((), sum(node.is_voter and node.health is not Health.HEALTHY for node in report.nodes))]
+
+
+def _autopilot_steps(reading: Reading) -> list[Labelled]:
+    task = reading.node.autopilot
+    return [Labelled((("outcome", "done"),), task.steps), Labelled((("outcome", "failed"),), task.failed_steps)]
 
 
 def _lags(reading: Reading) -> list[Labelled]:
@@ -325,6 +338,10 @@ OWN: tuple[Row, ...] = (
     Row("", "kraft_audit_lines_lost_total", COUNTER,
         lambda r: [] if (audit := r.node.admission.audit) is None else [Labelled((), audit.file.lost)],
         "Lines of the audit log that were dropped, because too many waited for its file; only with kraft.audit.log."),
+    Row("", "kraft_autopilot_unhealthy_voters", GAUGE, _unhealthy_voters,
+        "On the active controller, where the autopilot is enabled: the voters that lag, are silent or dead."),
+    Row("", "kraft_autopilot_steps_total", COUNTER, _autopilot_steps,
+        "Changes that this node's autopilot asked for, by their outcome (label `outcome`: done or failed)."),
     Row("", "kraft_log_start_offset", GAUGE, lambda r: r.replica.log.start, "The log start offset of this node."),
     Row("", "kraft_log_bytes", GAUGE, lambda r: r.replica.log.bytes,
         "The size of this node's log segments, in bytes."),

@@ -34,7 +34,7 @@ def test_an_answer_with_a_text_that_cannot_be_written_is_an_unknown_error() -> N
 
     nothing: Any = None
     encoder, replies = Encoder(), Replies()
-    replies.begin(encoder, nothing, nothing)  # type: ignore[arg-type]
+    replies.begin(encoder, {}, nothing)  # type: ignore[arg-type]
     replies.send(context.source, response, context)
 
     assert encoder.frames == [encode(error_response(request, ApiError(Error.UNKNOWN_SERVER_ERROR), 1), 1)]

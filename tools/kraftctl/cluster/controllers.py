@@ -13,6 +13,7 @@ from records.features.record_versions import CONTROLLER_UNREGISTRATION
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.plain_text import plain_text
 from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
+from tools.kraftctl.cluster import drain
 from tools.kraftctl.cluster.features import MS_NEVER, is_registration, registered_text, registration_times
 from tools.kraftctl.cluster.quorum_calls import Quorum, refusal
 from tools.kraftctl.plain_streams import GREEN, YELLOW
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
 
     from tools.client.quorum import View
     from tools.kraftctl.points.noting_image import NotingImage
+    from tools.kraftctl.terminal import Parser
 
 CLIENT_ID = "kraftctl-controllers"
 UNREGISTER_API = 94
+# Orchestrators give a node 30 s to stop.
+DRAIN_S = 20.0
 # Of an int16: whatever level a later release brings.
 LEVEL_MAX = 32767
 UNREGISTERED, WIDENED = "unregistered", "widened"
@@ -61,7 +65,7 @@ class Ghost(NamedTuple):
 def run(arguments: list[str]) -> int:
     """Exit code 0: no controller that is gone is left. 1: not done, nothing was changed. 2: not all were removed."""
     options = arguments_parser().parse_args(arguments)
-    verb = _unregister if options.verb == "unregister" else _prune
+    verb = {"unregister": _unregister, "prune": _prune, "drain": drain.run}[options.verb]
     return running(f"controllers {options.verb}", lambda: verb(options))
 
 
@@ -69,11 +73,11 @@ def arguments_parser() -> argparse.ArgumentParser:
     """The arguments of the verb."""
     top = parser(
         "kraftctl controllers",
-        "Find and remove registrations of controllers that are gone.",
+        "Take a controller out of the voters; find and remove registrations of controllers that are gone.",
         "kraftctl controllers prune --bootstrap-controller c1:9093,c2:9093 --dry-run",
         "kraftctl controllers prune --id 7 -c /etc/kafka/controller.properties",
     )
-    verbs = top.add_subparsers(dest="verb", required=True, metavar="prune|unregister")
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="drain|prune|unregister")
     prune = add_verb(
         verbs, "prune", "remove registrations of controllers that are neither voters nor observers",
         "List registered controllers that are neither voters nor have fetched as observers in the last minutes:\n"
@@ -98,7 +102,28 @@ def arguments_parser() -> argparse.ArgumentParser:
     unregister.add_argument("--id", type=int, required=True, metavar="ID", help="the controller")
     add_quorum_options(unregister)
     add_writing_options(unregister, "say what would be asked, and ask nothing")
+    _add_drain(verbs)
     return top
+
+
+def _add_drain(verbs: argparse._SubParsersAction[Parser]) -> None:
+    verb = add_verb(
+        verbs, "drain", "take a controller out of the voters, before it is stopped for good",
+        "Remove a controller from the voters, also if it leads; it stays an observer, and no autopilot adds it again:\n"
+        "the dynamic config kraft.autopilot.drained.ID is set until --undo. It is removed only if a majority is\n"
+        "alive and has all committed records, also of the voters that stay. It may be run again.\n"
+        "Exit code 0: it is no voter, and may be stopped; 1: it is not done.",
+        "kraftctl controllers drain --id 5 -c /etc/kafka/controller.properties --yes",
+        "kraftctl controllers drain --id 5 --undo --bootstrap-controller c1:9093,c2:9093",
+    )  # fmt: skip
+    verb.add_argument("--id", type=int, required=True, metavar="ID", help="the controller")
+    verb.add_argument("--undo", action="store_true", help="it may become a voter again; it is not added now")
+    verb.add_argument(
+        "--timeout", type=float, default=DRAIN_S, metavar="SECONDS",
+        help="how long to wait until it is removed; default: %(default)s",
+    )  # fmt: skip
+    add_quorum_options(verb)
+    add_writing_options(verb, "check, and change nothing")
 
 
 def _unregister(options: argparse.Namespace) -> int:

@@ -87,7 +87,7 @@ def next_step(seen: Seen, node_id: int) -> Step:
         )
         return Step(DONE, old.directory_id, text)
     staying = [each for number, each in sorted(view.voters.items()) if number != node_id]
-    _require_majority(seen, staying, f"without voter {node_id}")
+    require_majority(seen, staying, f"without voter {node_id}")
     return Step(REMOVE, old.directory_id)
 
 
@@ -102,11 +102,11 @@ def _join(seen: Seen, node_id: int, others: list[Member]) -> Step:
     if not seen.is_caught_up(new):
         lag = view.lag(new)
         return Step(WAIT, new.directory_id, f"it lacks {'unknown' if lag is None else lag} records")
-    _require_majority(seen, [*view.voters.values(), new], f"with voter {node_id}")
+    require_majority(seen, [*view.voters.values(), new], f"with voter {node_id}")
     return Step(ADD, new.directory_id)
 
 
-def _require_majority(seen: Seen, voters: list[Member], which: str) -> None:
+def require_majority(seen: Seen, voters: list[Member], which: str) -> None:
     """Check a voter set. Raises Refused unless a majority is alive and has all records that were committed."""
     ready = [each for each in voters if seen.is_caught_up(each)]
     needed = len(voters) // 2 + 1
@@ -296,7 +296,7 @@ class Replacing:
         directory_id = parse_uuid(step.directory_id)
         request: Any
         if step.action == REMOVE:
-            api, request = "RemoveRaftVoter", _removal(self._node_id, directory_id)
+            api, request = "RemoveRaftVoter", removal_of(self._node_id, directory_id)
         else:
             try:
                 listeners = self._listeners or self._registered_listener(view)
@@ -349,7 +349,7 @@ class Replacing:
         return {names.pop(): node_address}
 
 
-def _removal(node_id: int, directory_id: bytes) -> RemoveRaftVoterRequest:
+def removal_of(node_id: int, directory_id: bytes) -> RemoveRaftVoterRequest:
     return RemoveRaftVoterRequest(cluster_id=None, voter_id=node_id, voter_directory_id=directory_id)
 
 

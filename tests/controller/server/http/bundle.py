@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from controller.node.autopilot_task import AutopilotTask
 from controller.node.logging.problems import Problems
 from controller.server.http.counted import Counted
 from controller.server.http.reading import Reading
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 def node_of(bench: Bench, rig: Rig) -> Any:
     """Real parts, with the attributes of `controller.node.node.Node`."""
+    nothing: Any = None
+    autopilot = AutopilotTask(
+        bench.replica, rig.controller, nothing, log=nothing, now_ms=lambda: bench.now, to_raft=nothing,
+        to_controller=nothing,
+    )  # fmt: skip
     return SimpleNamespace(
+        autopilot=autopilot,
         replica=bench.replica,
         controller=rig.controller,
         is_ending=False,

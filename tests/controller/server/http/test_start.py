@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WITHOUT_SAMPLES = {
     "kafka_controller_kafkacontroller_timesincelastheartbeatreceivedms",
     "kafka_controller_kafkacontroller_brokerregistrationstate",
+    "kraft_autopilot_unhealthy_voters",  # nor is its autopilot on
     "kraft_audit_lines_lost",  # this node has no audit log
 }
 

@@ -1,0 +1,141 @@
+"""The autopilots of a world: `controller/autopilot` at each leader that has one, as `controller/node` drives it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.autopilot.autopilot import Autopilot
+from controller.autopilot.report import Kind
+from controller.autopilot.view import view_of
+from raft.interface.config import ReplicaKey
+from raft.interface.inputs import Requested, Source
+from raft.interface.voters import write_endpoints
+from raft.state.roles import Leader
+from records.codec import decode, encode
+from records.errors import Error
+from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
+from simulations.properties.autopilot import AutopilotSteps
+from simulations.raft.world import CLUSTER
+from simulations.world.world import MS
+
+if TYPE_CHECKING:
+    from controller.autopilot.report import Step
+    from controller.autopilot.view import Rules
+    from simulations.members.administrator import Administrator
+    from simulations.raft.run import Run
+    from simulations.world.process import Node, Process
+    from simulations.world.voter_sets import Voters
+
+# Connections of autopilots have the numbers below this one: no client and no administrator has such a number.
+FIRST_CONNECTION = -2_000_000
+# The longest pause of a step for its disk: so late may a look be.
+LATE_MS = 20
+
+
+class Autopilots:
+    """Of the nodes in `ids`: the others are like stock ones, which have none. They look every `look_ms`.
+
+    asked: the number of steps; made: how many of each kind succeeded.
+    """
+
+    def __init__(
+        self, run: Run, administrator: Administrator, ids: list[int], look_ms: int, rules: Rules
+    ) -> None:  # fmt: skip
+        self._run, self._administrator = run, administrator
+        self.ids, self._look_ms, self._rules = frozenset(ids), look_ms, rules
+        self.asked = 0
+        self.made: dict[str, int] = {}
+        self.steps = AutopilotSteps(run.world, run.ledger, rules, 2 * (look_ms + LATE_MS) * MS)
+        self._autopilots: dict[int, tuple[Process, Leader, Autopilot]] = {}
+        self._look()
+
+    def has_healed(self, voters: Voters) -> bool:
+        """Whether each node that lost its disk has got its place back, where every node has an autopilot."""
+        nodes = self._run.nodes
+        return not self.ids.issuperset(nodes) or all(nodes[key[0]].key == key for key in voters.keys)
+
+    def may_lose(self, node: Node) -> bool:
+        """Whether the disk of a node may be lost, besides what the administrator says: all other voters fetch.
+
+        A leader learns of a lost disk a while later. Should it remove a dead voter meanwhile, two of three voters would
+        be lost at once, which no protocol survives.
+        """
+        leaders = [each[:2] for each in self._autopilots.values() if not each[0].is_dead]
+        if not leaders:
+            return False
+        process, role = max(leaders, key=lambda each: each[1].epoch)
+        now_ms = process.now_ms()
+        return process.replica.role is role and all(
+            key in {node.key, process.node.key}
+            or ((seen := role.state.voter(ReplicaKey(*key))) and now_ms - seen.fetched_ms <= self._rules.live_ms)
+            for voters in self._administrator.sets_in_force()
+            for key in voters.keys
+        )
+
+    def _look(self) -> None:
+        run = self._run
+        self.steps.see(list(run.nodes.values()))
+        for process in run.ledger.running():
+            if process.node.id in self.ids and process.is_listening and process.is_awake and process.steps:
+                self._look_of(process)
+        run.world.after(self._look_ms * MS, self._look)
+
+    def _look_of(self, process: Process) -> None:
+        role = process.replica.role
+        if not isinstance(role, Leader) or process.machine.leads is None or process.replica.shutting_down:
+            self._autopilots.pop(process.node.id, None)
+            return
+        known = self._autopilots.get(process.node.id)
+        if known is None or known[:2] != (process, role):
+            known = self._autopilots[process.node.id] = (process, role, Autopilot(self._rules))
+        autopilot = known[2]
+        self.steps.see_leader(process, role)
+        controllers = {node.id: node.endpoints() for node in self._run.nodes.values()}
+        report = autopilot.look(view_of(process.replica, role, controllers, process.now_ms()))
+        if report.step is not None:
+            self.steps.asks(process, role, report.step)
+            autopilot.begin(report.step)
+            self._ask(process, role, autopilot, report.step)
+
+    def _ask(self, process: Process, role: Leader, autopilot: Autopilot, step: Step) -> None:
+        run = self._run
+        self.asked += 1
+        number = -self.asked
+        source = Source(FIRST_CONNECTION - self.asked, self.asked)
+        request, version = _request(step)
+        request = decode(type(request), version, encode(request, version))
+        if step.kind is Kind.REMOVE:
+            self._administrator.removing[number] = (step.key.id, step.key.directory_id)
+
+        def on_answer(error: int) -> None:
+            is_done = error == Error.NONE
+            self._administrator.removing.pop(number, None)
+            self.steps.is_answered(process, role, step, is_done=is_done)
+            if is_done:
+                self.made[step.kind.value] = self.made.get(step.kind.value, 0) + 1
+                run.count(f"autopilot:{step.kind.value}")
+            if not process.is_dead:
+                autopilot.end(process.now_ms(), is_done=is_done)
+
+        # A process that dies does not answer: what it asked for may yet be made, until the next voter set is committed.
+        run.world.after(2 * process.replica.config.request_timeout_ms * MS, self._forget, process, number)
+        run.watch.changes.asks(process, source, request, on_answer)
+        process.receive_soon(Requested(source, request, version, "CONTROLLER"))
+
+    def _forget(self, process: Process, number: int) -> None:
+        if process.is_dead:
+            self._administrator.removing.pop(number, None)
+
+
+def _request(step: Step) -> tuple[Any, int]:
+    """The request of a step, and its version."""
+    if step.kind is Kind.REMOVE:
+        removal = RemoveRaftVoterRequest(
+            cluster_id=CLUSTER, voter_id=step.key.id, voter_directory_id=step.key.directory_id
+        )
+        return removal, 0
+    addition = AddRaftVoterRequest(
+        cluster_id=CLUSTER, timeout_ms=1000, voter_id=step.key.id, voter_directory_id=step.key.directory_id,
+        listeners=write_endpoints(AddRaftVoterRequest.Listener, step.endpoints), ack_when_committed=True,
+    )  # fmt: skip
+    return addition, 1

@@ -1,0 +1,160 @@
+"""The autopilot (`controller/autopilot`): S31 AutopilotSafety.
+
+S31: an autopilot asks for one change at a time. It removes a voter only where a majority of the voters is alive and has
+what was committed, also of those that stay; and only one that has been silent for the time of a dead one, or whose node
+has another disk. It adds a node only where the quorum gains by it: one that was alive for the stabilization time, up to
+an odd number of voters and one in each zone; and one that it removed as dead not before twice that time.
+
+What is alive and what is on which disk comes from the world, and not from what a leader believes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from controller.autopilot.report import Kind
+from simulations.world.violation import Violation
+from simulations.world.world import MS
+
+if TYPE_CHECKING:
+    from controller.autopilot.report import Step
+    from controller.autopilot.view import Rules
+    from raft.state.roles import Leader
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Node, Process
+    from simulations.world.voter_sets import Key
+    from simulations.world.world import World
+
+
+class Life(NamedTuple):
+    """When a node with a directory was alive, in us: since when without a gap, and at last."""
+
+    since: int
+    last: int
+
+
+class Leadership:
+    """What the property knows of one leadership. since: world's time. ends: (time, high watermark), oldest first."""
+
+    def __init__(self, now: int) -> None:
+        self.since = now
+        self.pending = 0
+        self.ends: list[tuple[int, int]] = []
+        self.replaced: set[int] = set()  # ids whose former directory was removed
+        self.dead: dict[Key, int] = {}  # keys that were removed as dead, and when
+
+
+class AutopilotSteps:
+    """Checks each step that an autopilot asks for. slack: of a time that is measured twice, in us.
+
+    A leader knows of a Fetch when it handles it: one that did not run for less than live_ms takes a Fetch of then for
+    one of now. So what it knows may be twice live_ms old.
+    """
+
+    def __init__(self, world: World, ledger: Ledger, rules: Rules, slack: int) -> None:
+        self._world, self._ledger, self._rules, self._slack = world, ledger, rules, slack
+        self._window = 2 * rules.live_ms * MS + slack
+        self._lives: dict[Key, Life] = {}
+        self._leaderships: dict[int, tuple[Any, Leadership]] = {}  # by node, with the role
+
+    def see(self, nodes: list[Node]) -> None:
+        """Called at each look, before it: which nodes are alive now."""
+        now = self._world.now
+        for node in nodes:
+            if self._is_alive(node):
+                life = self._lives.get(node.key)
+                has_gap = life is None or now - life.last > self._window
+                self._lives[node.key] = Life(now if life is None or has_gap else life.since, now)
+
+    def see_leader(self, process: Process, role: Leader) -> None:
+        """Called at each look of this leader, before it."""
+        now, leadership = self._world.now, self._leadership(process, role)
+        leadership.ends.append((now, process.replica.high_watermark or 0))
+        while len(leadership.ends) > 1 and leadership.ends[1][0] < now - self._window:
+            leadership.ends.pop(0)
+
+    def asks(self, process: Process, role: Leader, step: Step) -> None:
+        """An autopilot asks for a step."""
+        leadership = self._leadership(process, role)
+        leader = f"node {process.node.id}, leader of epoch {role.epoch}"
+        who = f"the autopilot of {leader}, asks to {step.kind.value} {step.key}"
+        if leadership.pending:
+            raise Violation("S31", f"{who}, while another of its steps is under way")
+        leadership.pending += 1
+        check = self._check_removal if step.kind is Kind.REMOVE else self._check_addition
+        check(who, process, role, leadership, step)
+
+    def is_answered(self, process: Process, role: Leader, step: Step, *, is_done: bool) -> None:
+        """The step is over."""
+        leadership = self._leadership(process, role)
+        leadership.pending -= 1
+        if is_done and step.kind is Kind.REMOVE:
+            if self._ledger.nodes[step.key.id].key != step.key:
+                leadership.replaced.add(step.key.id)
+            else:
+                leadership.dead[step.key] = self._world.now
+
+    def _check_removal(self, who: str, process: Process, role: Leader, leadership: Leadership, step: Step) -> None:
+        keys = self._ledger.voters(process).keys
+        live_ms, now_ms = self._rules.live_ms, process.now_ms()
+        for what, healthy in (
+            ("alive with the log", [key for key in keys if self._is_healthy(key, leadership)]),
+            ("level, as the leader knows", [
+                key for key in keys
+                if key == process.node.key or now_ms - role.state.voters[key[0]].caught_up_ms <= live_ms
+            ]),
+        ):  # fmt: skip
+            staying = [key for key in healthy if key != tuple(step.key)]
+            if len(healthy) < len(keys) // 2 + 1 or len(staying) < (len(keys) - 1) // 2 + 1:
+                ids, healthy_ids = [key[0] for key in keys], [key[0] for key in healthy]
+                raise Violation("S31", f"{who} of {ids}; {what}: {healthy_ids}")
+        if self._ledger.nodes[step.key.id].key != step.key:
+            return  # its disk is lost
+        fetched_ms = role.state.voters[step.key.id].fetched_ms
+        silent_ms = min(process.now_ms() - fetched_ms, (self._world.now - leadership.since + self._slack) // MS)
+        if not self._rules.dead_after_ms or silent_ms < self._rules.dead_after_ms:
+            raise Violation("S31", f"{who}, which is silent for {silent_ms} ms alone")
+
+    def _check_addition(self, who: str, process: Process, _role: Leader, leadership: Leadership, step: Step) -> None:
+        rules, key, now = self._rules, step.key, self._world.now
+        life = self._lives.get(key)
+        stable = rules.stabilization_ms * MS
+        if life is None or now - life.since < stable - self._slack:
+            raise Violation("S31", f"{who}, which is not alive for {rules.stabilization_ms} ms: {life}")
+        removed = leadership.dead.get(key)
+        if removed is not None and now - removed < 2 * stable - self._slack:
+            raise Violation("S31", f"{who}, which it removed {(now - removed) // MS} ms ago")
+        keys = self._ledger.voters(process).keys
+        zones = {rules.zones.get(other[0]) for other in keys} - {None}
+        if rules.zones.get(step.key.id) in zones:
+            raise Violation("S31", f"{who}; its zone has a voter: {[other[0] for other in keys]}")
+        if step.key.id in leadership.replaced:
+            return  # it gets the place of its former self
+        others = [node for node in self._ledger.nodes.values() if node.key not in keys and self._was_alive(node.key)]
+        goal = min(len(keys) + len(others), rules.voters_max)
+        if len(keys) >= goal - 1 + goal % 2:
+            raise Violation("S31", f"{who} to {len(keys)} voters, with {len(others)} others alive")
+
+    def _is_healthy(self, key: Key, leadership: Leadership) -> bool:
+        """Whether a voter is alive, and has on its disk what this leader knew to be committed a while ago."""
+        node = self._ledger.nodes[key[0]]
+        return node.key == key and self._was_alive(key) and self._durable_end(node) >= leadership.ends[0][1]
+
+    def _durable_end(self, node: Node) -> int:
+        view = self._ledger.durable(node)
+        return max([view.segments_end(), *(snapshot.end_offset for snapshot in view.snapshots)])
+
+    def _was_alive(self, key: Key) -> bool:
+        life = self._lives.get(key)
+        return life is not None and self._world.now - life.last <= self._window
+
+    def _leadership(self, process: Process, role: Leader) -> Leadership:
+        known = self._leaderships.get(process.node.id)
+        if known is None or known[0] is not role:
+            known = self._leaderships[process.node.id] = (role, Leadership(self._world.now))
+        return known[1]
+
+    @staticmethod
+    def _is_alive(node: Node) -> bool:
+        process = node.process
+        return process is not None and not process.is_dead and not process.has_failed and process.is_listening

@@ -1,0 +1,200 @@
+"""The autopilot of one leader, from look to look."""
+
+from __future__ import annotations
+
+from controller.autopilot.report import Health, Kind
+from tests.controller.autopilot.quorum import RULES, Quorum, key
+
+HEALS = RULES._replace(dead_after_ms=30_000)
+
+
+def test_two_observers_become_voters_one_after_the_other_once_level_for_the_stabilization_time() -> None:
+    quorum = Quorum(voters=3, observers=2)
+
+    quorum.run(4)
+    before = list(quorum.steps)
+    report = quorum.run(30)
+
+    assert before == []
+    assert quorum.steps == [(5000, Kind.ADD, key(4)), (6000, Kind.ADD, key(5))]
+    assert report.step is None
+    assert report.is_healthy
+
+
+def test_an_observer_that_lags_or_is_silent_in_between_waits_anew() -> None:
+    quorum = Quorum(voters=3, observers=2)
+
+    quorum.run(2)
+    quorum.down, quorum.lagging = {key(4)}, {key(5)}
+    quorum.run(4)
+    quorum.down = quorum.lagging = set()
+    quorum.run(7)
+
+    assert quorum.steps == [(11_000, Kind.ADD, key(4)), (12_000, Kind.ADD, key(5))]
+
+
+def test_nothing_is_done_while_paused_switched_off_or_while_another_change_is_under_way() -> None:
+    paused, off, busy = Quorum(3, 2), Quorum(3, 2, RULES._replace(enabled=False)), Quorum(3, 2)
+    paused.is_paused, busy.refusal = True, "a change is under way"
+
+    reports = [quorum.run(20) for quorum in (paused, off, busy)]
+
+    assert [quorum.steps for quorum in (paused, off, busy)] == [[], [], []]
+    assert [report.held_by for report in reports] == [
+        ("it is paused: kraftctl autopilot resume ends that",),
+        ("kraft.autopilot.enable is false on the active controller",),
+        ("a change is under way",),
+    ]
+    paused.is_paused = False
+    paused.run(2)
+    assert paused.kinds == [("add", 4), ("add", 5)]
+
+
+def test_a_node_that_is_back_with_another_directory_takes_its_place_without_dead_after() -> None:
+    quorum = Quorum(voters=3)
+
+    quorum.run(10)
+    quorum.replace_disk(2)
+    quorum.run(30)
+
+    assert [(kind, each) for _, kind, each in quorum.steps] == [(Kind.REMOVE, key(2)), (Kind.ADD, key(2, 2))]
+    assert key(2, 2) in quorum.voters
+
+
+def test_the_node_gets_its_place_back_also_in_an_even_voter_set() -> None:
+    quorum = Quorum(voters=4)
+
+    quorum.run(10)
+    quorum.replace_disk(4)
+    quorum.run(30)
+
+    assert quorum.kinds == [("remove", 4), ("add", 4)]
+    assert len(quorum.voters) == 4
+
+
+def test_a_node_that_runs_twice_keeps_its_voter_and_is_named() -> None:
+    quorum = Quorum(voters=3)
+    quorum.observers.append(key(2, 2))
+
+    report = quorum.run(30)
+
+    assert quorum.steps == []
+    assert report.held_by == ("node 2 runs twice, with two directories: stop one of the two",)
+
+
+def test_a_voter_is_dead_after_its_time_and_a_spare_takes_its_place() -> None:
+    quorum = Quorum(voters=3, observers=1, rules=HEALS)
+
+    quorum.run(10)
+    quorum.down = {key(3)}
+    silent = quorum.run(28)
+    quorum.run(10)
+
+    health = {node.key.id: (node.health, node.since_ms) for node in silent.nodes}
+    assert health[3] == (Health.SILENT, 10_000)
+    assert [(kind.value, each.id) for _, kind, each in quorum.steps] == [("remove", 3), ("add", 4)]
+    assert quorum.steps[0][0] == 40_000
+
+
+def test_without_a_spare_a_dead_voter_is_removed_only_where_three_others_are_healthy() -> None:
+    small, large = Quorum(voters=3, rules=HEALS), Quorum(voters=5, rules=HEALS)
+    for quorum in (small, large):
+        quorum.run(10)
+        quorum.down = {key(3)}
+    report = small.run(60)
+    large.run(60)
+
+    assert small.steps == []
+    assert report.held_by == ("voter 3 is dead: no spare is ready, and fewer than 3 other voters are healthy",)
+    assert large.kinds == [("remove", 3)]
+
+
+def test_by_default_no_voter_is_ever_dead() -> None:
+    quorum = Quorum(voters=5, observers=1)
+
+    quorum.run(10)
+    quorum.down = {key(3)}
+    report = quorum.run(3600)
+
+    assert quorum.steps == []
+    assert {node.health for node in report.nodes} == {Health.HEALTHY, Health.SILENT}
+
+
+def test_no_voter_is_removed_without_a_majority_of_healthy_voters_before_and_after() -> None:
+    quorum = Quorum(voters=5, observers=1, rules=HEALS)
+
+    quorum.run(10)
+    quorum.down, quorum.lagging = {key(3), key(4)}, {key(5)}
+    report = quorum.run(60)
+
+    assert quorum.steps == []
+    refused = tuple(f"voter {each} is dead: a majority of the voters must be healthy" for each in (3, 4))
+    assert report.held_by[:2] == refused
+
+
+def test_one_dead_voter_after_the_other_is_removed_while_three_others_are_left() -> None:
+    quorum = Quorum(voters=5, rules=HEALS)
+
+    quorum.run(10)
+    quorum.down = {key(4), key(5)}
+    quorum.run(120)
+
+    assert quorum.kinds == [("remove", 4), ("remove", 5)]
+    assert quorum.steps[1][0] > quorum.steps[0][0]
+
+
+def test_a_node_that_dies_again_and_again_is_added_again_ever_later() -> None:
+    quorum = Quorum(voters=4, observers=1, rules=HEALS)
+    quorum.run(10)
+    waits = []
+    for _ in range(3):
+        quorum.down = {key(4)}
+        quorum.run(40)
+        back_ms, quorum.down = quorum.now_ms, set()
+        quorum.run(60)
+        waits.append(next(time_ms for time_ms, kind, each in quorum.steps[::-1] if each == key(4)) - back_ms)
+
+    assert quorum.kinds[:4] == [("add", 5), ("remove", 4), ("add", 4), ("remove", 4)]
+    assert waits == [10_000, 20_000, 40_000]
+
+
+def test_a_leader_that_was_stopped_for_an_hour_takes_nobody_for_dead() -> None:
+    quorum = Quorum(voters=5, rules=HEALS)
+
+    quorum.run(10)
+    quorum.now_ms += 3_600_000
+    fetched_ms = dict(quorum.fetched_ms)
+    quorum.down = {each for each in quorum.voters if each.id > 1}
+    report = quorum.look()
+    quorum.run(29)
+
+    assert fetched_ms[key(2)] == 10_000
+    assert {node.health for node in report.nodes if node.key.id > 1} == {Health.SILENT}
+    assert quorum.steps == []
+
+
+def test_a_step_that_fails_is_held_back_and_another_node_has_its_turn() -> None:
+    quorum = Quorum(voters=3, observers=2)
+    quorum.fails = True
+
+    quorum.run(5)
+    report = quorum.look()
+    quorum.fails = False
+    quorum.run(1)
+
+    assert report.step is None or report.step.key != key(4)
+    assert key(4) not in quorum.voters
+    quorum.run(20)
+    assert sorted(quorum.voters) == [key(each) for each in (1, 2, 3, 4, 5)]
+
+
+def test_a_registration_without_a_node_goes_only_where_voters_may_be_dead() -> None:
+    heals, grows = Quorum(voters=3, rules=HEALS), Quorum(voters=3)
+    for quorum in (heals, grows):
+        quorum.registered.add(9)
+        quorum.can_unregister = True
+
+        quorum.run(60)
+
+    assert heals.steps == [(30_000, Kind.UNREGISTER, key(9)._replace(directory_id=bytes(16)))]
+    assert grows.steps == []
