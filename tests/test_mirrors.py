@@ -44,7 +44,7 @@ TESTED_BY = {
     "controller.config.security.listener_values": "controller/config/security/test_security_checks.py",
     "controller.state.partitions.reads": "controller/interface/test_slices.py",
     "tools.kafka.version_calls": "tools/kafka/test_broker_api_versions.py",
-    "controller.autopilot.report": "controller/autopilot/test_autopilot.py",
+    "raft.autopilot.report": "raft/autopilot/test_autopilot.py",
     "controller.core.active": "controller/core/test_controller.py",
     "controller.core.periodic_work": "controller/core/test_controller.py",
     "controller.core.serving": "controller/core/test_controller.py",

@@ -83,14 +83,14 @@ RECORD_LEVELS = (
     ("bulk", "printing"),
     ("__main__",),
 )
-RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network"), ("security", "formation"))
+RAFT_LEVELS = (("interface",), ("state",), ("",), ("storage", "network", "autopilot"), ("security", "formation"))
 CONTROLLER_LEVELS = (
     ("config.values", "state.tables"),
     ("config.keys", "state.partitions"),
     ("config.security",),
     ("config", "state"),
     ("interface",),
-    ("rules", "autopilot"),
+    ("rules",),
     ("handlers",),
     ("handlers.security",),
     ("core", "security"),

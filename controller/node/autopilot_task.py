@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.autopilot.autopilot import Autopilot
-from controller.autopilot.report import Kind
-from controller.autopilot.view import Rules, view_of
 from controller.config.keys.own import AUTOPILOT_DRAINED, AUTOPILOT_PAUSED
 from controller.config.values.zones import ZONES, parse_zones
 from controller.core.apis import APIS
 from controller.interface import inputs
 from controller.state.tables.configs import BROKER
+from raft.autopilot.autopilot import Autopilot
+from raft.autopilot.report import Kind
+from raft.autopilot.view import Rules, view_of
 from raft.interface import inputs as raft_inputs
 from raft.interface.config import Endpoint
 from raft.interface.inputs import Source
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Mapping
 
-    from controller.autopilot.report import Report, Step
-    from controller.autopilot.view import View
     from controller.config.node import NodeConfig
     from controller.core.controller import Controller
     from controller.node.admission import Admission
     from controller.node.logging.logs import Log
+    from raft.autopilot.report import Report, Step
+    from raft.autopilot.view import View
     from raft.state.replica import Replica
 
 LOOK_S = 1.0

@@ -1,12 +1,12 @@
-"""The autopilots of a world: `controller/autopilot` at each leader that has one, as `controller/node` drives it."""
+"""The autopilots of a world: `raft/autopilot` at each leader that has one, as `controller/node` drives it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.autopilot.autopilot import Autopilot
-from controller.autopilot.report import Kind
-from controller.autopilot.view import view_of
+from raft.autopilot.autopilot import Autopilot
+from raft.autopilot.report import Kind
+from raft.autopilot.view import view_of
 from raft.interface.config import ReplicaKey
 from raft.interface.inputs import Requested, Source
 from raft.interface.voters import write_endpoints
@@ -19,8 +19,8 @@ from simulations.raft.world import CLUSTER
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from controller.autopilot.report import Step
-    from controller.autopilot.view import Rules
+    from raft.autopilot.report import Step
+    from raft.autopilot.view import Rules
     from simulations.members.administrator import Administrator
     from simulations.raft.run import Run
     from simulations.world.process import Node, Process

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.autopilot.view import Rules
+from raft.autopilot.view import Rules
 from raft.state.roles import Leader
 from simulations.faults.table import FaultKind, Scale, down, pick, span
 from simulations.faults.targets import find

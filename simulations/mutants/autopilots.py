@@ -1,10 +1,10 @@
-"""Mutants of the autopilot (`controller/autopilot`): whom it removes and adds, when, and how many at a time."""
+"""Mutants of the autopilot (`raft/autopilot`): whom it removes and adds, when, and how many at a time."""
 
 from __future__ import annotations
 
 from simulations.mutants.row import Edit, Mutant
 
-RULES, AUTOPILOT, VIEW = "controller.autopilot.rules", "controller.autopilot.autopilot", "controller.autopilot.view"
+RULES, AUTOPILOT, VIEW = "raft.autopilot.rules", "raft.autopilot.autopilot", "raft.autopilot.view"
 
 
 def _row(number: str, name: str, origin: str, *edits: Edit, expected: tuple[str, ...] = ("S31",)) -> Mutant:

@@ -1,4 +1,4 @@
-"""The autopilot (`controller/autopilot`): S31 AutopilotSafety.
+"""The autopilot (`raft/autopilot`): S31 AutopilotSafety.
 
 S31: an autopilot asks for one change at a time. It removes a voter only where a majority of the voters is alive and has
 what was committed, also of those that stay; and only one that has been silent for the time of a dead one, or whose node
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.autopilot.report import Kind
+from raft.autopilot.report import Kind
 from simulations.world.violation import Violation
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from controller.autopilot.report import Step
-    from controller.autopilot.view import Rules
+    from raft.autopilot.report import Step
+    from raft.autopilot.view import Rules
     from raft.state.roles import Leader
     from simulations.world.ledger import Ledger
     from simulations.world.process import Node, Process

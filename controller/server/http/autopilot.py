@@ -8,8 +8,8 @@ from controller.server.http.probes import known_leader
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
-    from controller.autopilot.report import NodeState
     from controller.node.node import Node
+    from raft.autopilot.report import NodeState
 
 
 def autopilot_view(node: Node) -> dict[str, Any]:

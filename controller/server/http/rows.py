@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.autopilot.report import Health
 from controller.node.logging.problems import DATA_LOST
 from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.names import COUNTER, GAUGE, SUMMARY, exported_name, feature_label
 from controller.server.http.probes import check_joined, role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
+from raft.autopilot.report import Health
 from raft.state.roles import Candidate, Leader
 from records.release import KAFKA_VERSION, VERSION
 from records.uuids import ZERO_UUID, uuid_text

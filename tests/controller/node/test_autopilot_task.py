@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from controller.autopilot.report import Kind, Step
-from controller.autopilot.view import Rules
 from controller.config.keys.own import AUTOPILOT_DRAINED, AUTOPILOT_PAUSED
 from controller.interface import inputs
 from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask, drained_ids, request_of
 from controller.state.tables.configs import BROKER
 from controller.state.tables.controllers import Controller
+from raft.autopilot.report import Kind, Step
+from raft.autopilot.view import Rules
 from raft.interface import inputs as raft_inputs
 from records.errors import Error
 from records.messages.controllers import UnregisterControllerRequest

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.autopilot import rules
-from controller.autopilot.report import Kind, Step
+from raft.autopilot import rules
+from raft.autopilot.report import Kind, Step
 from simulations.members.level import draw, play, read, show
 from simulations.members.run import MembersRun
 from simulations.members.swarm import AUTOPILOTS
 
 if TYPE_CHECKING:
-    from controller.autopilot.rules import Situation
+    from raft.autopilot.rules import Situation
 
 
 def test_autopilots_add_and_remove_voters_and_every_property_holds() -> None:

@@ -40,7 +40,7 @@ def form(config: NodeConfig, log: Log) -> bool:
 
     from uvloop import new_event_loop
 
-    from controller.server.formation import find_quorum
+    from tools.kraftctl.run.find_quorum import find_quorum
 
     directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
     with Runner(loop_factory=new_event_loop) as runner:

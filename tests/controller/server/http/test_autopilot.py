@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.autopilot.view import Rules
 from controller.server.http.autopilot import autopilot_view
 from controller.server.http.rows import OWN
+from raft.autopilot.view import Rules
 from records.uuids import uuid_text
 from tests.controller.rig import Rig
 from tests.controller.server.http.bundle import node_of, reading_of

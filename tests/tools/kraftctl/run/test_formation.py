@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 NODES = (1, 2, 3)
-TLS = Path(__file__).parents[2] / "data" / "tls"
+TLS = Path(__file__).parents[3] / "data" / "tls"
 GIVEN = "Zm9ybWluZ19hX3F1b3J1bQ"
 
 

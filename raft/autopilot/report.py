@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from controller.autopilot.view import Endpoints
+    from raft.autopilot.view import Endpoints
     from raft.interface.config import ReplicaKey
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.autopilot.view import Member, view_of
+from raft.autopilot.view import Member, view_of
 from raft.state.roles import Leader
 from records.uuids import ZERO_UUID
 from tests.raft.building import endpoint, fetch_request, key

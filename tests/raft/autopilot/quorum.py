@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from controller.autopilot.autopilot import Autopilot
-from controller.autopilot.report import Kind, Report, Step
-from controller.autopilot.view import Member, Rules, View
+from raft.autopilot.autopilot import Autopilot
+from raft.autopilot.report import Kind, Report, Step
+from raft.autopilot.view import Member, Rules, View
 from raft.interface.config import Endpoint, ReplicaKey
 from raft.state.leader_state import UNKNOWN
 

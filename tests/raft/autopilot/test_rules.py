@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.autopilot.report import Health, NodeState
-from controller.autopilot.rules import may_remove
-from tests.controller.autopilot.quorum import RULES, Quorum, key
+from raft.autopilot.report import Health, NodeState
+from raft.autopilot.rules import may_remove
+from tests.raft.autopilot.quorum import RULES, Quorum, key
 
 ZONES = {1: "a", 2: "b", 3: "c", 4: "a", 5: "d", 6: "e"}
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.autopilot.report import Health, Kind, NodeState, Report
-from controller.autopilot.rules import Candidate, Situation, next_step
-from controller.autopilot.view import is_level, is_live
+from raft.autopilot.report import Health, Kind, NodeState, Report
+from raft.autopilot.rules import Candidate, Situation, next_step
+from raft.autopilot.view import is_level, is_live
 from raft.state.leader_state import UNKNOWN
 
 if TYPE_CHECKING:
-    from controller.autopilot.report import Step
-    from controller.autopilot.view import Member, Rules, View
+    from raft.autopilot.report import Step
+    from raft.autopilot.view import Member, Rules, View
     from raft.interface.config import ReplicaKey
 
 # A node that the autopilot removed as dead must be level for longer before it is added again, twice for each time.

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.autopilot.report import Health, Kind, NodeState, Step
+from raft.autopilot.report import Health, Kind, NodeState, Step
 from raft.interface.config import ReplicaKey
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.autopilot.view import Endpoints, Rules
+    from raft.autopilot.view import Endpoints, Rules
 
 # How many others must be alive if a dead voter is to be removed though nothing can replace it.
 OTHERS_MIN = 3

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.autopilot.report import Health, Kind
-from tests.controller.autopilot.quorum import RULES, Quorum, key
+from raft.autopilot.report import Health, Kind
+from tests.raft.autopilot.quorum import RULES, Quorum, key
 
 HEALS = RULES._replace(dead_after_ms=30_000)
 
