@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from records.messages.partitions import AlterPartitionRequest
-from records.messages.reassignments import ElectLeadersRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from records.uuids import MIGRATING_DIRECTORY
 from simulations.cluster.metadata.image import NOBODY, UNCHANGED, Image, Partition
 from simulations.cluster.metadata.member_rules import (
@@ -183,10 +183,12 @@ class Change:
         return "the move goes on, and could be over" if is_over else ""
 
     def _ends(self, found: Partition, changed: Partition) -> str:
-        """A reassignment that ends with its target could complete (KIP-455)."""
+        """A reassignment that ends with its target could complete, or is cancelled from the same replicas (KIP-455)."""
         is_end = (found.adding or found.removing) and not changed.adding and not changed.removing
         target = set(found.replicas) - set(found.removing)
         if not is_end or set(changed.replicas) != target or self._is_sole(found, changed):
+            return ""
+        if set(found.adding) == set(found.removing) and type(self.request) is AlterPartitionReassignmentsRequest:
             return ""
         isr = (*changed.isr, *(each for each in found.isr if each not in target))
         is_over = can_end(found.replicas, isr, found.adding, found.removing)
