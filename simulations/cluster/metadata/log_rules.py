@@ -221,7 +221,8 @@ class LogRules:
         leader = record.leader
         has_all = leader in {*found.isr, *found.elr, *isr_requested}
         chosen: tuple[int, ...] = (leader,)
-        if record.replicas and record.adding_replicas is not None and not record.adding_replicas:
+        is_cancelled = bool(record.replicas) and record.adding_replicas is not None and not record.adding_replicas
+        if is_cancelled:
             chosen = tuple(
                 record.replicas[:1]
             )  # a reassignment is cancelled, and all replicas in sync were added ones (KIP-455)
@@ -241,7 +242,9 @@ class LogRules:
         text = f"at {offset} {leader} becomes leader of {_name(key)}, whose ISR is {found.isr} and ELR {found.elr}"
         if not is_unclean and not has_all and leader not in found.last_known:
             raise Violation("C14", text)
-        if not has_all and record.leader_recovery_state != RECOVERING and not found.recovering:
+        # Stock takes the former replica for one in sync when all that are were added ones, and it need not recover.
+        is_restored = is_cancelled and set(found.isr) <= set(found.adding)
+        if not (has_all or is_restored or found.recovering) and record.leader_recovery_state != RECOVERING:
             raise Violation("C14", f"{text}; its leader recovery state is not RECOVERING")
         broker = self.image.brokers.get(leader)
         if broker is None or broker.leaving:
