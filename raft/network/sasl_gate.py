@@ -97,12 +97,12 @@ class SaslGate:
             answer: Any = ApiVersionsResponse(error_code=code, api_keys=())
             if request.api_key == SASL_HANDSHAKE:
                 answer = SaslHandshakeResponse(error_code=code, mechanisms=())
-            self._fail(connection, connection.expect_answer(request), request, answer, self._misplaced(request))
+            self._fail(connection, connection.expect_answer(request), request, answer, self._reason_of(request))
         else:
-            self._close(connection, self._misplaced(request))
+            self._close(connection, self._reason_of(request))
         return False
 
-    def _misplaced(self, request: Parsed) -> str:
+    def _reason_of(self, request: Parsed) -> str:
         return f"API key {request.api_key} comes where {self._state.value} should"
 
     def _passes_open(self, connection: Connection, frame: bytes) -> bool:

@@ -199,7 +199,7 @@ def test_a_former_replica_leads_without_recovery_when_all_in_sync_were_added_one
         feed(log_rules, cancel)
         assert log_rules.image.partitions[A, 0].isr == (1,)
     else:
-        with pytest.raises(Violation, match="C14: .*not RECOVERING"):
+        with pytest.raises(Violation, match=r"C14: .*not RECOVERING"):
             feed(log_rules, cancel)
 
 
