@@ -220,12 +220,9 @@ class LogRules:
         joins = set(record.isr or ()) - set(found.isr)
         leader = record.leader
         has_all = leader in {*found.isr, *found.elr, *isr_requested}
-        chosen: tuple[int, ...] = (leader,)
-        is_cancelled = bool(record.replicas) and record.adding_replicas is not None and not record.adding_replicas
-        if is_cancelled:
-            chosen = tuple(
-                record.replicas[:1]
-            )  # a reassignment is cancelled, and all replicas in sync were added ones (KIP-455)
+        is_cancelled = record.adding_replicas is not None and not record.adding_replicas
+        # When a reassignment is cancelled and all replicas in sync were added ones, the first former one is (KIP-455).
+        chosen = tuple(record.replicas[:1]) if record.replicas and is_cancelled else (leader,)
         is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) in {(leader,), chosen}
         if (
             not is_unclean
@@ -243,7 +240,7 @@ class LogRules:
         if not is_unclean and not has_all and leader not in found.last_known:
             raise Violation("C14", text)
         # Stock takes the former replica for one in sync when all that are were added ones, and it need not recover.
-        is_restored = is_cancelled and set(found.isr) <= set(found.adding)
+        is_restored = bool(record.replicas) and is_cancelled and set(found.isr) <= set(found.adding)
         if not (has_all or is_restored or found.recovering) and record.leader_recovery_state != RECOVERING:
             raise Violation("C14", f"{text}; its leader recovery state is not RECOVERING")
         broker = self.image.brokers.get(leader)
