@@ -92,18 +92,13 @@ class SaslGate:
             self._handshake(connection, request)
         elif request.api_key == SASL_AUTHENTICATE and self._state is State.TOKENS:
             self._authenticate(connection, request)
-        elif self._state is State.TOKENS and request.message is not None:
-            code = int(Error.ILLEGAL_SASL_STATE)
-            answer: Any = ApiVersionsResponse(error_code=code, api_keys=())
-            if request.api_key == SASL_HANDSHAKE:
-                answer = SaslHandshakeResponse(error_code=code, mechanisms=())
-            self._fail(connection, connection.expect_answer(request), request, answer, self._reason_of(request))
+        elif self._state is State.TOKENS and request.api_key == SASL_HANDSHAKE:
+            answer = SaslHandshakeResponse(error_code=int(Error.ILLEGAL_SASL_STATE), mechanisms=())
+            self._fail(connection, connection.expect_answer(request), request, answer, "SaslHandshake comes twice")
         else:
-            self._close(connection, self._reason_of(request))
+            text = f"API key {request.api_key} comes where {self._state.value} should"
+            self._close(connection, text)
         return False
-
-    def _reason_of(self, request: Parsed) -> str:
-        return f"API key {request.api_key} comes where {self._state.value} should"
 
     def _passes_open(self, connection: Connection, frame: bytes) -> bool:
         api_key = int.from_bytes(frame[:2], "big", signed=True)

@@ -274,26 +274,6 @@ def test_a_mechanism_that_is_not_enabled_is_answered_with_those_that_are(loop):
     run_on(loop, test())
 
 
-@pytest.mark.parametrize(
-    ("request_bytes", "cls", "version"),
-    [
-        (api_versions(), ApiVersionsResponse, 4),
-        (request_frame(SaslHandshakeRequest(mechanism="PLAIN"), 1), SaslHandshakeResponse, 1),
-    ],
-)
-def test_what_comes_in_the_place_of_a_token_is_an_illegal_state(loop, request_bytes, cls, version):
-    async def test():
-        async with Secured() as serving:
-            client = await Client.to(serving.port)
-            await client.shake()
-            await client.write(request_bytes)
-            assert (await client.response(cls, version)).error_code == 34
-            assert await client.is_closed()
-            assert serving.requests == []
-
-    run_on(loop, test())
-
-
 def test_after_handshake_v0_tokens_come_without_requests(loop):
     async def test():
         async with Secured() as serving:
