@@ -154,10 +154,10 @@ def _small_batches(plan: ClusterPlan) -> None:
 
 
 def _eligible(rng: Random, plan: ClusterPlan) -> None:
-    """min.insync.replicas rises and falls, and so ELRs change (KIP-966), while brokers fall behind."""
+    """min.insync.replicas rises and falls, and so ELRs change (KIP-966), while brokers fall behind or are removed."""
     plan.voters = pick(rng, (1, 2, 3))
     plan.brokers, plan.admins, plan.topics = between(rng, 2, 4), 3, 2
-    plan.operations = ["create", "configure", "configure"]
+    plan.operations = ["create", "configure", "configure", "unregister_eligible"]
     plan.lead_every_ms, plan.lag = 60, 0.3
     plan.properties[MIN_ISR] = pick(rng, ("2", "3"))
     if rng.random() < 0.7:

@@ -48,6 +48,15 @@ def unregister(admin: Admin) -> None:
     admin.ask_one(("unregister", admin.one_of([machine.id for machine in admin.run.brokers])), admin.tries())
 
 
+def unregister_eligible(admin: Admin) -> None:
+    """Unregister a member of an ELR, if there is one (KIP-966)."""
+    partitions = admin.run.watch.log_rules.image.partitions.values()
+    if members := sorted({broker_id for partition in partitions for broker_id in partition.elr}):
+        admin.ask_one(("unregister", admin.one_of(members)), admin.tries())
+    else:
+        admin.later()
+
+
 def describe(admin: Admin) -> None:
     """DescribeCluster or DescribeQuorum."""
     if admin.rng.random() < 0.5:
@@ -62,5 +71,6 @@ ASKS: dict[str, Callable[[Admin], None]] = {
     "set_feature": set_feature,
     "see_versions": see_versions,
     "unregister": unregister,
+    "unregister_eligible": unregister_eligible,
     "describe": describe,
 }

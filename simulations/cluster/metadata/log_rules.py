@@ -222,11 +222,9 @@ class LogRules:
         joins = set(record.isr or ()) - set(partition.isr)
         leader = record.leader
         has_all = leader in {*partition.isr, *partition.elr, *isr_requested}
-        chosen: tuple[int, ...] = (leader,)
-        if record.replicas and record.adding_replicas is not None and not record.adding_replicas:
-            chosen = tuple(
-                record.replicas[:1]
-            )  # a reassignment is cancelled, and all replicas in sync were added ones (KIP-455)
+        is_cancelled = record.adding_replicas is not None and not record.adding_replicas
+        # When a reassignment is cancelled and all replicas in sync were added ones, the first former one is (KIP-455).
+        chosen = tuple(record.replicas[:1]) if record.replicas and is_cancelled else (leader,)
         is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) in {(leader,), chosen}
         if (
             not is_unclean
@@ -245,7 +243,9 @@ class LogRules:
         )
         if not is_unclean and not has_all and leader not in partition.last_known:
             raise Violation("C14", text)
-        if not has_all and record.leader_recovery_state != RECOVERING and not partition.recovering:
+        # Stock takes the former replica for one in sync when all that are were added ones, and it need not recover.
+        is_restored = bool(record.replicas) and is_cancelled and set(partition.isr) <= set(partition.adding)
+        if not (has_all or is_restored or partition.recovering) and record.leader_recovery_state != RECOVERING:
             raise Violation("C14", f"{text}; its leader recovery state is not RECOVERING")
         broker = self.image.brokers.get(leader)
         if broker is None or broker.leaving:

@@ -188,14 +188,16 @@ class Change:
         return "the move goes on, and could be over" if is_over else ""
 
     def _ends(self, partition: Partition, changed: Partition) -> str:
-        """A reassignment that ends with its target could complete (KIP-455)."""
+        """A reassignment that ends with its target could complete, or is cancelled from the same replicas (KIP-455)."""
         is_end = (partition.adding or partition.removing) and not changed.adding and not changed.removing
         target = set(partition.replicas) - set(partition.removing)
         if not is_end or set(changed.replicas) != target or self._is_sole(partition, changed):
             return ""
-        former = set(partition.replicas) - set(partition.adding)
-        if target == former and type(self.request) is AlterPartitionReassignmentsRequest:
-            return ""  # cancelled: where the same replicas are added and removed, the former ones are the target
+        if (
+            set(partition.adding) == set(partition.removing)
+            and type(self.request) is AlterPartitionReassignmentsRequest
+        ):
+            return ""
         isr = (*changed.isr, *(each for each in partition.isr if each not in target))
         is_over = can_end(partition.replicas, isr, partition.adding, partition.removing)
         return "" if is_over else "the move ends, and could not be over"

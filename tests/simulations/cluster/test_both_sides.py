@@ -8,7 +8,7 @@ from records.batch import build_batch
 from records.frame import encode_record
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from records.messages.partitions import AlterPartitionRequest
-from records.messages.reassignments import ElectLeadersRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from records.messages.topics import CreatePartitionsRequest
 from records.metadata.brokers import BrokerRegistrationChangeRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
@@ -74,6 +74,17 @@ def test_a_move_to_fewer_replicas_waits_for_all_that_stay() -> None:
 
     with pytest.raises(Violation, match="the move ends, and could not be over"):
         changes(moving, ALTER, isr=(101,), **ends)
+
+
+def test_a_move_whose_new_replica_is_taken_back_ends_by_being_cancelled_alone() -> None:
+    moving = partition(adding=(102,), removing=(102,), isr=(101, 103))
+    ends: Any = {"replicas": (101, 103), "adding_replicas": (), "removing_replicas": (), "leader": 101}
+    cancel = AlterPartitionReassignmentsRequest(topics=(), timeout_ms=1_000)
+
+    changes(moving, cancel, **ends)
+
+    with pytest.raises(Violation, match="the move ends, and could not be over"):
+        changes(moving, ALTER, **ends)
 
 
 def test_an_operation_changes_a_partition_once() -> None:

@@ -15,6 +15,8 @@ from records.frame import encode_record
 from records.messages.brokers import BrokerHeartbeatRequest, UnregisterBrokerRequest
 from records.metadata.brokers import UnregisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord
+from simulations.cluster.level import play
+from simulations.cluster.targeted_plans import of
 from simulations.coverage.cluster_moments import (
     ELIGIBLE_LEAVES,
     GOES,
@@ -24,6 +26,7 @@ from simulations.coverage.cluster_moments import (
     WAITS,
     ClusterMoments,
 )
+from simulations.coverage.seen import OF_CONTROLLERS
 from tests.simulations.cluster.test_rules import TOPIC, image, partition
 
 BEAT = BrokerHeartbeatRequest(
@@ -88,3 +91,10 @@ def test_another_leader_that_is_known_before_a_claim_was_carried_out_is_counted(
     moments.on_raft_stepped(process(), [other])
 
     assert (carried_out, moments.counts[OVERTAKEN]) == (0, 1)
+
+
+def test_members_of_elrs_are_unregistered_in_the_plans_for_these() -> None:
+    outcome, _ = play(of("eligible", 35), counts=True)
+
+    assert outcome.is_well
+    assert outcome.seen[f"{OF_CONTROLLERS}: {ELIGIBLE_LEAVES}"] > 0

@@ -187,6 +187,22 @@ def test_a_reassignment_may_complete_in_an_unclean_election():
     assert log_rules.image.partitions[A, 0].isr == (1,)
 
 
+@pytest.mark.parametrize(("adding", "may_lead"), [((2,), True), ((3,), False)])
+def test_a_former_replica_leads_without_recovery_when_all_in_sync_were_added_ones(adding, may_lead):
+    log_rules = prepared()
+    log_rules.on_unclean_election_requested("t", 0)
+    feed(log_rules, [[change(isr=(2,), leader=2, replicas=(1, 2, 3), adding_replicas=adding)]])
+
+    left = tuple(each for each in (1, 2, 3) if each not in adding)
+    cancel = [[change(replicas=left, isr=(1,), leader=1, adding_replicas=())]]
+    if may_lead:
+        feed(log_rules, cancel)
+        assert log_rules.image.partitions[A, 0].isr == (1,)
+    else:
+        with pytest.raises(Violation, match=r"C14: .*not RECOVERING"):
+            feed(log_rules, cancel)
+
+
 def test_an_offset_within_a_transaction_is_not_settled():
     log_rules = prepared()
     begin = log_rules.image.end_offset
