@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 # check-quorum.
 DURATIONS_S = (0.05, 0.3, 1.0, 2.0, 3.5, 7.0, 12.0)
 WEIGHTS = (8, 8, 8, 6, 4, 2, 1)
+# The leader appends a record twice a second, and soon after it each follower whom no earlier fault keeps away.
+FULL_S = 60.0
+HOURS = 5
 
 
 class Fault(NamedTuple):
-    """One fault. name: a key of FAULTS; nodes: the nodes it affects, the first one most; seconds: how long. of_leader:
-    whether the first was the leader.
+    """One fault. name: a key of `faults_of`; nodes: the nodes it affects, the first one most; seconds: how long.
+
+    of_leader: whether the first was the leader.
     """
 
     name: str
@@ -47,7 +51,8 @@ class Nemesis:
     def __init__(self, quorum: Quorum, rng: Random, say: Callable[[str], object]) -> None:
         self.quorum = quorum
         self.injected: list[Injected] = []
-        self.counts: dict[str, int] = dict.fromkeys(FAULTS, 0)
+        self.faults = faults_of(quorum)
+        self.counts: dict[str, int] = dict.fromkeys(self.faults, 0)
         self.story: list[str] = []
         self._rng = rng
         self._say = say
@@ -56,20 +61,24 @@ class Nemesis:
     def run(self, until: float) -> None:
         """Inject faults until `until`, of the monotonic clock; then end them all."""
         while time.monotonic() < until:
-            self.inject(self.draw(), until)
+            self.inject(self.draw(self._share_s(until)), until)
             self.quorum.look()
-            self._sleep(self._rng.choice((0.1, 0.5, 2.0)), until)
+            self._sleep(min(self._rng.choice((0.1, 0.5, 2.0)), self._share_s(until) / 4), until)
         self.mend()
 
-    def draw(self) -> Fault:
-        """Draw the next fault; half of them affect the leader."""
+    def draw(self, share_s: float = DURATIONS_S[-1] * 2) -> Fault:
+        """Draw the next fault, of a kind that was not injected yet as long as there is one; half affect the leader.
+
+        share_s: the time for this kind; the fault is shorter than half of it.
+        """
         nodes = list(NODES)
         self._rng.shuffle(nodes)
         leader = self.quorum.leader()
         if leader and self._rng.random() < 0.5:
             nodes.remove(leader)
             nodes.insert(0, leader)
-        name, seconds = self._rng.choice(sorted(FAULTS)), self._rng.choices(DURATIONS_S, WEIGHTS)[0]
+        name = self._rng.choice(sorted(self._missing() or self.faults))
+        seconds = min(self._rng.choices(DURATIONS_S, WEIGHTS)[0], round(share_s / 2, 2))
         return Fault(name, tuple(nodes), seconds, of_leader=nodes[0] == leader)
 
     def inject(self, fault: Fault, until: float) -> None:
@@ -77,7 +86,7 @@ class Nemesis:
         self.report(f"{fault.name} of node {fault.nodes[0]} for {fault.seconds} s")
         self.counts[fault.name] += 1
         self.injected.append(Injected(int((time.monotonic() - self._begin) * 1000), fault))
-        FAULTS[fault.name](self.quorum, fault, lambda seconds: self._sleep(seconds, until))
+        self.faults[fault.name](self.quorum, fault, lambda seconds: self._sleep(seconds, until))
 
     def mend(self) -> None:
         """End all faults: every node runs, and all can reach each other."""
@@ -93,6 +102,15 @@ class Nemesis:
         line = f"{time.monotonic() - self._begin:7.1f} s  {text}"
         self.story.append(line)
         self._say(line)
+
+    def _missing(self) -> list[str]:
+        """The kinds that were not injected yet."""
+        return [name for name, count in self.counts.items() if not count]
+
+    def _share_s(self, until: float) -> float:
+        """The time until then for each kind that was not injected yet: a short run has each kind, too."""
+        missing = len(self._missing())
+        return max(until - time.monotonic(), 0) / missing if missing else DURATIONS_S[-1] * 2
 
     def _sleep(self, seconds: float, until: float) -> None:
         time.sleep(max(min(seconds, until - time.monotonic()), 0))
@@ -206,6 +224,33 @@ def delay(quorum: Quorum, fault: Fault, wait: Wait) -> None:
     quorum.network.heal()
 
 
+def fill(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    """Leave no room on a node's disk until the node has ended with an error; make room, and start it again."""
+    assert quorum.disks is not None
+    node = fault.nodes[0]
+    quorum.disks.fill(node)
+    quorum.await_failure(node, FULL_S)
+    wait(fault.seconds)
+    quorum.disks.free(node)
+    _start(quorum, node)
+
+
+def set_ahead(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    _move(quorum, fault, wait, HOURS)
+
+
+def set_back(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    _move(quorum, fault, wait, -HOURS)
+
+
+def _move(quorum: Quorum, fault: Fault, wait: Wait, hours: int) -> None:
+    """Move a node's wall clock, and back again. The node notices each move within a second."""
+    assert quorum.clocks is not None
+    quorum.clocks.move(fault.nodes[0], hours)
+    wait(max(fault.seconds, 1.5))
+    quorum.clocks.move(fault.nodes[0], 0)
+
+
 def _start(quorum: Quorum, node: int) -> None:
     if node not in quorum.processes:
         quorum.start(node)
@@ -227,3 +272,11 @@ FAULTS: dict[str, Callable[[Quorum, Fault, Wait], None]] = {
     "pause, and a crash of another": pause_and_kill,
     "restart": restart,
 }
+FAULTS_OF_DISKS = {"full disk": fill}
+FAULTS_OF_CLOCKS = {"clock ahead": set_ahead, "clock behind": set_back}
+
+
+def faults_of(quorum: Quorum) -> dict[str, Callable[[Quorum, Fault, Wait], None]]:
+    """Those that are possible: nodes may have the machine's own disk and clock."""
+    disks, clocks = FAULTS_OF_DISKS if quorum.disks else {}, FAULTS_OF_CLOCKS if quorum.clocks else {}
+    return {**FAULTS, **disks, **clocks}

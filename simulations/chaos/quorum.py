@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -20,19 +21,35 @@ from tools.client.quorum import describe_request
 if TYPE_CHECKING:
     from typing import Any
 
+    from simulations.chaos.clocks import Clocks
+    from simulations.chaos.disks import Disks
+
 NODES = (1, 2, 3)
 CLUSTER_ID = "Q2hhb3NDaGFvc0NoYW9zQw"
 # The timeout of a client's request, in seconds.
 ASK_S = 2.0
-# The time after which a new process handles SIGTERM, on a busy machine.
-START_S = 5.0
 
 
 class Quorum:
-    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly."""
+    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly.
 
-    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
+    disks, clocks: those of the nodes, if they are not the machine's; the caller closes the disks. start_s: the time
+    after which a new process handles SIGTERM, on a busy machine; end_s: the time in which a node shuts down.
+    """
+
+    start_s = 5.0
+    end_s = 10.0
+
+    def __init__(
+        self,
+        directory: Path,
+        settings: dict[str, str] | None = None,
+        disks: Disks | None = None,
+        clocks: Clocks | None = None,
+    ) -> None:
         self.directory = directory
+        self.disks = disks
+        self.clocks = clocks
         self.ports = dict(zip(NODES, free_ports(len(NODES)), strict=True))
         self.network = Network(self.ports)
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -52,10 +69,13 @@ class Quorum:
 
     def start(self, node: int) -> None:
         """Start a node that is not running."""
+        environment = {**os.environ, **self.clocks.environment(node)} if self.clocks else None
         with (self.directory / f"node-{node}.log").open("ab") as log:
             self._started[node] = time.monotonic()
             self.lives[node] += 1
-            self.processes[node] = subprocess.Popen(self.command(node), stdout=log, stderr=log, start_new_session=True)
+            self.processes[node] = subprocess.Popen(
+                self.command(node), stdout=log, stderr=log, start_new_session=True, env=environment
+            )
 
     def command(self, node: int) -> list[str]:
         """The command line of a node."""
@@ -76,7 +96,7 @@ class Quorum:
             process.wait()
             del self.processes[node]
 
-    def end(self, node: int, seconds: float = 10.0) -> None:
+    def end(self, node: int) -> None:
         """Send SIGTERM, and wait: a node that shuts down cleanly does so in time and with exit code 0.
 
         A node that was only just started may not handle signals yet.
@@ -86,14 +106,27 @@ class Quorum:
             return
         process.terminate()
         try:
-            code = process.wait(seconds)
+            code = process.wait(self.end_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
             code = -signal.SIGKILL
-        is_new = time.monotonic() - self._started[node] < START_S
+        is_new = time.monotonic() - self._started[node] < self.start_s
         if code != 0 and not (code == -signal.SIGTERM and is_new):
             self.died.append(f"node {node} left with exit code {code} after SIGTERM")
+
+    def await_failure(self, node: int, seconds: float) -> None:
+        """Wait until a node that cannot go on has ended by itself, with exit code 1; kill it after these seconds."""
+        process = self.processes.pop(node, None)
+        if process is None:
+            return
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        if code != 1:
+            self.died.append(f"node {node} left with exit code {code} where it had to end with an error")
 
     def look(self) -> None:
         """Note each node that stopped by itself, and restart it."""

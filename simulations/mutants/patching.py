@@ -103,8 +103,17 @@ def functions_by_place() -> dict[Place, list[FunctionType]]:
 
 
 def compile_module(source: str | ast.Module, path: str) -> CodeType:
-    """The code of a module."""
-    return compile(source, path, "exec", dont_inherit=True)
+    """The code of a module. Its classes are on line 1: from Python 3.13 on the code of a class has its line."""
+    tree = ast.parse(source) if isinstance(source, str) else source
+    bodies: list[ast.Module | ast.ClassDef] = [tree]
+    for body in bodies:
+        for each in body.body:
+            if isinstance(each, ast.ClassDef):
+                each.lineno = 1
+                bodies.append(each)
+                for decorator in each.decorator_list:
+                    decorator.lineno = 1
+    return compile(tree, path, "exec", dont_inherit=True)
 
 
 def functions_in(code: CodeType) -> Iterator[CodeType]:

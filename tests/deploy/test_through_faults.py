@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import resource
 import signal
 import time
@@ -13,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulations.chaos.clocks import move
+from simulations.chaos.disks import Disks
 from simulations.chaos.quorum import NODES
 from tests.benchmarks.client import Connection
 from tests.controller.server.alterations import BROKER, alteration
-from tests.deploy.faketime import clock_of_its_own, move
+from tests.deploy.faketime import clock_of_its_own
 from tests.deploy.watched import Watched, eventually, watched
 
 if TYPE_CHECKING:
@@ -155,33 +155,24 @@ def disks(directory: Path) -> Iterator[Callable[[Watched, int], Callable[[], Non
 
     If this process may not mount, a limit on the file size of a process simulates the full disk.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    places = [directory / f"node-{node}" for node in NODES]
-    mounted = []
-    for place in places:
-        place.mkdir()
-        size = f"size={DISK_BYTES}".encode()
-        if libc.mount(b"tmpfs", os.fsencode(place), b"tmpfs", 0, size) == 0:
-            mounted.append(place)
+    try:
+        small = Disks(directory, NODES, DISK_BYTES)
+    except OSError:
+        small = None
 
     def fill(quorum: Watched, node: int) -> Callable[[], None]:
-        if not mounted:
+        if small is None:
             limit = (FILE_BYTES_MAX, resource.RLIM_INFINITY)
             resource.prlimit(quorum.processes[node].pid, resource.RLIMIT_FSIZE, limit)
             return lambda: None
-        filler = directory / f"node-{node}" / "filler"
-        with filler.open("wb", buffering=0) as file:
-            try:
-                while True:
-                    file.write(bytes(4096))
-            except OSError:
-                return filler.unlink
+        small.fill(node)
+        return partial(small.free, node)
 
     try:
         yield fill
     finally:
-        for place in mounted:
-            libc.umount2(os.fsencode(place), 2)  # MNT_DETACH
+        if small is not None:
+            small.close()
 
 
 def write_until_it_ends(quorum: Watched, node: int) -> None:

@@ -17,10 +17,11 @@ import pytest
 from kraft_quorum.client import Client, Files
 from records.errors import ApiError
 from records.wire import DecodeError
+from simulations.chaos.clocks import library, move
 from simulations.chaos.ports import free_ports
 from simulations.chaos.quorum import NODES, Quorum
 from tests.controller.server.alterations import BROKER, alteration
-from tests.deploy import faketime
+from tests.deploy.faketime import clock_of_its_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,7 +134,7 @@ def eventually(condition: Callable[[], object], what: str, seconds: float = 40.0
 @pytest.fixture(name="quorum", scope="module")
 def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     directory = tmp_path_factory.mktemp("quorum")
-    with faketime.clock_of_its_own(directory / CLOCK) if faketime.library() else contextlib.nullcontext():
+    with clock_of_its_own(directory / CLOCK) if library() else contextlib.nullcontext():
         quorum = Watched(directory)
         try:
             quorum.begin()
@@ -211,11 +212,11 @@ def test_a_watch_continues_after_the_certificate_is_renewed(quorum: Watched) -> 
 
 @pytest.mark.parametrize("hours", [5, -5, 0])
 def test_a_watch_continues_after_the_wall_clock_is_changed(quorum: Watched, hours: int) -> None:
-    if faketime.library() is None:
+    if library() is None:
         pytest.skip("libfaketime is not installed: apt-get install faketime")
     before = quorum.watched
 
-    faketime.move(quorum.directory / CLOCK, hours)
+    move(quorum.directory / CLOCK, hours)
     eventually(lambda: abs(quorum.moved_s - hours * 3600) < 60, "the leader sees the other time")
     quorum.goes_on()
 

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
@@ -46,6 +47,9 @@ type recorder struct {
 	began   time.Time
 	history []porcupine.Operation
 	counts  map[string]int
+	// fault: the present one; during: the counts while each fault lasted.
+	fault  string
+	during map[string]map[string]int
 }
 
 func (r *recorder) now() int64 { return int64(time.Since(r.began)) }
@@ -55,8 +59,21 @@ func (r *recorder) add(op porcupine.Operation) {
 	defer r.mutex.Unlock()
 	r.history = append(r.history, op)
 	in, out := op.Input.(input), op.Output.(output)
-	result := out.Kind
-	r.counts[in.Kind+" "+result]++
+	kind := in.Kind + " " + out.Kind
+	r.counts[kind]++
+	if r.during[r.fault] == nil {
+		r.during[r.fault] = map[string]int{}
+	}
+	r.during[r.fault][kind]++
+}
+
+// follow reads the name of each fault that begins, and an empty line when it has ended.
+func (r *recorder) follow(faults *bufio.Scanner) {
+	for faults.Scan() {
+		r.mutex.Lock()
+		r.fault = faults.Text()
+		r.mutex.Unlock()
+	}
 }
 
 // brokerEpoch is a registered broker.
@@ -338,7 +355,8 @@ func main() {
 	creator := &client{rng: rand.New(rand.NewSource(*seed)), addrs: addresses}
 	parts.create(creator, 1+*seconds/int(window/time.Second))
 	fmt.Println("ready")
-	recorder := &recorder{began: time.Now(), counts: map[string]int{}}
+	recorder := &recorder{began: time.Now(), counts: map[string]int{}, during: map[string]map[string]int{}}
+	go recorder.follow(bufio.NewScanner(os.Stdin))
 	until := recorder.began.Add(time.Duration(*seconds) * time.Second)
 	var all sync.WaitGroup
 	for id := range *clients {
@@ -354,13 +372,15 @@ func main() {
 	}
 	all.Wait()
 	began := time.Now()
-	result, info := porcupine.CheckOperationsVerbose(model, recorder.history, checkLimit)
+	result := porcupine.CheckOperationsTimeout(model, recorder.history, checkLimit)
 	said, _ := json.Marshal(map[string]any{
 		"operations": len(recorder.history), "counts": recorder.counts, "result": result,
-		"check_seconds": time.Since(began).Seconds(),
+		"check_seconds": time.Since(began).Seconds(), "during": recorder.during,
 	})
 	fmt.Println(string(said))
 	if result == porcupine.Illegal && *page != "" {
+		// A check that keeps what the page needs takes many times the memory.
+		_, info := porcupine.CheckOperationsVerbose(model, recorder.history, checkLimit)
 		if err := porcupine.VisualizePath(model, info, *page); err != nil {
 			panic(err)
 		}

@@ -12,21 +12,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from simulations.chaos.brokers import IDS, Brokers
-from simulations.chaos.nemesis import Nemesis
+from simulations.chaos.clocks import Clocks
+from simulations.chaos.disks import Disks
+from simulations.chaos.nemesis import Fault, Nemesis
 from simulations.chaos.quorum import NODES, Quorum
 from simulations.commands.chaos import SETTINGS
 from tests.porcupine.planted import ROWS
 
 HERE = Path(__file__).parent
-# Beyond the time of the clients: the check has two minutes.
-END_S = 180
+# Beyond the time of the clients: the check has two minutes, and once more as long for the page.
+END_S = 360
 START_S = 60
+# Old segments and snapshots are deleted once a minute by a node that runs so long, as by stock: under faults not often.
+DISK_BYTES = 256 << 20
 # Without an authorizer there are no ACLs. A client that is not authenticated has all rights. No session of a broker
 # ends while the controllers are away: the model of a partition has no change by the controller itself.
 CHECKED = {
@@ -46,9 +50,14 @@ def build(directory: Path) -> Path:
 class Planted(Quorum):
     """A quorum whose nodes have a fault. plant: a row of `planted`; None for none."""
 
-    def __init__(self, directory: Path, settings: dict[str, str], plant: str | None) -> None:
+    # A run of an hour goes on beside other work, with the lowest priority.
+    start_s = end_s = 60.0
+
+    def __init__(
+        self, directory: Path, settings: dict[str, str], plant: str | None, disks: Disks | None, clocks: Clocks | None
+    ) -> None:
         self._plant = plant
-        super().__init__(directory, settings)
+        super().__init__(directory, settings, disks, clocks)
 
     def command(self, node: int) -> list[str]:
         program, *arguments = super().command(node)
@@ -57,13 +66,40 @@ class Planted(Quorum):
         return [sys.executable, "-m", "tests.porcupine.planted", self._plant, *arguments]
 
 
+class Announcer(Nemesis):
+    """A nemesis that tells the clients, a line each, which fault begins, and, by an empty line, that it has ended."""
+
+    clients: IO[str]
+
+    def inject(self, fault: Fault, until: float) -> None:
+        self._tell(f"{fault.name} of the leader" if fault.of_leader else fault.name)
+        super().inject(fault, until)
+        self._tell("")
+
+    def _tell(self, line: str) -> None:
+        # The clients may have ended just before the last fault does.
+        with suppress(BrokenPipeError):
+            self.clients.write(f"{line}\n")
+            self.clients.flush()
+
+
 class Outcome(NamedTuple):
-    """Of a history. result: "Ok" if it is linearizable, "Illegal" if it is not. counts: by operation and answer."""
+    """Of a history. result: "Ok" if it is linearizable, "Illegal" if it is not. counts: by operation and answer;
+    during: the same for each fault, of the operations that were answered while it lasted; faults: how often each was
+    injected; died: the nodes that ended unexpectedly.
+    """
 
     result: str
     operations: int
     counts: dict[str, int]
     check_seconds: float
+    during: dict[str, dict[str, int]]
+    faults: dict[str, int]
+    died: list[str]
+
+    @property
+    def is_well(self) -> bool:
+        return self.result == "Ok" and not self.died
 
 
 def play(
@@ -71,15 +107,17 @@ def play(
 ) -> Outcome:
     """directory: empty; gets the files of the nodes, and a page about a history that is not linearizable.
 
-    plant: a row of `planted`, which all nodes have. faults: whether nodes are killed, stopped and cut off.
+    plant: a row of `planted`, which all nodes have. faults: whether nodes are killed, stopped and cut off, and their
+    disks filled and their clocks moved, where this machine allows it.
     """
     program = build(directory)
     nodes = directory / "nodes"
     nodes.mkdir()
-    quorum = Planted(nodes, {**SETTINGS, **CHECKED}, plant)
-    nemesis = Nemesis(quorum, Random(f"porcupine {seed}"), lambda line: sys.stdout.write(f"{line}\n"))
     with ExitStack() as ending:
+        disks, clocks = equip(nodes, ending) if faults else (None, None)
+        quorum = Planted(nodes, {**SETTINGS, **CHECKED}, plant, disks, clocks)
         ending.callback(quorum.close)
+        nemesis = Announcer(quorum, Random(f"porcupine {seed}"), lambda line: sys.stdout.write(f"{line}\n"))
         for each in NODES:
             quorum.start(each)
         brokers = Brokers(quorum)
@@ -94,17 +132,51 @@ def play(
             f"-seeds={addresses}", f"-seconds={seconds}", f"-seed={seed}", f"-clients={clients}",
             f"-brokers={registered}", f"-page={directory / 'history.html'}",
         ]  # fmt: skip
-        process = subprocess.Popen([program, *asked], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([program, *asked], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         ending.callback(process.kill)
         # The first line: the topics that are altered exist.
+        assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
+        nemesis.clients = process.stdin
         if faults:
             nemesis.run(time.monotonic() + seconds)
         text, _ = process.communicate(timeout=seconds + END_S)
         quorum.look()
-    assert quorum.died == []
-    return Outcome(**json.loads(text))
+    return Outcome(**json.loads(text), faults=nemesis.counts, died=quorum.died)
+
+
+def equip(directory: Path, ending: ExitStack) -> tuple[Disks | None, Clocks | None]:
+    """A disk and a clock for each node; None, and a line that says why, where this machine does not allow them."""
+    disks, clocks = None, None
+    try:
+        disks = Disks(directory, NODES, DISK_BYTES)
+        ending.callback(disks.close)
+    except OSError as error:
+        sys.stdout.write(f"no disk is filled: {error}\n")
+    try:
+        clocks = Clocks(directory, NODES)
+    except FileNotFoundError as error:
+        sys.stdout.write(f"no clock is moved: {error}\n")
+    return disks, clocks
+
+
+def tell(outcome: Outcome) -> str:
+    """A line for each fault, and one for the whole."""
+    lines = [f"{count:6} x {name}" for name, count in sorted(outcome.faults.items())]
+    lines += [
+        f"during {name or 'no fault'}: {sum(counts.values())} operations, {_accepted(counts)} accepted,"
+        f" {counts.get('alter ok', 0)} of them AlterPartition"
+        for name, counts in sorted(outcome.during.items())
+    ]
+    operations = f"{outcome.operations} operations, {_accepted(outcome.counts)} accepted"
+    check = f"checked in {outcome.check_seconds:.1f} s: {outcome.result}"
+    lines += [*outcome.died, str(outcome.counts), f"{sum(outcome.faults.values())} faults, {operations}, {check}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _accepted(counts: dict[str, int]) -> int:
+    return sum(count for name, count in counts.items() if name.endswith(" ok"))
 
 
 def main() -> int:
@@ -116,9 +188,8 @@ def main() -> int:
     options = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="porcupine-"))
     outcome = play(directory, options.seconds, options.seed, plant=options.plant, clients=options.clients)
-    sys.stdout.write(f"{outcome.counts}\n{outcome.operations} operations, checked in {outcome.check_seconds:.1f} s: ")
-    sys.stdout.write(f"{outcome.result}\n")
-    if outcome.result != "Ok":
+    sys.stdout.write(tell(outcome))
+    if not outcome.is_well:
         sys.stdout.write(f"the files of the nodes and a page about the history are in {directory}\n")
         return 1
     shutil.rmtree(directory)

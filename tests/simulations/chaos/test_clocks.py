@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from tests.deploy.faketime import remove_leftovers
+from simulations.chaos.clocks import remove_leftovers
 
 if TYPE_CHECKING:
     from pathlib import Path
