@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.config.node import NodeConfig
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.properties import PropertiesError, parse_properties
 
 TYPE_CHECKING = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.config.plugins import plugin_of
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

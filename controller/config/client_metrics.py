@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.keys import client_metrics
 from controller.config.topic_values import INVALID_CONFIGURATION
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.java_order import hash_order
 from records.java.java_pattern import is_java_pattern
 from records.java.java_values import java_trim

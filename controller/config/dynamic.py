@@ -9,13 +9,13 @@ from controller.config.keys import own, server
 from controller.config.keys.dynamic import DYNAMIC, LISTENER_ONLY, OF_LISTENER_CLUSTER_WIDE, PER_BROKER
 from controller.config.keys.topic import NODE_SYNONYMS
 from controller.config.node import NodeConfig
-from controller.config.values.definition import ConfigError, Type
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.values.definition import Key
+    from controller.config.values.definition import Key, Type
 
 _OF_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
 

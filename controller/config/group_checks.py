@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import re
 
-from controller.config.values.definition import CONFIG_EXCEPTION, ILLEGAL_ARGUMENT, ConfigError, Value
+from controller.config.values.definition import ILLEGAL_ARGUMENT, Value
+from records.java.config_error import CONFIG_EXCEPTION, ConfigError
 from records.java.java_values import java_text, java_trim
 
 TYPE_CHECKING = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from controller.config import providers
 from controller.config.group_checks import check_node
 from controller.config.java_metrics import JavaMetrics, java_metrics
 from controller.config.keys import own, server
@@ -12,7 +11,6 @@ from controller.config.node_checks import check_addresses, check_values
 from controller.config.plugins import quota_lines
 from controller.config.system_properties import system_properties
 from controller.config.unknown_keys import unknown_keys
-from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import (
     PROTOCOL_MAP,
     WILDCARD_HOST,
@@ -30,6 +28,8 @@ from controller.config.values.quorum_addresses import (
     parse_overrides,
     parse_voters,
 )
+from raft.security import config_providers
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class NodeConfig(NodeValues):
         self.warnings = []
         self.system_properties = system_properties(environment)
         resolved = given
-        if given.get(providers.KEY):
-            allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
-            resolved = providers.resolve(given, environment, allowed, self.warnings, may_wait=may_wait)
+        if given.get(config_providers.KEY):
+            allowed = self.system_properties.get(config_providers.ALLOWED_CLASSES)
+            resolved = config_providers.resolve(given, environment, allowed, self.warnings, may_wait=may_wait)
         self.looked_up = frozenset(key for key, value in resolved.items() if value != given[key])
         self.originals = with_synonyms(resolved)
         is_deprecated = "broker.id" in given

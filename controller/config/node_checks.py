@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from controller.config.keys.topic import HOURS, MINUTES
-from controller.config.values.definition import ILLEGAL_ARGUMENT, NUMBER_FORMAT, ConfigError, parse_map
+from controller.config.values.definition import ILLEGAL_ARGUMENT, NUMBER_FORMAT, parse_map
 from controller.config.values.listeners import PROTOCOL_MAP, WILDCARD_HOST, normalise, parse_listeners, parse_protocol
+from records.java.config_error import ConfigError
 from records.java.java_values import parse_integer
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

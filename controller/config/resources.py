@@ -6,9 +6,10 @@ from controller.config.client_metrics import INVALID_REQUEST, check_subscription
 from controller.config.group_checks import ASSIGNOR, TAGS, check_group, check_tags, first_assignor
 from controller.config.keys import client_metrics, group, server, topic
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
-from controller.config.values.definition import ConfigError, Required
+from controller.config.values.definition import Required
 from records.errors import ApiError, Error
 from records.features.levels import CURRENT, Release
+from records.java.config_error import ConfigError
 from records.java.java_order import hash_order
 from records.java.java_values import parse_integer
 from records.resource_types import ResourceType

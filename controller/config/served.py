@@ -15,7 +15,7 @@ from controller.config.plugins import (
     policy,
 )
 from controller.config.security.security_checks import check_security
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from controller.config.keys import topic
-from controller.config.values.definition import ConfigError, invalid
+from controller.config.values.definition import invalid
+from records.java.config_error import ConfigError
 from records.java.java_order import hash_order
 
 TYPE_CHECKING = False

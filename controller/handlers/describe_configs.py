@@ -18,11 +18,12 @@ from controller.config.resources import (
     resource_type,
 )
 from controller.config.topic_values import topic_defaults
-from controller.config.values.definition import ConfigError, Required, Type, value_text
+from controller.config.values.definition import Required, Type, value_text
 from controller.interface.results import NOTHING_PENDING, Result, raised_text
 from controller.rules.permissions import permission_on
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
+from records.java.config_error import ConfigError
 from records.java.java_values import parse_integer
 from records.messages.configs import DescribeConfigsResponse
 from records.resource_types import ResourceType

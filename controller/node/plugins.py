@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from controller.config.plugins import ALTER_CONFIG_POLICY, CREATE_TOPIC_POLICY, policy
-from controller.config.values.definition import ConfigError
 from controller.interface.policies import Policies, PolicyViolation
 from records.errors import ApiError, Error
+from records.java.config_error import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

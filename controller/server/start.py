@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
-from controller.config.values.definition import ConfigError
 from controller.core.apis import served_versions
 from controller.interface.env import Env
 from controller.interface.settings import settings_of
@@ -44,6 +43,7 @@ from raft.storage.log import LogLimits
 from records.extras import install_command
 from records.features.levels import supported_features
 from records.frame import decode_record
+from records.java.config_error import ConfigError
 from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.config.values.definition import ConfigError
 from pipeline.source.columns import batch_of_findings
 from pipeline.source.options import OptionError
 from pipeline.source.ranges import Finding, Plan, of_no_file
 from pipeline.source.reading import Wanted, decode
 from records.batch import CorruptBatch, read_header
+from records.java.config_error import ConfigError
 from tools.client.client_config import ClientConfig, read_client_config
 from tools.client.observer import WAIT_S, Observer
 from tools.client.quorum import NotAnswered

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.security.kerberos_rules import KerberosRules
 from controller.config.security.principal_rules import PrincipalRules
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 if TYPE_CHECKING:
     from tests.interop.stock import Stock

@@ -55,7 +55,7 @@ HTTP = (
 
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
-    "controller.config.documentation", "controller.config.kubernetes",
+    "controller.config.documentation", "raft.security.kubernetes",
     "controller.node.audit", "controller.node.file_descriptors", "controller.node.logging.log_events",
     "controller.node.logging.logs", "controller.node.long_thread", "controller.security", "controller.server.grpc",
     "controller.server.identity", "controller.server.door", "controller.server.self_checks",

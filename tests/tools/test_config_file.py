@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tests.controller.config.test_node import NODE
 from tools.config_file import read_config
 

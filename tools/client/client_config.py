@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.properties import PropertiesError, parse_properties
 
 TYPE_CHECKING = False

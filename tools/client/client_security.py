@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from controller.config import providers
 from controller.config.keys import server
 from controller.config.security.bearer_checks import check_bearer_client
 from controller.config.security.gss_checks import check_gss_client
@@ -22,9 +21,11 @@ from controller.config.security.security_checks import (
     client_login,
 )
 from controller.config.system_properties import system_properties
-from controller.config.values.definition import ConfigError, Definition
+from controller.config.values.definition import Definition
 from controller.security.listeners import client_exchange
 from raft.network.security import ClientSecurity
+from raft.security import config_providers
+from records.java.config_error import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,10 +52,10 @@ class ClientProperties:
         """Raises ConfigError, which shows no secret. Other keys are ignored, as in stock."""
         self.warnings: list[str] = []
         self.system_properties = system_properties(environment)
-        allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
+        allowed = self.system_properties.get(config_providers.ALLOWED_CLASSES)
         resolved = given
-        if given.get(providers.KEY):
-            resolved = providers.resolve(given, environment, allowed, self.warnings)
+        if given.get(config_providers.KEY):
+            resolved = config_providers.resolve(given, environment, allowed, self.warnings)
         self.originals = {key: text for key, text in resolved.items() if not key.startswith("listener.name.")}
         self.values: dict[str, Value] = KEYS.parse(self.originals, self.warnings)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from controller.config.values.addresses import parse_address
-from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import host_and_port
+from records.java.config_error import ConfigError
 from tools.config_file import read_config
 
 TYPE_CHECKING = False

@@ -114,8 +114,9 @@ def _check_numbers(given: Mapping[str, str]) -> dict[str, int]:
             raise Uncaught(CONFIG_EXCEPTION, f"Configuration '{name}' values must not be empty.")
     if not any(name in given for name in (*DEFAULTS, PROTOCOL)):
         return dict(DEFAULTS)
-    from controller.config.values.definition import ConfigError, Definition, Importance, Key, Type
+    from controller.config.values.definition import Definition, Importance, Key, Type
     from controller.config.values.valid import OneOfIgnoringCase, at_least
+    from records.java.config_error import ConfigError
 
     low, high = Importance.LOW, at_least(0)
     longs = ("retry.backoff.ms", "retry.backoff.max.ms")
@@ -163,7 +164,7 @@ def _security_properties(properties: Mapping[str, str]) -> ClientProperties | No
         return None
     import os
 
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.client.client_security import ClientProperties
 
     try:
@@ -174,7 +175,7 @@ def _security_properties(properties: Mapping[str, str]) -> ClientProperties | No
 
 def _security(properties: ClientProperties) -> ClientSecurity | None:
     """The security that the properties ask for. Raises Uncaught for properties that are not valid."""
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.client.client_security import client_security
 
     try:

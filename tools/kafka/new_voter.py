@@ -61,7 +61,7 @@ def _metadata_directory(properties: Mapping[str, str]) -> str:
 
 
 def _directory_id(directory: str) -> bytes:
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.offline.marked_directories import MarkError, read_mark
 
     try:

@@ -170,7 +170,7 @@ def format_directories(given: Arguments) -> int:
 
 def config_of(given: Arguments) -> NodeConfig:
     """The configuration of the node, with all the checks of its start; raises Uncaught, OSError."""
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.config_file import read_config
 
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os.path
 import sys
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.java_forms import path
 from tools.command_line.java_texts import Uncaught
 from tools.command_line.standard_streams import one_line

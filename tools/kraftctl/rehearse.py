@@ -51,7 +51,7 @@ def run(arguments: list[str]) -> int:
             what = "the simulator is not installed; it is a part of the wheel of kraft-quorum"
         print(f"kraftctl rehearse: {what}", file=sys.stderr)
         return 1
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.client.quorum import NoLeader
 
     try:

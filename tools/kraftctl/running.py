@@ -18,7 +18,7 @@ def running(verb: str, action: Callable[[], int], interrupted: int = INTERRUPTED
 
     interrupted: the exit code after Ctrl-C.
     """
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.kraftctl.points.points import NoPoint
     from tools.offline.live_directory import NoMetadata
     from tools.offline.log_file import DamagedLog

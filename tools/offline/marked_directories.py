@@ -96,7 +96,7 @@ def check_marks(marks: Mapping[str, MetaProperties], cluster_id: str, node_id: i
 
 def read_marks(directories: Iterable[str]) -> tuple[dict[str, MetaProperties], list[str], list[str]]:
     """The values of the formatted directories, the unformatted directories, and the unreadable ones."""
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
 
     marks = {}
     empty = []

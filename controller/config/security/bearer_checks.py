@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.values.definition import ConfigError
 from records.hidden_text import hide_url_secrets
+from records.java.config_error import ConfigError
 from records.java.java_values import parse_integer
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
 

@@ -6,7 +6,7 @@ import os
 import re
 
 from controller.config.security.jaas import FLAGS, Module, tokens_of
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from controller.config.security.principal_rules import STEPS_MAX
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.java_matching import Program, Steps, TooManySteps
 from records.java.java_regex import compile_java
 from records.java.java_replacing import replace_matches

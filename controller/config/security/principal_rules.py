@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.java_matching import Program, Steps, TooManySteps
 from records.java.java_regex import PatternError, compile_java
 from records.java.java_replacing import replace_matches

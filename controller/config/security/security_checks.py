@@ -11,7 +11,7 @@ from controller.config.security.jaas_file import KEY as JAAS_FILE_KEY
 from controller.config.security.jaas_file import jaas_file, jaas_sections
 from controller.config.security.listener_values import ListenerValues
 from controller.config.security.principal_rules import PrincipalRules
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.java_values import parse_integer
 
 TYPE_CHECKING = False

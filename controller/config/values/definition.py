@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from records.java.config_error import ConfigError
 from records.java.java_values import java_text, java_trim, parse_double, parse_integer, split_list, split_map
 
 TYPE_CHECKING = False
@@ -12,24 +13,11 @@ if TYPE_CHECKING:
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
-CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 NUMBER_FORMAT = "java.lang.NumberFormatException"
 KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException"
 
 _BOUNDS = {"SHORT": 1 << 15, "INT": 1 << 31, "LONG": 1 << 63}
-
-
-class ConfigError(Exception):
-    """A configuration is wrong. text: one line, as stock says it; exception: the Java class that stock throws."""
-
-    def __init__(self, text: str, exception: str = CONFIG_EXCEPTION) -> None:
-        super().__init__(text)
-        self.text = text
-        self.exception = exception
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def invalid(name: str, value: object, reason: str = "") -> ConfigError:

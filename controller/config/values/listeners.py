@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from controller.config.values.definition import ILLEGAL_ARGUMENT, KAFKA_EXCEPTION, ConfigError, parse_map
+from controller.config.values.definition import ILLEGAL_ARGUMENT, KAFKA_EXCEPTION, parse_map
+from records.java.config_error import ConfigError
 from records.java.java_values import java_text
 
 PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from controller.config.values.definition import Check, ConfigError, Value, invalid
+from controller.config.values.definition import Check, Value, invalid
 from controller.config.values.listeners import WILDCARD_HOST, host_and_port
+from records.java.config_error import ConfigError
 from records.java.java_values import parse_integer
 
 VOTERS = "controller.quorum.voters"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.values.definition import Check, ConfigError, Value, invalid
+from controller.config.values.definition import Check, Value, invalid
+from records.java.config_error import ConfigError
 from records.java.java_values import java_text, java_trim
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.config.edges import HTTP
 from controller.config.java_metrics import AGENT_LOCAL_PORT, AGENT_PORT
 from controller.config.values.addresses import parse_address
-from controller.config.values.definition import ConfigError
 from controller.security.edges import Pems, context_of
 from controller.server.http.answers import Answer, text
 from controller.server.http.metrics import Metrics
@@ -22,6 +21,7 @@ from controller.server.http.names import as_agent, as_reporter
 from controller.server.http.probes import role_name
 from raft.network.security import ListenerSecurity
 from raft.security.sessions import Sessions
+from records.java.config_error import ConfigError
 from records.java.properties import parse_properties
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def agent_answer(asked: Asked, node: Node | None) -> Answer:
 
 def _agent_security(path: str, environment: Mapping[str, str]) -> ListenerSecurity | None:
     """As the agent's file says: a certificate from the Secret of the pod, clients of the authorities of another one."""
-    from controller.config.kubernetes import KubernetesProvider
+    from raft.security.kubernetes import KubernetesProvider
 
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - as the other files of a configuration

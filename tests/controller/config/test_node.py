@@ -10,8 +10,8 @@ import pytest
 
 from controller.config.keys import server
 from controller.config.node import NodeConfig
-from controller.config.values.definition import ConfigError
 from records.features.levels import KAFKA_4_3, KAFKA_4_4
+from records.java.config_error import ConfigError
 
 if TYPE_CHECKING:
     from controller.config.values.listeners import Endpoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -15,12 +15,15 @@ from controller.config.keys import group, server
 from controller.config.node import NodeConfig
 from controller.config.resources import DEFINITIONS, check_resource, check_topic_name, resource_type
 from controller.config.topic_values import topic_defaults
-from controller.config.values.definition import ConfigError, Key
 from records.errors import ApiError
 from records.features.levels import KAFKA_4_3, KAFKA_4_4, Release
+from records.java.config_error import ConfigError
 from records.java.java_pattern import is_java_pattern
 from records.resource_types import ResourceType
 from tests.controller.config.test_node import DATA, NODE, node
+
+if TYPE_CHECKING:
+    from controller.config.values.definition import Key
 
 assert isinstance(DATA, Path)
 

@@ -7,8 +7,8 @@ import pytest
 from controller.config.node import NodeConfig
 from controller.config.plugins import STATIC_QUOTAS
 from controller.config.served import check_served
-from controller.config.values.definition import ConfigError
 from controller.interface.settings import settings_of
+from records.java.config_error import ConfigError
 from tests.controller.config.test_node import NODE, node
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from controller.config.node import NodeConfig
-from controller.config.values.definition import ConfigError
 from controller.interface.access import Action
 from controller.interface.inputs import Principal
 from controller.node.authorizers import access_of
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
+from records.java.config_error import ConfigError
 from tests.controller.handlers.cluster_of_configs import NODE
 
 STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"

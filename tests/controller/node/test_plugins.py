@@ -8,11 +8,11 @@ import pytest
 
 from controller.config.plugins import Plugin
 from controller.config.served import served_config
-from controller.config.values.definition import ConfigError
 from controller.interface.policies import Policies
 from controller.node.plugins import MESSAGE_LENGTH_MAX, OwnPolicy, policies_of
 from kraft_quorum.plugins import ConfigChange, NewTopic, PolicyViolation
 from records.errors import ApiError, Error
+from records.java.config_error import ConfigError
 from records.messages.configs import AlterConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.topics import CreateTopicsRequest
 from tests.controller.handlers.cluster_of_configs import NODE

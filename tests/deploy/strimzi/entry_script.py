@@ -20,10 +20,10 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.deploy.strimzi.pods import CLUSTER_ID
 from tests.deploy.strimzi.rendered import Address, agent_config, pod_name, secrets, server_config
 from tests.deploy.strimzi.test_overlay import OVERLAY, ROOT
+from tests.raft.security.kubernetes_api import KubernetesApi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tests.controller.config.kubernetes_api import KubernetesApi
     from tests.interop.stock import Stock
+    from tests.raft.security.kubernetes_api import KubernetesApi
 
 CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 AGENT = "-javaagent:/opt/kafka/libs/kafka-agent.jar"

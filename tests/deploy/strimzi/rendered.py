@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.controller.config.kubernetes_api import KubernetesApi
+    from tests.raft.security.kubernetes_api import KubernetesApi
 
 NAMESPACE, CLUSTER = "kafka", "my-cluster"
 JMX = "org.apache.kafka.common.metrics.JmxReporter"

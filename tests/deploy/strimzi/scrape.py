@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from records.schema import replace
 from simulations.chaos.brokers import heartbeat, registration
 from simulations.chaos.ports import free_ports
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.controller.server.processes import FORMAT, await_port, start_command
 from tests.deploy.strimzi.pods import CLUSTER_ID, EXPORTER, client_security, environment, run
 from tests.deploy.strimzi.rendered import Address, secrets, server_config
 from tests.deploy.watched import eventually
+from tests.raft.security.kubernetes_api import KubernetesApi
 from tools.client.admin import Admin
 from tools.client.settings import settings_of
 

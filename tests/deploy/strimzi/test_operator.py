@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from records.java.properties import parse_properties
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.deploy.strimzi.operator_rules import Entry, Voter, differences, may_roll
 from tests.deploy.strimzi.pods import AGENT, Pods
 from tests.deploy.strimzi.rendered import secrets
 from tests.raft.network.certificates import needs_openssl
+from tests.raft.security.kubernetes_api import KubernetesApi
 from tools.command_line.java_texts import Uncaught
 
 if TYPE_CHECKING:

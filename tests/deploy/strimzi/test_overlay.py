@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.controller.server.processes import await_port, free_port
 from tests.deploy.strimzi.pods import CLUSTER_ID, environment
 from tests.deploy.strimzi.rendered import Address, secrets, server_config
 from tests.raft.network.certificates import needs_openssl
+from tests.raft.security.kubernetes_api import KubernetesApi
 
 ROOT = Path(__file__).parents[3]
 OVERLAY = ROOT / "deploy" / "strimzi"

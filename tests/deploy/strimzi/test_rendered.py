@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.controller.server.processes import start_command
 from tests.deploy.strimzi.pods import AGENT, format_pod, run
 from tests.deploy.strimzi.rendered import NAMESPACE, pod_address, pod_name, secrets, server_config
 from tests.raft.network.certificates import needs_openssl
+from tests.raft.security.kubernetes_api import KubernetesApi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

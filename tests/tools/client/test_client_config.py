@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from simulations.chaos.ports import free_ports_in_a_row
 from tests.controller.server.processes import (
     CLUSTER_ID,

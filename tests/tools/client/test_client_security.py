@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.config.security.jaas_file import PROPERTY
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tests.raft.network.certificates import authority, certificate, needs_openssl
 from tools.client.client_config import read_client_config
 

@@ -47,7 +47,7 @@ class _Wrong(Exception):
 
 def run(arguments: list[str]) -> int:
     """Run the shell with these arguments; returns the exit code, 1 with one line on stderr if nothing can be shown."""
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.client.client_config import ClientConfig, read_client_config
     from tools.client.live_quorum import LiveQuorum
     from tools.client.quorum import NoLeader

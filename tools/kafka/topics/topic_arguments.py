@@ -88,7 +88,7 @@ def _configs(texts: Sequence[str]) -> dict[str, str]:
     if not configs:
         return configs
     from controller.config.topic_values import parse_topic
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from records.java.java_order import hash_order
 
     ordered = {name: configs[name] for name in hash_order(configs)}

@@ -35,8 +35,8 @@ WAIT_S = 30.0
 def run(arguments: list[str]) -> int:
     """Exit code 0: done. 1: not done; nothing was overwritten. 2: the backup that was verified is not whole."""
     options = arguments_parser().parse_args(arguments)
-    from controller.config.values.definition import ConfigError
     from raft.storage.errors import StorageError
+    from records.java.config_error import ConfigError
     from tools.client.quorum import NoLeader
     from tools.offline.backups import BadBackup
     from tools.offline.examined import NotALog
@@ -265,8 +265,8 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    from controller.config.values.definition import ConfigError
     from controller.config.values.listeners import host_and_port
+    from records.java.config_error import ConfigError
     from tools.config_file import read_config
     from tools.kraftctl.recovery_steps import steps
     from tools.offline.backups import verify_backup
@@ -316,7 +316,7 @@ def _restore(options: argparse.Namespace) -> int:
 
 def _offset(text: str, examined: Any) -> int:
     """The offset that --as-of means. Raises ConfigError."""
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.kraftctl.points.points import NoPoint, parse_point
     from tools.offline.backups import offset_at
 
@@ -330,7 +330,7 @@ def _offset(text: str, examined: Any) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.kraftctl.backup.export_script import PARTS, script
     from tools.offline.live_directory import LiveDirectory
 
@@ -364,7 +364,7 @@ def _check_source(directory: str) -> None:
 
 
 def _seconds(text: str) -> float:
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
 
     number, unit = text[:-1], text[-1:]
     if unit not in _UNITS_S or not (number.isascii() and number.isdigit()) or not 0 < int(number) < 100_000:

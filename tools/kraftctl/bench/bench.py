@@ -6,8 +6,8 @@ import contextlib
 import json
 import sys
 
-from controller.config.values.definition import ConfigError
 from records.errors import ApiError
+from records.java.config_error import ConfigError
 from records.plain_text import plain_text
 from records.wire import DecodeError
 from tools.client.quorum import FAILURES, describe_cluster_request, look

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from controller.config.values.definition import ConfigError
 from records.features.levels import METADATA_VERSION, find_feature, find_metadata_version, known_metadata_version
+from records.java.config_error import ConfigError
 from tools.kraftctl.cluster.downgrade import refusal, unreadable_below
 from tools.kraftctl.plain_streams import GREEN, RED
 from tools.kraftctl.points.changes import time_text

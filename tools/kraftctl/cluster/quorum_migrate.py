@@ -7,8 +7,8 @@ import sys
 import time
 from typing import NamedTuple
 
-from controller.config.values.definition import ConfigError
 from records.errors import Error, error_name
+from records.java.config_error import ConfigError
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.resource_types import ResourceType

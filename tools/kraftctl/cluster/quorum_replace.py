@@ -10,8 +10,8 @@ import sys
 import time
 from typing import NamedTuple
 
-from controller.config.values.definition import ConfigError
 from records.errors import Error
+from records.java.config_error import ConfigError
 from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 from records.plain_text import plain_text
 from records.uuids import parse_uuid

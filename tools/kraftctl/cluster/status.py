@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.plain_text import plain_text
 from tools.client.quorum import NoLeader, Refused, look_in_parallel
 from tools.client.quorum_options import add_quorum_options, addresses_of, known_nodes, security_of

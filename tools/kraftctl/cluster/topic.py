@@ -8,8 +8,8 @@ import sys
 import time
 from math import inf
 
-from controller.config.values.definition import ConfigError
 from records.errors import Error, error_name
+from records.java.config_error import ConfigError
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.plain_text import plain_text
 from tools.client.quorum import NoLeader, Refused, look
 from tools.client.quorum_options import add_quorum_options, addresses_of, security_of

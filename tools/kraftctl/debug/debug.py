@@ -68,7 +68,7 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 
 def _bundle(options: argparse.Namespace) -> int:
-    from controller.config.values.definition import ConfigError
+    from records.java.config_error import ConfigError
     from tools.kraftctl.debug import bundle
     from tools.offline.examined import NotALog
 

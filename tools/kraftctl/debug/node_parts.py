@@ -7,7 +7,7 @@ import os
 import time
 from argparse import Namespace
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tools.kraftctl.debug.process_stacks import NoStacks, stacks_of
 from tools.kraftctl.nodes.http_page import OK
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from controller.config.edges import GRPC, HTTP
 from controller.config.values.addresses import parse_address
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tools.config_file import read_config, read_properties
 from tools.kraftctl.debug.redaction import jaas_secrets, secrets_of
 from tools.kraftctl.nodes.http_page import Caller, HttpPage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tools.config_file import read_config
 from tools.kraftctl.doctor.doctor_directories import examine_directories
 from tools.kraftctl.findings import ERROR, WARNING, Finding, exit_code

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from controller.config.edges import EDGES, HTTP
 from controller.config.values.addresses import parse_address
-from controller.config.values.definition import ConfigError
 from raft.storage.meta_properties import META_PROPERTIES
 from records.errors import Error
+from records.java.config_error import ConfigError
 from records.messages.fetch import FetchRequest
 from records.uuids import uuid_text
 from tools.client.connection import Connection

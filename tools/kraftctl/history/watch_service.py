@@ -10,7 +10,7 @@ import sys
 from base64 import b64encode
 
 from controller.config.edges import is_loopback_host
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.printing.json_form import from_json
 from records.printing.type_names import type_name
 from records.registry import METADATA_RECORDS, metadata_class

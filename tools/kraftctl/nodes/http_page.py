@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from controller.config.edges import HTTP, is_loopback_host
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from controller.config.edges import is_loopback_host
 from controller.config.values.addresses import parse_address
-from controller.config.values.definition import ConfigError
 from records.errors import ApiError, error_name
+from records.java.config_error import ConfigError
 from records.messages.configs import DescribeConfigsRequest
 from records.resource_types import ResourceType
 from records.wire import DecodeError

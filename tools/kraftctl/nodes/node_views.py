@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tools.kraftctl.nodes.http_page import Caller, HttpPage
 
 TYPE_CHECKING = False

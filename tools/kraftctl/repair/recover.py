@@ -29,8 +29,8 @@ CANNOT_PREVENT = (
 def run(arguments: list[str]) -> int:
     """Exit code 0: measured, planned or applied. 1: refused, nothing was changed. 2: a directory is damaged."""
     options = arguments_parser().parse_args(arguments)
-    from controller.config.values.definition import ConfigError
     from raft.storage.errors import StorageError
+    from records.java.config_error import ConfigError
     from tools.offline.examined import NotALog
     from tools.offline.recovery_plan import CannotRecover
     from tools.offline.saved_copy import CopyExists
@@ -168,9 +168,9 @@ def _measured_lines(examined: Examined, *, is_best: bool) -> list[str]:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from controller.config.values.definition import ConfigError
     from controller.config.values.listeners import host_and_port
     from raft.storage.files import OsFiles
+    from records.java.config_error import ConfigError
     from tools.config_file import read_config
     from tools.kraftctl.recovery_steps import plan_lines
     from tools.offline.recovery_plan import best_of, make_plan, plan_text

@@ -6,7 +6,7 @@ import os
 import sys
 
 from controller.config.served import served_config
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tools.config_file import read_properties
 from tools.kraftctl.run.environment import DEFAULT_CLUSTER_ID, container_properties
 from tools.kraftctl.run.start import refuse, start

@@ -8,7 +8,7 @@ import sys
 from controller.config.edges import HTTP
 from controller.config.node import NodeConfig
 from controller.config.values.addresses import FORM, parse_address
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.plain_text import plain_text
 from records.wire import DecodeError
 from tools.client.connection import Connection

@@ -6,7 +6,7 @@ import os
 import sys
 
 from controller.config.served import served_config
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.plain_text import plain_text
 from tools.config_file import read_properties
 from tools.kraftctl.terminal import parser

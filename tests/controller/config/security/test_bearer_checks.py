@@ -7,7 +7,7 @@ import pytest
 from controller.config.node import NodeConfig
 from controller.config.security.bearer_checks import SIGNED_HANDLER, SIGNED_LOGIN, UNSECURED_HANDLER
 from controller.config.served import check_served
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tests.controller.config.security.test_security_checks import given
 
 PREFIX = "listener.name.controller.oauthbearer."

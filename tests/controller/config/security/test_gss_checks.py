@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.config.served import served_config
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tests.controller.config.security.test_security_checks import given
 
 MODULE = "com.sun.security.auth.module.Krb5LoginModule"

@@ -8,7 +8,7 @@ from controller.config.node import NodeConfig
 from controller.config.security.jaas_file import jaas_sections
 from controller.config.security.listener_values import ListenerValues
 from controller.config.security.security_checks import login_module
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tests.controller.config.security.test_security_checks import PLAIN, given
 
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"

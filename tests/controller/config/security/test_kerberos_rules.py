@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.config.security.kerberos_rules import KerberosRules
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 
 @pytest.mark.parametrize(

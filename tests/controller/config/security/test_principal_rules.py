@@ -6,7 +6,7 @@ import pytest
 
 from controller.config.security import principal_rules
 from controller.config.security.principal_rules import PrincipalRules
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.java.java_matching import Steps
 
 RULES = (

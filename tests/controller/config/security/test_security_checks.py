@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.config.served import served_config
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 STORE = {"ssl.keystore.type": "PEM", "ssl.keystore.location": "node.pem"}
 PLAIN_MODULE = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="n" password="hush";'

@@ -6,7 +6,7 @@ import pytest
 
 from controller.config.node import NodeConfig
 from controller.config.values.addresses import parse_address
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 NODE = {
     "process.roles": "controller",

@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config.values.definition import (
-    REQUIRED,
-    ConfigError,
-    Definition,
-    Importance,
-    Key,
-    Type,
-    parse_value,
-    value_text,
-)
+from controller.config.values.definition import REQUIRED, Definition, Importance, Key, Type, parse_value, value_text
+from records.java.config_error import ConfigError
 
 
 def key(kind: Type, default: object = None, check: object = None) -> Key:

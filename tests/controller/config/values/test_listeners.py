@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import Endpoint, host_and_port, parse_listeners, security_protocols
+from records.java.config_error import ConfigError
 
 PLAIN = {"A": "PLAINTEXT", "B": "SSL"}
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import host_and_port, parse_listeners
 from controller.config.values.quorum_addresses import parse_bootstrap_servers, parse_overrides, parse_voters
+from records.java.config_error import ConfigError
 from tests.controller.config.values.test_listeners import PLAIN
 
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.values.definition import (
-    ConfigError,
-    Definition,
-    Importance,
-    Key,
-    Type,
-)
+from controller.config.values.definition import Definition, Importance, Key, Type
 from controller.config.values.valid import ListOf, OneOf, at_least, between
+from records.java.config_error import ConfigError
 from tests.controller.config.values.test_definition import key
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.values.definition import ConfigError
 from controller.config.values.zones import ZONES, Zones, parse_zones
+from records.java.config_error import ConfigError
 
 
 def test_each_node_has_its_zone_which_may_contain_colons() -> None:

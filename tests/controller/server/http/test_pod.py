@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from simulations.chaos.ports import free_ports
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.controller.server.processes import await_port, format_directory, free_port, start_command, write_properties
 from tests.deploy.strimzi.pods import environment
 from tests.deploy.strimzi.rendered import CLUSTER, NAMESPACE, agent_config, pod_name, secrets
 from tests.deploy.watched import eventually
 from tests.raft.network.certificates import certificate, client_context, needs_openssl
+from tests.raft.security.kubernetes_api import KubernetesApi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from tests.controller.config.kubernetes_api import KubernetesApi
     from tests.interop.stock import Stock
+    from tests.raft.security.kubernetes_api import KubernetesApi
 
 CONTROLLER_IDS, BROKER_IDS = (0, 1, 2), (10, 11, 12)
 ACTIVE = re.compile(r"^kafka_controller_kafkacontroller_activecontrollercount 1", re.MULTILINE)

@@ -9,7 +9,6 @@ import pytest
 
 from controller.config.keys import server
 from records.java.properties import parse_properties
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.deploy.strimzi.operator_rules import CONTROLLER_KEYS, differences, may_roll
 from tests.deploy.strimzi.pods import Pods
 from tests.deploy.strimzi.rendered import secrets
@@ -17,6 +16,7 @@ from tests.deploy.strimzi.stock.operator import CONTROLLERS, Operator, Refused
 from tests.deploy.strimzi.test_operator import USERS_OWN
 from tests.interop.stock import RELEASES, Stock
 from tests.raft.network.certificates import needs_openssl
+from tests.raft.security.kubernetes_api import KubernetesApi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from records.features.levels import CURRENT, KAFKA_4_3
-from tests.controller.config.kubernetes_api import KubernetesApi
 from tests.deploy.strimzi.stock.cluster import CONTROLLER_IDS, OfflineWatch, StrimziCluster, await_true
 from tests.deploy.strimzi.stock.operator import BROKERS
 from tests.interop.stock import Stock
 from tests.raft.network.certificates import needs_openssl
+from tests.raft.security.kubernetes_api import KubernetesApi
 
 if TYPE_CHECKING:
     from pathlib import Path

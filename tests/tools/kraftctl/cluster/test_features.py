@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.values.definition import ConfigError
 from records.batch import build_batch
 from records.errors import Error
 from records.frame import encode_record
+from records.java.config_error import ConfigError
 from records.messages.features import UpdateFeaturesRequest
 from records.metadata.brokers import RegisterControllerRecord
 from tests.controller.server.processes import free_port, running

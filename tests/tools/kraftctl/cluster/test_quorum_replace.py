@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.config.values.definition import ConfigError
 from records.errors import Error
+from records.java.config_error import ConfigError
 from records.messages.voters import RemoveRaftVoterResponse
 from tests.tools.kraftctl.cluster.test_quorum_calls import member, view
 from tools.client.quorum import NoLeader

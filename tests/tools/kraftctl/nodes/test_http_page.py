@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from records.messages.configs import DescribeConfigsResponse
 from tests.tools.kafka.hostile import hostile_node
 from tools.kraftctl.main import main

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 from tools.kraftctl.run.environment import DEFAULT_PROPERTIES, container_properties, key_of, keys_of_environment
 
 

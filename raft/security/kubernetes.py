@@ -18,7 +18,7 @@ from http.client import HTTPException, HTTPResponse
 from io import BytesIO
 from typing import NamedTuple
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

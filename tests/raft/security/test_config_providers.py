@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from controller.config.node import NodeConfig
-from controller.config.providers import resolve
-from controller.config.values.definition import ConfigError
+from raft.security.config_providers import resolve
+from records.java.config_error import ConfigError
 
 CLASS = "org.apache.kafka.common.config.provider."
 FILE = {"config.providers": "file", "config.providers.file.class": CLASS + "FileConfigProvider"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 
-from controller.config.values.definition import ConfigError
+from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _providers(
             providers[name] = _Environment(parameters, f"{prefix}allowlist.pattern", environment)
         elif class_name in _KUBERNETES:
             if may_wait:
-                from controller.config.kubernetes import KubernetesProvider  # imports TLS and HTTP
+                from raft.security.kubernetes import KubernetesProvider  # imports TLS and HTTP
 
                 providers[name] = KubernetesProvider(_KUBERNETES[class_name], environment)
         else:

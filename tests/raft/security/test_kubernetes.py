@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config import kubernetes
 from controller.config.dynamic import DynamicConfig
-from controller.config.kubernetes import KubernetesProvider
 from controller.config.node import NodeConfig
-from controller.config.values.definition import ConfigError
-from tests.controller.config.kubernetes_api import KubernetesApi
+from raft.security import kubernetes
+from raft.security.kubernetes import KubernetesProvider
+from records.java.config_error import ConfigError
 from tests.raft.network.certificates import certificate, needs_openssl, server_context
+from tests.raft.security.kubernetes_api import KubernetesApi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -271,7 +271,7 @@ def test_a_configuration_without_such_a_provider_imports_neither_tls_nor_http() 
     """They would take a tool a good part of its 100 ms."""
     code = (
         f"import sys; from controller.config.node import NodeConfig; NodeConfig({ {**NODE, 'config.providers': ''}!r});"
-        "print(sorted({'ssl', 'http.client', 'controller.config.kubernetes'} & set(sys.modules)))"
+        "print(sorted({'ssl', 'http.client', 'raft.security.kubernetes'} & set(sys.modules)))"
     )
 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
