@@ -131,7 +131,11 @@ def _find_disagreement(own: Unformatted, there: Mapping[int, Unformatted]) -> st
         return f"none of the bootstrap servers is this controller (node.id={node_id})"
     if there[node_id].controller.directory_id != own.controller.directory_id:
         return f"another controller has node.id={node_id}, too"
-    for other in there.values():
+    owners: dict[bytes, int] = {}
+    for other_id, other in there.items():
+        first = owners.setdefault(other.controller.directory_id, other_id)
+        if first != other_id:
+            return f"controllers {first} and {other_id} have the same directory id: one disk is a copy of the other"
         if (other.expect, other.cluster_id) != (own.expect, own.cluster_id):
             return (
                 f"controller {other.controller.node_id} expects {other.expect} controllers and the cluster id "
@@ -141,6 +145,11 @@ def _find_disagreement(own: Unformatted, there: Mapping[int, Unformatted]) -> st
 
 
 def _count_text(own: Unformatted, there: Mapping[int, Unformatted], answers: Mapping[str, Answer]) -> str:
+    if len(there) > own.expect:
+        return (
+            f"{len(there)} controllers with empty disks are there ({_list_ids(there)}), and "
+            f"kraft.quorum.bootstrap.expect is {own.expect}: stop those that are to join later"
+        )
     text = f"{len(there)} of {own.expect} controllers are there ({_list_ids(there)})"
     silent = [
         f"{address}: {answer.reason}" for address, answer in sorted(answers.items()) if isinstance(answer, Silent)

@@ -61,8 +61,9 @@ NOWHERE = (
     "controller.server.identity", "controller.server.door", "controller.server.self_checks",
     "controller.server.service_manager", "controller.server.stack_dumps", "controller.server.start",
     "controller.server.started_threads",
-    *(f"controller.server.http.{name}" for name in HTTP), "raft.network.bearer", "raft.storage.bootstrap",
-    "raft.security", "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
+    *(f"controller.server.http.{name}" for name in HTTP), "raft.formation", "raft.network.bearer",
+    "raft.security", "raft.storage.bootstrap", "raft.storage.directory_lock", "raft.storage.flusher",
+    "raft.storage.meta_properties",
 )  # fmt: skip
 
 # Loaded where a configuration names an authorizer.
@@ -73,7 +74,7 @@ SASL = ("raft.network.mechanisms", "raft.network.sasl_gate", "raft.network.sasl_
 
 # What a level replaces besides; `raft.storage.files` is loaded everywhere for its types (DESIGN.md).
 REPLACED = {
-    "raft": ("controller", "raft.network"),
+    "raft": ("controller", "raft.autopilot", "raft.network"),
     "controller": (
         "raft.network.channel", "raft.network.channels", "raft.network.connection", "raft.network.framer",
         "raft.network.handshakes", "raft.network.link", "raft.network.security", "raft.network.server",

@@ -51,6 +51,9 @@ ASKING = [
     f"rehearse {AT} --seeds 1",
     f"topic alter x --partitions 3 {AT} --dry-run --timeout 0.1",
     f"controllers prune {AT} --dry-run",
+    f"controllers drain --id 1 {AT}",
+    f"autopilot state {AT}",
+    f"autopilot pause {AT}",
     "probe live -c CONFIG",
 ]
 # They print nothing of others, or are a node, whose log has its own rule (tests/controller/node/logging/test_logs.py).

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 # ApiVersions, SASL and QuorumFormation: what a controller serves that has no metadata.
 SERVED = {18: (0, 4), 32000: (0, 0)}
 FETCH_WITH_CLUSTER_ID = 12
+HOST_MAX = 255  # of the domain name system
 CONTROLLERS = 2  # the endpoint type of DescribeCluster (KIP-919)
 ROUND_S = 0.5
 # Once the initial controllers are saved, and only the others have to save them, too.
@@ -248,7 +249,7 @@ async def find_quorum(config: NodeConfig, directory: str, log: Log) -> tuple[For
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    os.makedirs(directory, exist_ok=True)  # noqa: PTH103
+    make_directory(directory)
     lock = DirectoryLock(OsFiles(), directory)
     http = None
     try:
@@ -266,6 +267,16 @@ def _fetch_nothing(cluster_id: str) -> FetchRequest:
     return FetchRequest(cluster_id=cluster_id, max_wait_ms=0, min_bytes=0, topics=())
 
 
+def make_directory(directory: str) -> None:
+    """Make a directory where it is missing, with those above it; each name is on disk when this returns."""
+    above = os.path.dirname(directory)  # noqa: PTH120
+    if os.path.isdir(directory) or above == directory:  # noqa: PTH112
+        return
+    make_directory(above)
+    os.mkdir(directory)  # noqa: PTH102
+    OsFiles().sync_directory(above)
+
+
 def _read(response: Any) -> Answer:
     if isinstance(response, DescribeClusterResponse):
         if response.error_code:
@@ -276,6 +287,9 @@ def _read(response: Any) -> Answer:
         InitialController(each.node_id, bytes(each.directory_id), each.host, each.port)
         for each in (response.controller, *response.saved)
     ]
+    for each in controllers:
+        if each.node_id < 0 or not each.host or len(each.host) > HOST_MAX or not each.port:
+            return Silent(f"it tells of no possible controller: {each.node_id}@{each.host[:HOST_MAX]}:{each.port}")
     return Unformatted(controllers[0], tuple(sorted(controllers[1:])), response.expect, response.cluster_id)
 
 

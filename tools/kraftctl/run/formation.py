@@ -68,6 +68,7 @@ def format_as(config: NodeConfig, decision: Form | Join, directory_id: bytes, lo
         listener=config.controller_listener_names[0],
         unstable=config.flag("unstable.feature.versions.enable"),
         known=config.release,
+        ignore_formatted=True,  # a node that was killed meanwhile may have formatted some
     )
     wanted.directory_id = directory_id
     if isinstance(decision, Form):
