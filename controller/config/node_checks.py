@@ -73,11 +73,18 @@ def _check_formation(config: NodeValues) -> None:
         )
     if config.voters:
         raise ConfigError(f"{key}={number} makes a quorum with dynamic voters; remove {VOTERS}")
-    if not number <= len(config.bootstrap_servers) < 2 * number:
-        # With twice as many, two halves of the servers could form a quorum each.
+    if len(config.bootstrap_servers) != number:
+        # Of more, one that is silent may belong to a quorum while the others form another.
         raise ConfigError(
-            f"{key}={number}, and controller.quorum.bootstrap.servers has {len(config.bootstrap_servers)}: name "
-            f"{number} to {2 * number - 1} controllers, all of those that are to form the quorum among them"
+            f"{key}={number}, and controller.quorum.bootstrap.servers has {len(config.bootstrap_servers)}: name the "
+            f"{number} controllers that form the quorum, and no others"
+        )
+    if {*config.log_dirs} != {config.text("metadata.log.dir") or config.log_dirs[0]}:
+        raise ConfigError(f"{key}={number} is for controllers with one directory; set log.dirs to one")
+    if not config.flag("controller.quorum.auto.join.enable"):
+        config.warnings.append(
+            f"{key}={number}, and controller.quorum.auto.join.enable is not set: a controller that has lost its disk "
+            "joins the quorum as an observer, and does not become a voter by itself"
         )
 
 

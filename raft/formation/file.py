@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.formation.rules import InitialController
+from raft.formation.rules import InitialController, is_possible
 from raft.storage.errors import StorageError
 from raft.storage.files import read_whole, replace_file
 from records.uuids import parse_uuid, uuid_text
@@ -67,16 +68,17 @@ def write_formation(files: Files, directory: str, stored: Stored) -> None:
 
 
 def remove_formation(files: Files, directory: str) -> None:
-    """Remove the file of a controller that is formatted. Raises OSError."""
-    path = f"{directory}/{NAME}"
-    try:
-        files.remove(path)
-    except FileNotFoundError:
-        return
+    """Remove the file of a controller that is formatted, and one that was being written. Raises OSError."""
+    for name in (NAME, f"{NAME}.tmp"):
+        with suppress(FileNotFoundError):
+            files.remove(f"{directory}/{name}")
 
 
 def _controller(tree: dict[str, Any]) -> InitialController:
     values = tree["id"], parse_uuid(tree["directory_id"]), tree["host"], tree["port"]
     if [type(value) for value in values] != [int, bytes, str, int]:
         raise ValueError(f"{tree} is no controller")
-    return InitialController(*values)
+    controller = InitialController(*values)
+    if not is_possible(controller):
+        raise ValueError(f"{tree} is no controller")
+    return controller

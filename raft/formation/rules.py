@@ -10,6 +10,8 @@ from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
+from records.uuids import is_reserved
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -21,6 +23,13 @@ class InitialController(NamedTuple):
     directory_id: bytes
     host: str
     port: int
+
+
+def is_possible(controller: InitialController) -> bool:
+    """Whether a peer or a file tells of a controller that there can be."""
+    if controller.node_id < 0 or is_reserved(controller.directory_id) or not 0 < controller.port < 1 << 16:
+        return False
+    return 0 < len(controller.host.encode(errors="replace")) <= HOST_MAX and controller.host.isprintable()
 
 
 class Unformatted(NamedTuple):
@@ -48,6 +57,7 @@ class Silent(NamedTuple):
     reason: str
 
 
+HOST_MAX = 255  # bytes of a name in the domain name system
 REMEDY = "If no quorum was formed before, stop all controllers, and remove their files kraft-formation.json"
 
 Answer = Unformatted | Formatted | Silent
@@ -118,8 +128,9 @@ def _join(own: Unformatted, formatted: Mapping[str, str]) -> Form | Join | Wait:
         return Wait(
             f"{address} belongs to the cluster {cluster_id}, and kraft.quorum.bootstrap.cluster.id is {own.cluster_id}"
         )
-    if own.saved and cluster_id == (own.cluster_id or cluster_id_of(own.saved)):
-        # It is among the voters of this quorum. As an observer it would be lost with the controller that it joins.
+    if own.saved and not own.cluster_id and cluster_id == cluster_id_of(own.saved):
+        # It is among the voters of this quorum. As an observer it could not elect a leader if the controller that
+        # formed it loses its disk. A given cluster id does not say who the voters are.
         return Form(cluster_id, own.saved)
     return Join(cluster_id)
 
@@ -158,7 +169,7 @@ def _count_text(own: Unformatted, there: Mapping[int, Unformatted], answers: Map
 
 
 def _save(own: Unformatted, controllers: tuple[InitialController, ...], *, has_others: bool) -> Save | Wait:
-    """Save these, unless the saved ones may have become a quorum that has written something.
+    """Save these, unless a majority of the saved ones may have formed a quorum.
 
     has_others: whether one of the controllers has saved others.
     """

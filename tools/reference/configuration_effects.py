@@ -9,7 +9,7 @@ OWN_TEXTS = {
     "kraft.first.election.timeout.ms": "A voter that starts and knows no leader waits for one to two times this long"
     " (ms) before it requests pre-votes. 0: at once.",
     "kraft.quorum.bootstrap.expect": "How many controllers with empty disks make one quorum when they are started,"
-    " without `kafka-storage format`; `controller.quorum.bootstrap.servers` names at least as many"
+    " without `kafka-storage format`; `controller.quorum.bootstrap.servers` names exactly these"
     " ([operations.md](operations.md#a-quorum-that-forms-itself)). 0: a directory must be formatted.",
     "kraft.quorum.bootstrap.cluster.id": "The cluster id of a quorum that forms itself. If it is not set, it is made"
     " from the directory ids. With it, a controller joins no other cluster.",

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from raft.formation.rules import (
     Unformatted,
     cluster_id_of,
     decide,
+    is_possible,
 )
 from raft.interface.config import Endpoint
 from raft.interface.effects import Send
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 # ApiVersions, SASL and QuorumFormation: what a controller serves that has no metadata.
 SERVED = {18: (0, 4), 32000: (0, 0)}
 FETCH_WITH_CLUSTER_ID = 12
-HOST_MAX = 255  # of the domain name system
+TEXT_MAX = 200  # of what a peer tells, in a reason
 CONTROLLERS = 2  # the endpoint type of DescribeCluster (KIP-919)
 ROUND_S = 0.5
 # Once the initial controllers are saved, and only the others have to save them, too.
@@ -176,13 +178,17 @@ class Formation:
                 self._put(event.peer, Silent(failure[0].partition(": ")[2] if failure else _name_of(event.error)))
         elif isinstance(event, Answered) and event.number == self._round:
             if not isinstance(event.response, FetchResponse):
-                self._put(event.peer, _read(event.response))
+                self._put(event.peer, read_answer(event.response, len(self._peers)))
                 return
             cluster_id, *others = self._asked[event.peer]
-            if event.response.error_code == Error.INCONSISTENT_CLUSTER_ID:
+            error_code = event.response.error_code
+            if error_code == Error.INCONSISTENT_CLUSTER_ID:
                 self._ask_formatted(event.peer, others)
-            else:
+            elif error_code == Error.INVALID_REQUEST:
+                # The id is its own: what it refuses is that there is no partition.
                 self._put(event.peer, Formatted(cluster_id))
+            else:
+                self._put(event.peer, Silent(_name_of(error_code)))
 
     def _ask_formatted(self, peer: int, cluster_ids: list[str]) -> None:
         """Ask a controller with a metadata log, ours or stock, for its cluster id.
@@ -230,7 +236,7 @@ class Formation:
 
     def _tell(self, reason: str) -> None:
         now = time.monotonic()
-        if reason != self._told[0] or now - self._told[1] >= REMIND_S:
+        if now - self._told[1] >= (REMIND_S if reason == self._told[0] else ROUND_S):
             self._told = reason, now
             self._log("quorum_not_formed", reason=reason)
 
@@ -268,28 +274,36 @@ def _fetch_nothing(cluster_id: str) -> FetchRequest:
 
 
 def make_directory(directory: str) -> None:
-    """Make a directory where it is missing, with those above it; each name is on disk when this returns."""
+    """Make a directory where it is missing, with those above it; its name is on disk when this returns.
+
+    A process that was killed may have made it, and not synced its name.
+    """
     above = os.path.dirname(directory)  # noqa: PTH120
-    if os.path.isdir(directory) or above == directory:  # noqa: PTH112
+    if above == directory:
         return
-    make_directory(above)
-    os.mkdir(directory)  # noqa: PTH102
-    OsFiles().sync_directory(above)
+    if not os.path.isdir(directory):  # noqa: PTH112
+        make_directory(above)
+        os.mkdir(directory)  # noqa: PTH102
+    with suppress(PermissionError):  # that of others, which this user may pass through and not read
+        OsFiles().sync_directory(above)
 
 
-def _read(response: Any) -> Answer:
+def read_answer(response: Any, count_max: int) -> Answer:
+    """count_max: how many controllers a peer can have saved."""
+    if response.error_code:
+        return Silent(_name_of(response.error_code))
     if isinstance(response, DescribeClusterResponse):
-        if response.error_code:
-            return Silent(f"{_name_of(response.error_code)}: {response.error_message}")
-        return Formatted(response.cluster_id)
+        return Formatted(response.cluster_id) if response.cluster_id else Silent("it tells no cluster id")
     assert isinstance(response, QuorumFormationResponse)
+    if len(response.saved) > count_max or len(response.cluster_id) > TEXT_MAX:
+        return Silent(f"it tells of {len(response.saved)} controllers, and {count_max} are possible")
     controllers = [
         InitialController(each.node_id, bytes(each.directory_id), each.host, each.port)
         for each in (response.controller, *response.saved)
     ]
     for each in controllers:
-        if each.node_id < 0 or not each.host or len(each.host) > HOST_MAX or not each.port:
-            return Silent(f"it tells of no possible controller: {each.node_id}@{each.host[:HOST_MAX]}:{each.port}")
+        if not is_possible(each):
+            return Silent(f"it tells of no possible controller: {each.node_id}@{each.host[:TEXT_MAX]}:{each.port}")
     return Unformatted(controllers[0], tuple(sorted(controllers[1:])), response.expect, response.cluster_id)
 
 

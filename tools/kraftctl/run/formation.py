@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from raft.formation.file import remove_formation
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import read_meta_properties
+from raft.storage.names import snapshot_name
+from records.metadata_log import PARTITION_DIRECTORY
 from records.uuids import uuid_text
 from tools.offline.formatting import Format, format_directories, has_metadata_log
 from tools.offline.initial_voters import InitialVoter
@@ -68,13 +71,17 @@ def format_as(config: NodeConfig, decision: Form | Join, directory_id: bytes, lo
         listener=config.controller_listener_names[0],
         unstable=config.flag("unstable.feature.versions.enable"),
         known=config.release,
-        ignore_formatted=True,  # a node that was killed meanwhile may have formatted some
     )
     wanted.directory_id = directory_id
     if isinstance(decision, Form):
         wanted.voters = [
             InitialVoter(each.node_id, each.host, each.port, each.directory_id) for each in decision.controllers
         ]
+    else:
+        # A node that was killed while it formatted may have left the voters of a quorum that was not formed.
+        snapshot = f"{config.metadata_log_dir}/{PARTITION_DIRECTORY}/{snapshot_name(0, 0)}"
+        with suppress(FileNotFoundError):
+            OsFiles().remove(snapshot)
     format_directories(wanted, lambda _line: None, random_bits, int(time() * 1000))
     directory = uuid_text(directory_id)
     if wanted.voters is None:

@@ -12,18 +12,23 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from raft.formation.file import NAME, read_formation
+from raft.formation.rules import InitialController, Silent, Unformatted
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import MetaProperties, read_meta_properties
+from records.messages.cluster import DescribeClusterResponse
+from records.messages.formation import QuorumFormationResponse
+from records.schema import replace
 from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import run_to_end, start_command, write_properties
 from tests.controller.server.test_names_change import ASKED
 from tests.deploy.watched import eventually
 from tests.interop.ask import ask
+from tools.kraftctl.run.find_quorum import read_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -261,3 +266,45 @@ def test_a_damaged_file_is_refused(controllers: Controllers) -> None:
     assert done.returncode == 1
     assert f"{NAME} is damaged" in done.stderr
     assert "If this controller was never part of a quorum, remove the file" in done.stderr
+
+
+CONTROLLER = QuorumFormationResponse.InitialController(node_id=1, directory_id=b"1" * 16, host="c1", port=9093)
+
+
+def told(**changes: Any) -> QuorumFormationResponse:
+    fields = {"error_code": 0, "expect": 3, "cluster_id": "", "controller": CONTROLLER, "saved": ()}
+    return QuorumFormationResponse(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        told(error_code=31), told(cluster_id="x" * 300), told(saved=(CONTROLLER,) * 4),
+        told(controller=replace(CONTROLLER, node_id=-1)), told(controller=replace(CONTROLLER, directory_id=bytes(16))),
+        told(controller=replace(CONTROLLER, port=0)), told(controller=replace(CONTROLLER, host="")),
+        told(controller=replace(CONTROLLER, host="h" * 256)), told(controller=replace(CONTROLLER, host="c\x1b[2J")),
+        told(saved=(replace(CONTROLLER, node_id=-7),)),
+        DescribeClusterResponse(
+            throttle_time_ms=0, error_code=0, error_message=None, cluster_id="", controller_id=-1, brokers=(),
+            cluster_authorized_operations=0,
+        ),
+        DescribeClusterResponse(
+            throttle_time_ms=0, error_code=31, error_message="x" * 10_000, cluster_id="q", controller_id=-1, brokers=(),
+            cluster_authorized_operations=0,
+        ),
+    ],
+)  # fmt: skip
+def test_what_no_controller_can_tell_counts_as_no_answer(answer: Any) -> None:
+    silent = read_answer(answer, 3)
+
+    assert isinstance(silent, Silent)
+    assert len(silent.reason) < 300
+
+
+def test_what_a_controller_tells_is_read() -> None:
+    two = replace(CONTROLLER, node_id=2, directory_id=b"2" * 16)
+
+    answer = read_answer(told(saved=(two, CONTROLLER), cluster_id="q"), 3)
+
+    one = InitialController(1, b"1" * 16, "c1", 9093)
+    assert answer == Unformatted(one, (one, InitialController(2, b"2" * 16, "c1", 9093)), 3, "q")
