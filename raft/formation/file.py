@@ -21,13 +21,13 @@ VERSION = 1
 
 
 class Stored(NamedTuple):
-    """The contents of the file. saved: the initial controllers, empty before they are saved; former: the cluster ids
-    that those had that were saved before, and replaced.
+    """The contents of the file. saved: the initial controllers, empty before they are saved; former: those
+    that were saved before, and replaced.
     """
 
     directory_id: bytes
     saved: tuple[InitialController, ...] = ()
-    former: tuple[str, ...] = ()
+    former: tuple[tuple[InitialController, ...], ...] = ()
 
 
 def read_formation(files: Files, directory: str) -> Stored | None:
@@ -43,9 +43,7 @@ def read_formation(files: Files, directory: str) -> Stored | None:
         tree = json.loads(text)
         if tree["version"] != VERSION:
             raise ValueError(f"version {tree['version']!r}, only {VERSION} is read")
-        former = tuple(tree["former"])
-        if not all(type(each) is str for each in former):
-            raise ValueError(f"{former} are no cluster ids")
+        former = tuple(tuple(map(_controller, each)) for each in tree["former"])
         return Stored(parse_uuid(tree["directory_id"]), tuple(map(_controller, tree["saved"])), former)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StorageError(
@@ -58,11 +56,8 @@ def write_formation(files: Files, directory: str, stored: Stored) -> None:
     tree = {
         "version": VERSION,
         "directory_id": uuid_text(stored.directory_id),
-        "former": stored.former,
-        "saved": [
-            {"id": each.node_id, "directory_id": uuid_text(each.directory_id), "host": each.host, "port": each.port}
-            for each in stored.saved
-        ],
+        "saved": [_tree(each) for each in stored.saved],
+        "former": [[_tree(each) for each in controllers] for controllers in stored.former],
     }
     replace_file(files, f"{directory}/{NAME}", json.dumps(tree, indent=1).encode() + b"\n")
 
@@ -72,6 +67,10 @@ def remove_formation(files: Files, directory: str) -> None:
     for name in (NAME, f"{NAME}.tmp"):
         with suppress(FileNotFoundError):
             files.remove(f"{directory}/{name}")
+
+
+def _tree(each: InitialController) -> dict[str, Any]:
+    return {"id": each.node_id, "directory_id": uuid_text(each.directory_id), "host": each.host, "port": each.port}
 
 
 def _controller(tree: dict[str, Any]) -> InitialController:

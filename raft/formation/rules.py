@@ -37,12 +37,14 @@ class Unformatted(NamedTuple):
 
     saved: the initial controllers that it has saved, ascending by id; empty if none. expect: of its configuration;
     cluster_id: that of its configuration, empty if it has none.
+    former: what it had saved before, and replaced; it tells nobody.
     """
 
     controller: InitialController
     saved: tuple[InitialController, ...]
     expect: int
     cluster_id: str = ""
+    former: tuple[tuple[InitialController, ...], ...] = ()
 
 
 class Formatted(NamedTuple):
@@ -176,19 +178,19 @@ def _save(own: Unformatted, controllers: tuple[InitialController, ...], *, has_o
     if own.cluster_id and has_others:
         # By a given cluster id a controller cannot know later which of the two have become the quorum.
         return Wait(f"other initial controllers are saved than those that are there now. {REMEDY}")
-    disks = {controller.directory_id for controller in controllers}
-    lost = [each.node_id for each in own.saved if each.directory_id not in disks]
     replaced = {controller.node_id for controller in controllers}
-    gone = [node_id for node_id in lost if node_id not in replaced]
+    gone = [each.node_id for each in own.saved if each.node_id not in replaced]
     if gone:
         return Wait(f"controllers {_list_ids(gone)} are among the saved initial controllers, and are not there")
-    # A quorum of the saved ones needs a majority of them: some of it would be there, and formatted.
-    majority = len(own.saved) // 2 + 1
-    if lost and len(lost) >= majority:
-        return Wait(
-            f"the disks of {_list_ids(lost)} are empty again, a majority of the saved initial controllers: they may "
-            f"have been a quorum, whose records would be lost. {REMEDY}"
-        )
+    disks = {controller.directory_id for controller in controllers}
+    for before in (own.saved, *own.former):
+        lost = [each.node_id for each in before if each.directory_id not in disks]
+        # A quorum of those needs a majority of them: some of it would be there, and formatted.
+        if lost and len(lost) >= len(before) // 2 + 1:
+            return Wait(
+                f"the disks of {_list_ids(lost)} are empty again, a majority of the saved initial controllers: they "
+                f"may have been a quorum, whose records would be lost. {REMEDY}"
+            )
     return Save(controllers)
 
 

@@ -22,7 +22,8 @@ Controllers = tuple[InitialController, ...]
 
 
 class Slot(NamedTuple):
-    """One controller. disk: how many it has lost; host: which of its two it has; saved: what it has saved; formed: the
+    """One controller. disk: how many it has lost; host: which of its two it has; saved, former: what it has saved, now
+    and before; formed: the
     initial controllers of the quorum that its disk is formatted for, None before; answers: of its round, by controller,
     None outside of one.
     """
@@ -30,6 +31,7 @@ class Slot(NamedTuple):
     disk: int = 0
     host: int = 0
     saved: Controllers = ()
+    former: tuple[Controllers, ...] = ()
     formed: Controllers | None = None
     answers: tuple[Answer | None, ...] | None = None
 
@@ -66,7 +68,7 @@ def state_of(world: World, number: int, slot: Slot) -> Answer:
 
 
 def unformatted(world: World, number: int, slot: Slot) -> Unformatted:
-    return Unformatted(controller(number, slot), slot.saved, COUNT, world.given)
+    return Unformatted(controller(number, slot), slot.saved, COUNT, world.given, slot.former)
 
 
 def steps(world: World, decide: Decide) -> Iterator[partial[World]]:
@@ -108,7 +110,8 @@ def _decide(world: World, number: int, decide: Decide) -> World:
     decision = decide(unformatted(world, number, slot), answers)
     slot = slot._replace(answers=None)
     if type(decision) is Save:
-        return _put(world, number, slot._replace(saved=decision.controllers))
+        former = dict.fromkeys(each for each in (*slot.former, slot.saved) if each and each != decision.controllers)
+        return _put(world, number, slot._replace(saved=decision.controllers, former=tuple(former)))
     if type(decision) is Form:
         world = world._replace(formed=world.formed | {decision.controllers})
         return _put(world, number, slot._replace(formed=decision.controllers))

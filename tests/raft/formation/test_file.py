@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ONE = InitialController(1, b"1" * 16, "c1", 9093)
-STORED = Stored(b"2" * 16, (ONE, InitialController(2, b"2" * 16, "::1", 65535)), ("former", "ids"))
+STORED = Stored(
+    b"2" * 16, (ONE, InitialController(2, b"2" * 16, "::1", 65535)), ((ONE,), (ONE, ONE._replace(node_id=3)))
+)
 
 
 @pytest.mark.parametrize("stored", [STORED, Stored(b"x" * 16)])

@@ -94,7 +94,7 @@ class Formation:
     def own(self) -> Unformatted:
         controller = InitialController(self._config.node_id, self._stored.directory_id, *self._address)
         number = self._config.number("kraft.quorum.bootstrap.expect")
-        return Unformatted(controller, self._stored.saved, number, self._given)
+        return Unformatted(controller, self._stored.saved, number, self._given, self._stored.former)
 
     @property
     def directory_id(self) -> bytes:
@@ -207,13 +207,14 @@ class Formation:
     def _cluster_ids(self) -> list[str]:
         """The ids that a quorum of this controller's initial controllers may have."""
         saved = self._stored.saved
-        return [self._given] if self._given else [*([cluster_id_of(saved)] if saved else ()), *self._stored.former]
+        if self._given:
+            return [self._given]
+        return [cluster_id_of(each) for each in (saved, *self._stored.former) if each]
 
     def _save(self, controllers: tuple[InitialController, ...]) -> None:
         before = self._stored.saved
-        former = [*self._stored.former, *([cluster_id_of(before)] if before else ())]
-        others = dict.fromkeys(each for each in former if each != cluster_id_of(controllers))
-        stored = self._stored._replace(saved=controllers, former=tuple(others))
+        former = dict.fromkeys(each for each in (*self._stored.former, before) if each and each != controllers)
+        stored = self._stored._replace(saved=controllers, former=tuple(former))
         write_formation(self._files, self._directory, stored)
         self._stored = stored  # answers may tell it from now on
 
