@@ -57,6 +57,7 @@ NOT_RUN = {
     "Elections that repeat, and slow failovers": "no command; tests/raft/test_handover.py, "
     "tests/controller/node/test_stop_snapshot.py",
     "The names of all controllers change": "no block of commands; tests/controller/server/test_names_change.py",
+    "A quorum that forms itself": "no command; tests/tools/kraftctl/run/test_formation.py",
     "SCRAM between controllers": "no command; tests/interop/test_security_mechanisms.py, and "
     "test_security_page.py runs docs/security.md",
 }
