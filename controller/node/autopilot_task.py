@@ -15,16 +15,14 @@ from controller.interface import inputs
 from controller.state.tables.configs import BROKER
 from raft.autopilot.autopilot import Autopilot
 from raft.autopilot.report import Kind
+from raft.autopilot.requests import request_of
 from raft.autopilot.view import Rules, view_of
 from raft.interface import inputs as raft_inputs
 from raft.interface.config import Endpoint
 from raft.interface.inputs import Source
-from raft.interface.voters import write_endpoints
 from raft.state.roles import Leader
 from records.errors import error_name
 from records.features.record_versions import CONTROLLER_UNREGISTRATION
-from records.messages.controllers import UnregisterControllerRequest
-from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
@@ -47,12 +45,13 @@ CLIENT_ID = "kraft-autopilot"
 
 def drained_ids(configs: Mapping[str, str]) -> frozenset[int]:
     """The ids of the controllers that are drained, by the dynamic configs of all nodes. Other texts are ignored."""
-    ids = (key.removeprefix(AUTOPILOT_DRAINED) for key, value in configs.items() if _is_on(key, value))
+    keys = (key for key, value in configs.items() if key.startswith(AUTOPILOT_DRAINED) and _is_true(value))
+    ids = (key.removeprefix(AUTOPILOT_DRAINED) for key in keys)
     return frozenset(int(each) for each in ids if each.isascii() and each.isdigit())
 
 
-def _is_on(key: str, value: str) -> bool:
-    return key.startswith(AUTOPILOT_DRAINED) and value.strip().lower() == "true"
+def _is_true(value: str) -> bool:
+    return value.strip().lower() == "true"
 
 
 def rules_of(config: NodeConfig | None, fetch_timeout_ms: int) -> Rules:
@@ -117,7 +116,7 @@ class AutopilotTask:
     @property
     def is_paused(self) -> bool:
         """Whether the whole quorum's autopilot is paused, by the metadata."""
-        return str(self._configs.get(AUTOPILOT_PAUSED, "")).strip().lower() == "true"
+        return _is_true(self._configs.get(AUTOPILOT_PAUSED, ""))
 
     @property
     def _configs(self) -> Mapping[str, str]:
@@ -178,7 +177,7 @@ class AutopilotTask:
         )  # fmt: skip
         autopilot.begin(step)
         self._asked = (self._number, autopilot, step)
-        request = request_of(step, self._replica)
+        request = request_of(step, self._replica.config.cluster_id, self._replica.config.request_timeout_ms)
         api = APIS[type(request).__schema__.api_key]
         source, version = Source(AUTOPILOT_CONNECTION, self._number), api.versions[1]
         listener = self._replica.config.listener
@@ -191,25 +190,6 @@ class AutopilotTask:
         if self._admission.audit is not None:
             self._admission.audit.on_request(api, context, request)
         self._to_raft(raft_inputs.Requested(source, request, version, listener))
-
-
-def request_of(step: Step, replica: Replica) -> Any:
-    """The request that makes a step."""
-    config, key = replica.config, step.key
-    if step.kind is Kind.ADD:
-        return AddRaftVoterRequest(
-            cluster_id=config.cluster_id,
-            timeout_ms=config.request_timeout_ms,
-            voter_id=key.id,
-            voter_directory_id=key.directory_id,
-            listeners=write_endpoints(AddRaftVoterRequest.Listener, step.endpoints),
-            ack_when_committed=True,
-        )
-    if step.kind is Kind.REMOVE:
-        return RemoveRaftVoterRequest(
-            cluster_id=config.cluster_id, voter_id=key.id, voter_directory_id=key.directory_id
-        )
-    return UnregisterControllerRequest(controller_id=key.id)
 
 
 def _live_ms(replica: Replica) -> int:

@@ -1,7 +1,7 @@
 """The rules of the autopilot: from what is known of each node to the one next step.
 
 A step only asks for an ordinary change of KIP-853, and only where a majority of the voters is healthy before it, and of
-the voters that are left after it. DESIGN.md of this package says why each rule is as it is.
+the voters that are left after it. controller/DESIGN.md, "The autopilot", says why each rule is as it is.
 """
 
 from __future__ import annotations

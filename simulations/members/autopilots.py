@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raft.autopilot.autopilot import Autopilot
 from raft.autopilot.report import Kind
+from raft.autopilot.requests import request_of
 from raft.autopilot.view import view_of
 from raft.interface.config import ReplicaKey
 from raft.interface.inputs import Requested, Source
-from raft.interface.voters import write_endpoints
 from raft.state.roles import Leader
 from records.codec import decode, encode
 from records.errors import Error
-from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 from simulations.properties.autopilot import AutopilotSteps
 from simulations.raft.world import CLUSTER
 from simulations.world.world import MS
@@ -102,7 +101,7 @@ class Autopilots:
         self.asked += 1
         number = -self.asked
         source = Source(FIRST_CONNECTION - self.asked, self.asked)
-        request, version = _request(step)
+        request, version = request_of(step, CLUSTER, 1000), 1 if step.kind is Kind.ADD else 0
         request = decode(type(request), version, encode(request, version))
         if step.kind is Kind.REMOVE:
             self._administrator.removing[number] = (step.key.id, step.key.directory_id)
@@ -125,17 +124,3 @@ class Autopilots:
     def _forget(self, process: Process, number: int) -> None:
         if process.is_dead:
             self._administrator.removing.pop(number, None)
-
-
-def _request(step: Step) -> tuple[Any, int]:
-    """The request of a step, and its version."""
-    if step.kind is Kind.REMOVE:
-        removal = RemoveRaftVoterRequest(
-            cluster_id=CLUSTER, voter_id=step.key.id, voter_directory_id=step.key.directory_id
-        )
-        return removal, 0
-    addition = AddRaftVoterRequest(
-        cluster_id=CLUSTER, timeout_ms=1000, voter_id=step.key.id, voter_directory_id=step.key.directory_id,
-        listeners=write_endpoints(AddRaftVoterRequest.Listener, step.endpoints), ack_when_committed=True,
-    )  # fmt: skip
-    return addition, 1

@@ -46,18 +46,7 @@ def plan_format(given: Arguments, config: NodeConfig, draw: Callable[[int], int]
             "The kafka configuration file appears to be for a legacy cluster. Formatting is only supported for "
             "clusters in KRaft mode."
         )
-    wanted = Format(
-        node_id=config.node_id,
-        cluster_id=given.cluster_id,
-        directories=directories_of(config),
-        metadata_directory=config.metadata_log_dir,
-        static_voters=bool(config.voters),
-        listener=config.controller_listener_names[0],
-        unstable=config.flag("unstable.feature.versions.enable"),
-        known=config.release,
-        ignore_formatted=given.ignore_formatted,
-        is_controller="controller" in config.process_roles,
-    )
+    wanted = format_of(config, given.cluster_id, ignore_formatted=given.ignore_formatted)
     if given.release_version is not None:
         try:
             wanted.release = features.find_metadata_version(given.release_version, wanted.unstable, wanted.known).level
@@ -70,6 +59,22 @@ def plan_format(given: Arguments, config: NodeConfig, draw: Callable[[int], int]
 
         wanted.scram = lambda: [scram_record(argument, draw) for argument in given.add_scram]
     return wanted
+
+
+def format_of(config: NodeConfig, cluster_id: str, *, ignore_formatted: bool = False) -> Format:
+    """The formatting of a node's directories as its configuration has it: the latest release, and no initial voters."""
+    return Format(
+        node_id=config.node_id,
+        cluster_id=cluster_id,
+        directories=directories_of(config),
+        metadata_directory=config.metadata_log_dir,
+        static_voters=bool(config.voters),
+        listener=config.controller_listener_names[0],
+        unstable=config.flag("unstable.feature.versions.enable"),
+        known=config.release,
+        ignore_formatted=ignore_formatted,
+        is_controller="controller" in config.process_roles,
+    )
 
 
 def directories_of(config: NodeConfig) -> list[str]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from controller.config.keys.own import AUTOPILOT_DRAINED, AUTOPILOT_PAUSED
 from controller.interface import inputs
-from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask, drained_ids, request_of
+from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask, drained_ids
 from controller.state.tables.configs import BROKER
 from controller.state.tables.controllers import Controller
 from raft.autopilot.report import Kind, Step
+from raft.autopilot.requests import request_of
 from raft.autopilot.view import Rules
 from raft.interface import inputs as raft_inputs
 from records.errors import Error
@@ -144,7 +145,7 @@ def test_a_node_that_shuts_down_or_does_not_lead_has_no_report() -> None:
 def test_steps_have_the_endpoints_of_the_observer() -> None:
     bench = leading(1, 2)
 
-    request = request_of(Step(Kind.ADD, key(5), "", (endpoint(5),)), bench.replica)
+    request = request_of(Step(Kind.ADD, key(5), "", (endpoint(5),)), bench.replica.config.cluster_id, 2000)
 
     assert [(each.name, each.host, each.port) for each in request.listeners] == [tuple(endpoint(5))]
 

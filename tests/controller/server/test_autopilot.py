@@ -199,7 +199,7 @@ def test_a_dead_voter_is_replaced_by_a_spare_unless_the_autopilot_is_paused(tmp_
         nodes.start(*VOTERS, 4)
         eventually(lambda: nodes.kraftctl("pause").returncode == 0, "a leader, which is paused")
         leader = nodes.leader_id()
-        # The pause is for the quorum, whoever leads it: the leader stops, and stays away.
+        # The pause is in the metadata, so that it holds under the next leader: this one stops.
         nodes.stop(leader)
         nodes.write_until(lambda: len(nodes.voters()) == 3, "another leader")
         time.sleep((DEAD_AFTER_MS + 2 * STABILIZATION_MS) / 1000)

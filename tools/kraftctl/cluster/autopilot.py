@@ -56,7 +56,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     add_quorum_options(state)
     add_caller_options(state, "the HTTP port")
     state.add_argument("--json", action="store_true", help="print one JSON object, the answer of /autopilot")
-    for name, what in (("pause", "make no further step, whoever leads"), ("resume", "go on after a pause")):
+    for name, what in (("pause", "make no further step until it is resumed"), ("resume", "go on after a pause")):
         verb = add_verb(
             verbs, name, what,
             f"The autopilot of the whole quorum: {what}. The pause is in the metadata, as the dynamic\n"

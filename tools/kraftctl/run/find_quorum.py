@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from controller.security.listeners import Security
-from controller.server.start import advertised_endpoints, open_http
+from controller.server.start import advertised_endpoints, open_http, wall_clock_ms
 from raft.formation.file import Stored, read_formation, write_formation
 from raft.formation.rules import (
     Form,
@@ -34,11 +34,12 @@ from raft.network.server import Server
 from raft.storage.directory_lock import DirectoryLock
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import new_directory_id
-from records.errors import Error, error_of
+from records.errors import Error, error_name
 from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.formation import QuorumFormationRequest, QuorumFormationResponse
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from tools.offline.new_directories import make_directories
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
@@ -107,9 +108,7 @@ class Formation:
         Raises OSError, ConfigError, ValueError where it cannot listen or save.
         """
         loop = asyncio.get_running_loop()
-        security = Security(
-            self._config, now=loop.time, note=self._note, wall_ms=lambda: int(time.time() * 1000), state=lambda: None
-        )
+        security = Security(self._config, now=loop.time, note=self._note, wall_ms=wall_clock_ms, state=lambda: None)
         self._server = Server(
             loop, SERVED, on_request=self._on_request, on_disconnected=lambda _number: None, note=self._note
         )
@@ -175,7 +174,7 @@ class Formation:
                 self._ask_formatted(event.peer, self._cluster_ids())
             else:
                 failure = self._channels.failures().get(event.peer)
-                self._put(event.peer, Silent(failure[0].partition(": ")[2] if failure else _name_of(event.error)))
+                self._put(event.peer, Silent(failure[0].partition(": ")[2] if failure else error_name(event.error)))
         elif isinstance(event, Answered) and event.number == self._round:
             if not isinstance(event.response, FetchResponse):
                 self._put(event.peer, read_answer(event.response, len(self._peers)))
@@ -188,7 +187,7 @@ class Formation:
                 # The id is its own: what it refuses is that there is no partition.
                 self._put(event.peer, Formatted(cluster_id))
             else:
-                self._put(event.peer, Silent(_name_of(error_code)))
+                self._put(event.peer, Silent(error_name(error_code)))
 
     def _ask_formatted(self, peer: int, cluster_ids: list[str]) -> None:
         """Ask a controller with a metadata log, ours or stock, for its cluster id.
@@ -256,7 +255,10 @@ async def find_quorum(config: NodeConfig, directory: str, log: Log) -> tuple[For
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    make_directory(directory)
+    make_directories(directory)
+    with suppress(PermissionError):  # that of others, which this user may pass through and not read
+        # A process that was killed may have made the directory, and not synced its name.
+        OsFiles().sync_directory(os.path.dirname(directory))  # noqa: PTH120
     lock = DirectoryLock(OsFiles(), directory)
     http = None
     try:
@@ -274,25 +276,10 @@ def _fetch_nothing(cluster_id: str) -> FetchRequest:
     return FetchRequest(cluster_id=cluster_id, max_wait_ms=0, min_bytes=0, topics=())
 
 
-def make_directory(directory: str) -> None:
-    """Make a directory where it is missing, with those above it; its name is on disk when this returns.
-
-    A process that was killed may have made it, and not synced its name.
-    """
-    above = os.path.dirname(directory)  # noqa: PTH120
-    if above == directory:
-        return
-    if not os.path.isdir(directory):  # noqa: PTH112
-        make_directory(above)
-        os.mkdir(directory)  # noqa: PTH102
-    with suppress(PermissionError):  # that of others, which this user may pass through and not read
-        OsFiles().sync_directory(above)
-
-
 def read_answer(response: Any, count_max: int) -> Answer:
     """count_max: how many controllers a peer can have saved."""
     if response.error_code:
-        return Silent(_name_of(response.error_code))
+        return Silent(error_name(response.error_code))
     if isinstance(response, DescribeClusterResponse):
         return Formatted(response.cluster_id) if response.cluster_id else Silent("it tells no cluster id")
     assert isinstance(response, QuorumFormationResponse)
@@ -316,11 +303,6 @@ def _response_of(own: Unformatted) -> QuorumFormationResponse:
         error_code=0, expect=own.expect, cluster_id=own.cluster_id, controller=encode_controller(own.controller),
         saved=tuple(map(encode_controller, own.saved)),
     )  # fmt: skip
-
-
-def _name_of(error_code: int) -> str:
-    error = error_of(error_code)
-    return error.name if isinstance(error, Error) else f"error {error}"
 
 
 def _text_of(endpoint: Endpoint) -> str:

@@ -12,7 +12,8 @@ from raft.storage.meta_properties import read_meta_properties
 from raft.storage.names import snapshot_name
 from records.metadata_log import PARTITION_DIRECTORY
 from records.uuids import uuid_text
-from tools.offline.formatting import Format, format_directories, has_metadata_log
+from tools.kafka.storage_format import format_of
+from tools.offline.formatting import format_directories, has_metadata_log
 from tools.offline.initial_voters import InitialVoter
 
 if TYPE_CHECKING:
@@ -62,16 +63,7 @@ def format_as(config: NodeConfig, decision: Form | Join, directory_id: bytes, lo
     from raft.formation.rules import Form
     from tools.rng import random_bits
 
-    wanted = Format(
-        node_id=config.node_id,
-        cluster_id=decision.cluster_id,
-        directories=sorted({*config.log_dirs, config.metadata_log_dir}),
-        metadata_directory=config.metadata_log_dir,
-        static_voters=False,
-        listener=config.controller_listener_names[0],
-        unstable=config.flag("unstable.feature.versions.enable"),
-        known=config.release,
-    )
+    wanted = format_of(config, decision.cluster_id)
     wanted.directory_id = directory_id
     if isinstance(decision, Form):
         wanted.voters = [
