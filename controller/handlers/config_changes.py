@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import DEFINITIONS, STOCK_VALUES, check_resource
@@ -14,7 +13,7 @@ from records.java.java_order import hash_order
 from records.java.java_values import java_trim, parse_integer, split_list
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
-from records.resource_types import ResourceType
+from records.resource_types import ConfigOperation, ResourceType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,15 +31,6 @@ CORDONED = "cordoned.log.dirs"
 VALUE_BYTES_MAX = 32767
 
 _SPLITTABLE = (ResourceType.BROKER, ResourceType.TOPIC)
-
-
-class ConfigOperation(IntEnum):
-    """What IncrementalAlterConfigs does to a key, by Kafka's codes."""
-
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
 
 
 def config_record(kind: ResourceType, name: str, key: str, value: str | None) -> tuple[ConfigRecord, int]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.handlers.config_changes import ConfigOperation
 from controller.interface.effects import SetLogLevel
 from controller.interface.loggers import LEVELS, ROOT
 from records.errors import ApiError, Error
 from records.java.java_values import parse_integer
+from records.resource_types import ConfigOperation
 
 if TYPE_CHECKING:
     from controller.interface.env import Env

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.handlers.config_changes import ConfigOperation
 from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
-from records.resource_types import ResourceType
+from records.resource_types import ConfigOperation, ResourceType
 from records.schema import is_struct, schema_of
 from simulations.world.violation import Violation
 

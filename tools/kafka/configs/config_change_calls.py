@@ -7,7 +7,7 @@ from typing import NamedTuple
 from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.scram import AlterUserScramCredentialsRequest
-from records.resource_types import ResourceType
+from records.resource_types import ConfigOperation, ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, CONTROLLER, Call
 from tools.client.exceptions import KafkaError, execution_exception
 from tools.kafka.configs.config_calls import ConfigResource, of_brokers
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tools.client.admin import Admin
 
-SET, DELETE = 0, 1
 ALTER_SECONDS = 30.0
 
 
@@ -34,8 +33,11 @@ class Credential(NamedTuple):
 def alter_configs(admin: Admin, resource: ConfigResource, added: Mapping[str, str], deleted: Sequence[str]) -> None:
     """Set and delete configs of a resource. Raises Uncaught, wrapped as by a Java future."""
     kind = IncrementalAlterConfigsRequest.AlterConfigsResource
-    configs = [kind.AlterableConfig(name=name, config_operation=DELETE, value="") for name in deleted]
-    configs += [kind.AlterableConfig(name=name, config_operation=SET, value=value) for name, value in added.items()]
+    configs = [kind.AlterableConfig(name=name, config_operation=ConfigOperation.DELETE, value="") for name in deleted]
+    configs += [
+        kind.AlterableConfig(name=name, config_operation=ConfigOperation.SET, value=value)
+        for name, value in added.items()
+    ]
     altered = kind(resource_type=resource.type, resource_name=resource.name, configs=tuple(configs))
     request = IncrementalAlterConfigsRequest(resources=(altered,), validate_only=False)
 

@@ -10,7 +10,7 @@ from records.java.java_order import DEFAULT_CAPACITY, bucket_order, hash_code
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.log_dirs import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest
-from records.resource_types import ResourceType
+from records.resource_types import ConfigOperation, ResourceType
 from tools.client.admin import ANY_OR_ACTIVE, CONTROLLER, Call
 from tools.client.exceptions import KafkaError, execution_exception, in_message, no_result
 from tools.command_line.java_texts import Uncaught
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     Partition = tuple[str, int]
 
-SET, DELETE = 0, 1
 # Of brokers before 4.1 (KIP-860).
 NO_FIXED_FACTOR = (
     "The broker does not support the AllowReplicationFactorChange option for the AlterPartitionReassignments API. "
@@ -272,7 +271,11 @@ def _config_request(kind: int, changes: Mapping[str, Mapping[str, str | None]]) 
                 resource_type=kind,
                 resource_name=name,
                 configs=tuple(
-                    resource.AlterableConfig(name=key, config_operation=DELETE if value is None else SET, value=value)
+                    resource.AlterableConfig(
+                        name=key,
+                        config_operation=ConfigOperation.DELETE if value is None else ConfigOperation.SET,
+                        value=value,
+                    )
                     for key, value in configs.items()
                 ),
             )

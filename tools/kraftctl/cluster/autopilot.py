@@ -8,7 +8,7 @@ import sys
 from controller.config.keys.own import AUTOPILOT_PAUSED
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.plain_text import plain_text
-from records.resource_types import ResourceType
+from records.resource_types import ConfigOperation, ResourceType
 from tools.client.quorum_options import add_quorum_options, addresses_of, known_nodes, security_of
 from tools.kraftctl.cluster.quorum_calls import Quorum, refusal
 from tools.kraftctl.nodes.http_page import OK, add_caller_options, caller_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 CLIENT_ID = "kraftctl-autopilot"
-SET, DELETE = 0, 1
 COLOURS = {"healthy": GREEN, "lagging": YELLOW, "silent": YELLOW, "dead": RED}
 UNHEALTHY = 2
 
@@ -134,7 +133,7 @@ def _set_pause(options: argparse.Namespace) -> int:
 def set_for_all(quorum: Quorum, key: str, value: str | None) -> None:
     """Set a dynamic config of all nodes; None deletes it. Raises OSError with the leader's words."""
     change = IncrementalAlterConfigsRequest.AlterConfigsResource.AlterableConfig(
-        name=key, config_operation=DELETE if value is None else SET, value=value
+        name=key, config_operation=ConfigOperation.DELETE if value is None else ConfigOperation.SET, value=value
     )
     resource = IncrementalAlterConfigsRequest.AlterConfigsResource(
         resource_type=ResourceType.BROKER, resource_name="", configs=(change,)

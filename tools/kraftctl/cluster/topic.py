@@ -14,7 +14,7 @@ from records.messages.configs import IncrementalAlterConfigsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest
 from records.plain_text import plain_text
-from records.resource_types import ResourceType
+from records.resource_types import ConfigOperation, ResourceType
 from tools.client.connection import Connection
 from tools.client.live_quorum import LiveQuorum
 from tools.client.quorum import FAILURES, NoLeader
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 CLIENT_ID = "kraftctl-topic"
-SET, DELETE = 0, 1
 ASK_MS = 30_000
 POLL_S = 0.5
 NUMBER_MAX = (1 << 31) - 1
@@ -233,7 +232,9 @@ def _moving(quorum: LiveQuorum, steps: Plan) -> int:
 def _incremental(quorum: LiveQuorum, steps: Plan, *, validate_only: bool) -> list[Any]:
     resource = IncrementalAlterConfigsRequest.AlterConfigsResource
     configs = tuple(
-        resource.AlterableConfig(name=key, config_operation=DELETE if value is None else SET, value=value)
+        resource.AlterableConfig(
+            name=key, config_operation=ConfigOperation.DELETE if value is None else ConfigOperation.SET, value=value
+        )
         for key, value in steps.configs.items()
     )
     request = IncrementalAlterConfigsRequest(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from raft.storage.names import COMMITTED_PREFIX
 from records.batch import batches
 from records.crc import crc32c
 from tests.controller.server.alterations import BROKER, alteration
@@ -88,7 +89,11 @@ def test_a_quorum_whose_replicas_are_equal_and_then_one_record_of_one_is_not(
 
 
 def tamper(path: Path) -> int:
-    """Change one value in a log, with a right CRC; returns the offset of its batch."""
+    """Change one value in a log, with a right CRC; returns the offset of its batch.
+
+    A node that has saved a checksum of the committed prefix refuses such a log, so the checksum is removed.
+    """
+    (path.parent / COMMITTED_PREFIX).unlink(missing_ok=True)
     data = bytearray(path.read_bytes())
     batch = next(each for each in batches(data) if BEFORE in data[each.position : each.position + each.size])
     at = data.index(BEFORE, batch.position)
