@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,11 +37,13 @@ class Setting:
             for each in (1, *self.others)
         }
         state = SimpleNamespace(configs=self.configs, controllers=self.controllers, metadata_version=33)
-        controller: Any = SimpleNamespace(state=state, is_active=True, env=SimpleNamespace(config=None))
+        self.controller = controller = SimpleNamespace(state=state, is_active=True, env=SimpleNamespace(config=None))
         self.asked: list[Any] = []
         self.events: list[tuple[str, dict[str, Any]]] = []
         log: Any = lambda name, **fields: self.events.append((name, fields))  # noqa: E731
-        admission: Any = SimpleNamespace(audit=None)
+        self.audited: list[Any] = []
+        audit = SimpleNamespace(on_request=lambda _api, context, request: self.audited.append((context, request)))
+        admission: Any = SimpleNamespace(audit=audit)
         self.task = AutopilotTask(
             self.bench.replica, controller, admission, log=log, now_ms=lambda: self.bench.now,
             to_raft=self.asked.append, to_controller=self.asked.append,
@@ -73,6 +76,8 @@ def test_an_observer_that_is_level_is_added_by_a_request_of_the_node_to_itself()
         setting.bench.replica.config.listener,
     )  # fmt: skip
     assert asked.source.connection == AUTOPILOT_CONNECTION
+    ((context, audited),) = setting.audited
+    assert (context.client_id, context.is_own, audited) == ("kraft-autopilot", True, asked.request)
     assert setting.task.report is not None
     assert setting.task.report.held_by == ("the last step is under way: add 3",)
 
@@ -137,9 +142,33 @@ def test_a_node_that_shuts_down_or_does_not_lead_has_no_report() -> None:
 
     setting.bench.replica.shutting_down = True
     setting.task.look()
+    shutting_down = setting.task.report
+    setting.bench.replica.shutting_down, setting.controller.is_active = False, False
+    setting.task.look()
 
     assert before is not None
-    assert setting.task.report is None
+    assert shutting_down is setting.task.report is None
+
+
+def test_a_new_leadership_begins_anew() -> None:
+    setting = Setting(1, 2, observers=(3,))
+
+    setting.run(3)
+    setting.bench.replica.role = copy(setting.bench.replica.role)
+    setting.run(3)
+
+    assert setting.asked == []
+
+
+def test_an_answer_to_another_request_ends_no_step() -> None:
+    setting = Setting(1, 2, observers=(3,))
+    setting.run(8)
+    (asked,) = setting.asked
+    done = RemoveRaftVoterResponse(throttle_time_ms=0, error_code=Error.NONE, error_message=None)
+
+    setting.task.on_answer(asked.source._replace(correlation=asked.source.correlation - 1), done)
+
+    assert setting.task.steps == 0
 
 
 def test_steps_have_the_endpoints_of_the_observer() -> None:

@@ -35,3 +35,14 @@ def test_a_leader_without_dynamic_voters_says_why_it_changes_none() -> None:
     view = view_of(bench.replica, role, {}, bench.now)
 
     assert view.refusal == "Cluster doesn't support changing voter because the kraft.version feature is 0"
+
+
+def test_an_observer_without_the_listener_of_the_quorum_has_no_endpoints() -> None:
+    bench = leading(1, 2)
+    bench.ask(fetch_request(2, 7, 3, 2))
+    role = bench.replica.role
+    assert isinstance(role, Leader)
+
+    view = view_of(bench.replica, role, {7: (endpoint(7)._replace(listener="OTHER"),)}, bench.now)
+
+    assert [member.endpoints for member in view.members if member.key.id == 7] == [()]
