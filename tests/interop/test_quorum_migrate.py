@@ -13,6 +13,7 @@ from tests.interop.kraftctl import kraftctl
 from tests.interop.test_voters import QUORUMS
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from tests.interop.cluster import Cluster
@@ -38,7 +39,7 @@ def test_the_configuration_before_the_level_ends_without_a_leader(tmp_path: Path
         configure(found, 1, servers)
         found.await_leader()
         file = str(found.controllers[1].properties)
-        warned = kraftctl(found, "quorum", "migrate", "--to", "dynamic", "--dry-run", "--check", file)
+        warned = ask(found, "--dry-run", "--check", file)
         # The pain: after the others there is no leader, and there will be none.
         for node_id in (2, 3):
             configure(found, node_id, servers)
@@ -67,7 +68,7 @@ def test_a_static_quorum_becomes_dynamic(tmp_path: Path, stock: Stock, name: str
         servers = f"{SERVERS}={found.bootstrap_controller}"
         files = [part for node in found.controllers.values() for part in ("--check", str(node.properties))]
         found.controllers[3].stop()
-        absent = kraftctl(found, "quorum", "migrate", "--to", "dynamic", "--yes")
+        absent = ask(found, "--yes")
         found.controllers[3].start()
         eventually(lambda: migrate(found, "--dry-run") == 0, "all voters answer")
         early = kraftctl(found, "quorum", "migrate", "--to", "dynamic", "--verify", "--json")
@@ -94,6 +95,18 @@ def test_a_static_quorum_becomes_dynamic(tmp_path: Path, stock: Stock, name: str
     assert all(not setting["voters"] and setting["servers"] for setting in said["settings"].values())
     assert len(said["settings"]) == 3
     assert re.search(r"Feature: kraft\.version\s.*FinalizedVersionLevel: 1\s", described)
+
+
+def ask(found: Cluster, *options: str) -> subprocess.CompletedProcess[str]:
+    """The answer of the command. It is run again while an election leaves it without a leader that answers."""
+    answers = []
+
+    def run() -> str:
+        answers.append(kraftctl(found, "quorum", "migrate", "--to", "dynamic", *options))
+        return answers[-1].stdout
+
+    eventually(run, "a leader answers")
+    return answers[-1]
 
 
 def migrate(found: Cluster, *options: str) -> int:
