@@ -63,6 +63,7 @@ class Leave:
         self._loop, self._replica, self._controller = loop, replica, controller
         self._autopilot, self._channels, self._log = autopilot, channels, log
         self._go_on: Callable[[], None] | None = None
+        self._is_over = False
         self._number = 0
         self._reason = "no leader is known"
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -75,7 +76,7 @@ class Leave:
         """Leave, then call `go_on`, after LEAVE_S_MAX at the latest; where this was called before, wait no longer."""
         if self._go_on is not None:
             self._stay("the node was told again to stop")
-        elif self._is_enabled and self._replica.is_voter and not self._replica.shutting_down:
+        elif self._is_enabled and self._replica.is_voter and not self._is_over:
             self._go_on = go_on
             self._timers["end"] = self._loop.call_later(LEAVE_S_MAX, self._give_up)
             higher = sum(1 for voter_id in self._replica.voters.ids if voter_id > self._replica.key.id)
@@ -85,7 +86,7 @@ class Leave:
 
     def close(self) -> None:
         """The node ends: do nothing more."""
-        self._go_on = None
+        self._go_on, self._is_over = None, True
         for timer in self._timers.values():
             timer.cancel()
 

@@ -261,3 +261,5 @@ def test_a_refusal_for_good_and_a_second_signal_end_it() -> None:
     assert refused.reasons == ["DescribeQuorum failed: CLUSTER_AUTHORIZATION_FAILED"]
     assert told.reasons == ["the node was told again to stop"]
     assert not told.leave.is_under_way
+    told.begin()  # once more, for the snapshot that the stop writes then
+    assert told.ended == 2
