@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.config.keys.own import BOOTSTRAP_EXPECT, LEAVE_ON_STOP
 from controller.config.keys.topic import HOURS, MINUTES
 from controller.config.values.definition import ILLEGAL_ARGUMENT, NUMBER_FORMAT, parse_map
 from controller.config.values.listeners import PROTOCOL_MAP, WILDCARD_HOST, normalise, parse_listeners, parse_protocol
@@ -59,11 +60,20 @@ def check_addresses(config: NodeValues) -> None:
     _check_sasl(config)
     _check_connections(config)
     _check_formation(config)
+    _check_leaving(config)
+
+
+def _check_leaving(config: NodeValues) -> None:
+    if config.flag(LEAVE_ON_STOP) and not config.flag("kraft.autopilot.enable"):
+        raise ConfigError(
+            f"{LEAVE_ON_STOP}=true needs kraft.autopilot.enable=true: without it no voter that has left for a restart "
+            "becomes a voter again"
+        )
 
 
 def _check_formation(config: NodeValues) -> None:
     """Keys of our own: which nodes can form a quorum."""
-    key = "kraft.quorum.bootstrap.expect"
+    key = BOOTSTRAP_EXPECT
     number = config.number(key)
     if not number:
         return
@@ -81,10 +91,10 @@ def _check_formation(config: NodeValues) -> None:
         )
     if {*config.log_dirs} != {config.text("metadata.log.dir") or config.log_dirs[0]}:
         raise ConfigError(f"{key}={number} is for controllers with one directory; set log.dirs to one")
-    if not config.flag("controller.quorum.auto.join.enable"):
+    if not config.flag("kraft.autopilot.enable") and not config.flag("controller.quorum.auto.join.enable"):
         config.warnings.append(
-            f"{key}={number}, and controller.quorum.auto.join.enable is not set: a controller that has lost its disk "
-            "joins the quorum as an observer, and does not become a voter by itself"
+            f"{key}={number}, and neither kraft.autopilot.enable nor controller.quorum.auto.join.enable is set: a "
+            "controller that has lost its disk joins the quorum as an observer, and does not become a voter by itself"
         )
 
 

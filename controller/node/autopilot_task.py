@@ -135,7 +135,7 @@ class AutopilotTask:
         now_ms = self._now_ms()
         self.report = self._autopilot.look(self._view(role, now_ms))
         if self.report.step is not None:
-            self._ask(self._autopilot, self.report.step, now_ms)
+            self._ask(self._autopilot, self.report.step)
 
     def on_answer(self, source: Source, response: Any) -> None:
         """The step was made, or refused."""
@@ -169,7 +169,7 @@ class AutopilotTask:
             drained=drained_ids(self._configs),
         )  # fmt: skip
 
-    def _ask(self, autopilot: Autopilot, step: Step, now_ms: int) -> None:
+    def _ask(self, autopilot: Autopilot, step: Step) -> None:
         self._number += 1
         self._log(
             "autopilot_step", step=step.kind.value, node=step.key.id, directory=uuid_text(step.key.directory_id),
@@ -178,18 +178,24 @@ class AutopilotTask:
         autopilot.begin(step)
         self._asked = (self._number, autopilot, step)
         request = request_of(step, self._replica.config.cluster_id, self._replica.config.request_timeout_ms)
-        api = APIS[type(request).__schema__.api_key]
-        source, version = Source(AUTOPILOT_CONNECTION, self._number), api.versions[1]
-        listener = self._replica.config.listener
-        context = inputs.RequestContext(
-            source, api.api_key, version, listener, now_ms, client_id=CLIENT_ID, is_own=True
-        )
         if step.kind is Kind.UNREGISTER:
-            self._to_controller(inputs.Requested(context, request))
-            return
+            self._to_controller(inputs.Requested(self._context(AUTOPILOT_CONNECTION, self._number, request), request))
+        else:
+            self.ask_itself(AUTOPILOT_CONNECTION, self._number, request)
+
+    def ask_itself(self, connection: int, number: int, request: Any) -> None:
+        """Have the replica of this node serve a request. The source of its answer is `connection` and `number`."""
+        context = self._context(connection, number, request)
         if self._admission.audit is not None:
-            self._admission.audit.on_request(api, context, request)
-        self._to_raft(raft_inputs.Requested(source, request, version, listener))
+            self._admission.audit.on_request(APIS[context.api_key], context, request)
+        self._to_raft(raft_inputs.Requested(context.source, request, context.version, context.listener))
+
+    def _context(self, connection: int, number: int, request: Any) -> inputs.RequestContext:
+        api = APIS[type(request).__schema__.api_key]
+        return inputs.RequestContext(
+            Source(connection, number), api.api_key, api.versions[1], self._replica.config.listener, self._now_ms(),
+            client_id=CLIENT_ID, is_own=True,
+        )  # fmt: skip
 
 
 def _live_ms(replica: Replica) -> int:

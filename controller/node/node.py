@@ -17,6 +17,7 @@ from controller.node.arrivals import OTHER_CLUSTER, Arrivals
 from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
 from controller.node.feed import StateFeed
+from controller.node.leave_task import LEAVE_CONNECTION, Leave
 from controller.node.long_serving import LongServing
 from controller.node.longest_step import LongestStep
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
@@ -113,7 +114,9 @@ class Node:
             replica, controller, self.admission,
             log=log, now_ms=self.now_ms, to_raft=self.to_raft, to_controller=self.to_controller,
         )  # fmt: skip
+        self.leave = Leave(self.loop, replica, controller, self.autopilot, own_channels, log)
         own = {LOOPBACK_CONNECTION: self.loopback_requests.on_answer, AUTOPILOT_CONNECTION: self.autopilot.on_answer}
+        own[LEAVE_CONNECTION] = self.leave.on_answer
         self.replies.begin(server, own, self.long.answer)
         self.arrivals = Arrivals(
             log=self.log, server=server, replica=replica, controller=controller, admission=self.admission,
@@ -204,7 +207,8 @@ class Node:
 
     def on_own_answer(self, event: raft_inputs.Input) -> None:
         """A request of this node to the active controller was answered, or failed."""
-        self.loopback_requests.on_input(event)
+        if not self.leave.on_input(event):
+            self.loopback_requests.on_input(event)
 
     def on_disk(self, event: raft_inputs.Input) -> None:
         """The disk completed an effect; called on the executor's thread."""
@@ -231,12 +235,12 @@ class Node:
         self.log(name, **fields)
 
     def shut_down(self) -> None:
-        """Take a snapshot if a restart would have much to replay, then hand leadership over, and end when raft has done
-        so or has given up. A second call ends the wait for the snapshot.
+        """Leave the voters where that is configured, take a snapshot if a restart would have much to replay, then hand
+        leadership over, and end when raft has done so or has given up. A second call ends the wait before it.
         """
         if not self.is_ending:
             self.log("node_stopping")
-            self._stop.begin()
+            self.leave.begin(self._stop.begin)
 
     def fail(self, error: BaseException) -> None:
         """Log why this node cannot go on, send the other voters that it no longer leads, and end."""
@@ -427,6 +431,7 @@ class Node:
     def _stop_inputs(self) -> None:
         """Accept no more inputs."""
         self.is_ending = True
+        self.leave.close()
         self._stop.close()
         self._timers.close()
         self.autopilot.close()

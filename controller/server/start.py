@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
+from controller.config.keys.own import BOOTSTRAP_EXPECT
 from controller.core.apis import served_versions
 from controller.interface.env import Env
 from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
+from controller.node.leave_task import LEAVE_S_MAX
 from controller.node.long_requests import URGENT_APIS, is_long
 from controller.node.long_thread import LongThread
 from controller.node.making import Edges, Setup, make_node
@@ -60,7 +62,8 @@ if TYPE_CHECKING:
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
 
-# The maximum time from SIGTERM to exit: less than service managers wait, and than Kafka's own 5 s.
+# The maximum time from SIGTERM to exit, but for leaving the voters: less than service managers wait, and than Kafka's
+# own 5 s.
 SHUTDOWN_S_MAX = 4.0
 COLLECT_S = 10.0
 # How long a thread holds the interpreter while another one waits for it; Python's default is 5 ms. The flush thread
@@ -214,6 +217,9 @@ def build(
         setup, files, loop, executor, edges, wall_ms=wall_ms, log=log, on_end=on_end, clock=time.perf_counter
     )
     if warning := voters_warning(config, node.storage.recovered):
+        if config.number(BOOTSTRAP_EXPECT) and not config.voters:
+            # Under an orchestrator one pod after the other would start without a vote, until no majority is left.
+            raise ConfigError(f"{warning}; with {BOOTSTRAP_EXPECT} such a directory is refused")
         log("configuration_warning", text=warning)
     if audit is not None:
         audit.begin(node.replica)
@@ -400,10 +406,10 @@ def _one_line(error: Exception) -> str:
 
 
 def _stop(node: Node, loop: asyncio.AbstractEventLoop, manager: ServiceManager) -> None:
-    """Hand leadership over, then stop; stop in any case at the timeout."""
+    """Leave the voters, hand leadership over, then stop; stop in any case at the timeout."""
     manager.stopping()
     node.shut_down()
-    loop.call_later(SHUTDOWN_S_MAX, node.end_now)
+    loop.call_later(SHUTDOWN_S_MAX + (LEAVE_S_MAX if node.leave.is_under_way else 0), node.end_now)
 
 
 def _collect_rarely(loop: asyncio.AbstractEventLoop) -> None:

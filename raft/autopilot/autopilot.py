@@ -23,6 +23,7 @@ HOLD_MS = 10_000
 class _Seen(NamedTuple):
     health: Health
     since_ms: int
+    is_voter: bool
 
 
 class Autopilot:
@@ -56,7 +57,7 @@ class Autopilot:
             if node_id not in voter_ids and len(voter_ids) < count
         }  # fmt: skip
         nodes = [self._state(member, view.now_ms) for member in view.members]
-        self._seen = {node.key: _Seen(node.health, node.since_ms) for node in nodes}
+        self._seen = {node.key: _Seen(node.health, node.since_ms, node.is_voter) for node in nodes}
         candidates = tuple(
             self._candidate(node, member, view.now_ms, is_drained=node.key.id in view.drained)
             for node, member in zip(nodes, view.members, strict=True)
@@ -107,8 +108,10 @@ class Autopilot:
             is_dead = member.is_voter and self._is_dead(since_ms, now_ms)
             health = Health.DEAD if is_dead else Health.SILENT
             return NodeState(member.key, member.is_voter, health, since_ms, "it does not fetch")
+        # A voter that was removed, by hand or since it stops, must be level anew before it becomes a voter again.
         seen = self._seen.get(member.key)
-        since_ms = seen.since_ms if seen is not None and seen.health is health else now_ms
+        is_same = seen is not None and (seen.health, seen.is_voter) == (health, member.is_voter)
+        since_ms = seen.since_ms if seen is not None and is_same else now_ms
         return NodeState(member.key, member.is_voter, health, since_ms, reason)
 
     def _is_dead(self, silent_since_ms: int, now_ms: int) -> bool:

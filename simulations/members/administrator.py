@@ -72,7 +72,7 @@ class Administrator:
             elif then is not None:
                 then(False)
 
-        process = self._leader() if self._rng.random() < 0.9 else self._anyone()
+        process = self.leader() if self._rng.random() < 0.9 else self._anyone()
         if process is None or (wish.kind == "remove" and not self._may_remove(wish.key)):
             again()
             return
@@ -102,7 +102,8 @@ class Administrator:
         self._world.after(timeout_ms * MS, on_answer, Error.REQUEST_TIMED_OUT)
         process.receive_soon(Requested(source, request, version, "CONTROLLER"))
 
-    def _leader(self) -> Process | None:
+    def leader(self) -> Process | None:
+        """The leader of the highest epoch."""
         leaders = [each for each in self._listening() if isinstance(each.replica.role, Leader)]
         return max(leaders, key=lambda each: each.replica.epoch, default=None)
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.autopilot.autopilot import Autopilot
-from raft.autopilot.report import Kind
+from raft.autopilot.leave_rules import keep_reason, wait_reason
+from raft.autopilot.report import Kind, Step
 from raft.autopilot.requests import request_of
 from raft.autopilot.view import view_of
+from raft.describe import replica_state
 from raft.interface.config import ReplicaKey
 from raft.interface.inputs import Requested, Source
 from raft.state.roles import Leader
 from records.codec import decode, encode
 from records.errors import Error
+from records.messages.quorum import DescribeQuorumResponse
 from simulations.properties.autopilot import AutopilotSteps
 from simulations.raft.world import CLUSTER
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from raft.autopilot.report import Step
+    from collections.abc import Callable
+
     from raft.autopilot.view import Rules
     from simulations.members.administrator import Administrator
     from simulations.raft.run import Run
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 
 # Connections of autopilots have the numbers below this one: no client and no administrator has such a number.
 FIRST_CONNECTION = -2_000_000
+# How often a voter that stops asks, and the time between.
+LEAVE_TRIES, LEAVE_RETRY_MS = 10, 50
 # The longest pause of a step for its disk: so late may a look be.
 LATE_MS = 20
 
@@ -46,6 +52,7 @@ class Autopilots:
         self.made: dict[str, int] = {}
         self.steps = AutopilotSteps(run.world, run.ledger, rules, 2 * (look_ms + LATE_MS) * MS)
         self._autopilots: dict[int, tuple[Process, Leader, Autopilot]] = {}
+        self._stops_nodes = True
         self._look()
 
     def has_healed(self, voters: Voters) -> bool:
@@ -70,6 +77,73 @@ class Autopilots:
             for voters in self._administrator.sets_in_force()
             for key in voters.keys
         )
+
+    def leave(self, node: Node, down_ms: int, tries: int = LEAVE_TRIES) -> None:
+        """A node stops as `controller/node/leave_task` has it: it is removed first, where the others can spare it."""
+        process = node.process
+        if process is None or process.is_dead or not process.steps or not self._stops_nodes:
+            return
+        replica, key = process.replica, process.replica.key
+        leader = self._administrator.leader()
+        if not tries or keep_reason(len(replica.voters.ids)) or not replica.is_voter:
+            self._stop(node, down_ms)
+        elif leader is None or not self._knows(leader):
+            self._leave_later(process, down_ms, tries)
+        else:
+            partition = self._describe(leader)
+            if keep_reason(len(partition.current_voters)):
+                self._stop(node, down_ms)
+            elif wait_reason(partition, key, self._rules.live_ms):
+                self._leave_later(process, down_ms, tries)
+            else:
+                self._ask_to_leave(leader, process, down_ms, tries)
+
+    def end_chaos(self) -> None:
+        """No further node is stopped: those that have begun to leave go on as they are."""
+        self._stops_nodes = False
+
+    def _ask_to_leave(self, leader: Process, process: Process, down_ms: int, tries: int) -> None:
+        role = leader.replica.role
+        assert isinstance(role, Leader), "a leader that is known"
+        self.steps.leaves(leader, role, process.node.key)
+
+        def on_answer(error: int) -> None:
+            if error in {Error.NONE, Error.VOTER_NOT_FOUND}:
+                self._run.count("leave:left")
+                if not process.is_dead and self._stops_nodes:
+                    self._stop(process.node, down_ms)
+            else:
+                self._leave_later(process, down_ms, tries)
+
+        self._send(leader, Step(Kind.REMOVE, process.replica.key, ""), on_answer)
+
+    def _leave_later(self, process: Process, down_ms: int, tries: int) -> None:
+        def again() -> None:
+            if not process.is_dead:
+                self.leave(process.node, down_ms, tries - 1)
+
+        self._run.world.after(LEAVE_RETRY_MS * MS, again)
+
+    def _stop(self, node: Node, down_ms: int) -> None:
+        self._run.count("leave:stopped")
+        node.kill()
+        node.start_after(down_ms * MS)
+
+    def _knows(self, process: Process) -> bool:
+        """Whether this leader has an autopilot, and has looked."""
+        known = self._autopilots.get(process.node.id)
+        return known is not None and known[:2] == (process, process.replica.role)
+
+    def _describe(self, process: Process) -> DescribeQuorumResponse.TopicData.PartitionData:
+        """What a leader answers to DescribeQuorum."""
+        replica, role = process.replica, process.replica.role
+        assert isinstance(role, Leader), "a leader that is known"
+        voters = role.state.voters.values()
+        return DescribeQuorumResponse.TopicData.PartitionData(
+            partition_index=0, error_code=0, error_message=None, leader_id=role.leader_id, leader_epoch=role.epoch,
+            high_watermark=replica.high_watermark or 0, observers=(),
+            current_voters=tuple(replica_state(replica, voter, 2, process.now_ms()) for voter in voters),
+        )  # fmt: skip
 
     def _look(self) -> None:
         run = self._run
@@ -97,6 +171,19 @@ class Autopilots:
             self._ask(process, role, autopilot, report.step)
 
     def _ask(self, process: Process, role: Leader, autopilot: Autopilot, step: Step) -> None:
+        def on_answer(error: int) -> None:
+            is_done = error == Error.NONE
+            self.steps.is_answered(process, role, step, is_done=is_done)
+            if is_done:
+                self.made[step.kind.value] = self.made.get(step.kind.value, 0) + 1
+                self._run.count(f"autopilot:{step.kind.value}")
+            if not process.is_dead:
+                autopilot.end(process.now_ms(), is_done=is_done)
+
+        self._send(process, step, on_answer)
+
+    def _send(self, process: Process, step: Step, then: Callable[[int], None]) -> None:
+        """Ask a leader for a step. then: gets the error of its answer."""
         run = self._run
         self.asked += 1
         number = -self.asked
@@ -107,14 +194,8 @@ class Autopilots:
             self._administrator.removing[number] = (step.key.id, step.key.directory_id)
 
         def on_answer(error: int) -> None:
-            is_done = error == Error.NONE
             self._administrator.removing.pop(number, None)
-            self.steps.is_answered(process, role, step, is_done=is_done)
-            if is_done:
-                self.made[step.kind.value] = self.made.get(step.kind.value, 0) + 1
-                run.count(f"autopilot:{step.kind.value}")
-            if not process.is_dead:
-                autopilot.end(process.now_ms(), is_done=is_done)
+            then(error)
 
         # A process that dies does not answer: what it asked for may yet be made, until the next voter set is committed.
         run.world.after(2 * process.replica.config.request_timeout_ms * MS, self._forget, process, number)

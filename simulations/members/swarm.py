@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.faults.table import Scale, make_isolation, often, pick
 from simulations.members import targeted_plans
-from simulations.members.voter_changes import AUTOPILOT, CHANGES, LOSE_DISK, RENAME_ALL
+from simulations.members.voter_changes import AUTOPILOT, CHANGES, LEAVE, LOSE_DISK, RENAME_ALL
 from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.raft import swarm
 from simulations.world.streams import between, stream
@@ -23,6 +23,8 @@ NEW_NAMES = (23, 31)
 
 # Of 64 seeds, those in which leaders have autopilots; as above.
 AUTOPILOTS = (22, 57)
+# As above: those in which voters leave when they are stopped.
+LEAVES = 29
 
 # Points around a change of the voters, beside those of the raft level.
 _POINTS = (
@@ -35,6 +37,8 @@ def draw(seed: int) -> Plan:
     """The plan of a seed: a targeted plan, or one of the swarm."""
     if seed % 64 in AUTOPILOTS:
         return _of_autopilots(seed)
+    if seed % 64 == LEAVES:
+        return _of_leaves(seed)
     return targeted_plans.draw(seed) or (_of_new_names(seed) if seed % 32 in NEW_NAMES else _of_swarm(seed))
 
 
@@ -81,6 +85,37 @@ def _of_autopilots(seed: int) -> Plan:
         plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault("slow_syncs", {
             "whom": pick(rng, ("follower", *plan.ids)), "times": 1000, "for_ms": between(rng, 300, 1_500),
         }))  # fmt: skip
+    return plan
+
+
+def _of_leaves(seed: int) -> Plan:
+    """A plan in which voters are stopped, one after the other and at once, and leave first; others die or lag then."""
+    rng = stream(seed, "members", "leaves")
+    plan = Plan(seed, chaos_ms=5_000, config=dict(swarm.QUICK.config), kraft_version=1)
+    plan.voters, plan.observers = pick(rng, (5, 5, 4)), pick(rng, (0, 0, 1))
+    plan.latency = pick(rng, ([100, 200, 0.0, 0], [200, 600, 0.0, 0]))
+    plan.pace = pick(rng, ([100, 300, 0.0, 0], [1_000, 4_000, 0.0, 0]))
+    plan.load = Load(every_ms=pick(rng, (5, 20)), asks=30)
+    live_ms = plan.config["fetch_timeout_ms"]
+    rules = AUTOPILOT.draw(rng, Scale(plan.ids, plan.voter_ids, [live_ms], plan.chaos_ms))
+    rules |= {"ids": plan.ids, "voters_max": 5, "zones": {}}
+    plan.faults = [Fault(AUTOPILOT.name, rules)]
+    plan.recovery = RecoveryPlan(plan.ids, quiet=rng.random() < 0.5)
+    whom = (*plan.ids, "leader", "follower")
+    down_ms = (1, 50, live_ms, 3 * live_ms)
+    every_ms = pick(rng, (200, 500, 900))
+    plan.faults += often(rng, plan.chaos_ms, every_ms, lambda: Fault(LEAVE.name, {
+        "whom": pick(rng, whom), "down_ms": pick(rng, down_ms),
+    }))  # fmt: skip
+    plan.faults += often(rng, plan.chaos_ms, 700, lambda: Fault("kill", {
+        "whom": pick(rng, whom), "down_ms": pick(rng, down_ms),
+    }))  # fmt: skip
+    plan.faults += often(rng, plan.chaos_ms, 1_500, lambda: Fault("slow_syncs", {
+        "whom": pick(rng, plan.ids), "times": 1000, "for_ms": between(rng, 300, 1_500),
+    }))  # fmt: skip
+    plan.faults += often(
+        rng, plan.chaos_ms, 2_500, lambda: make_isolation(rng, pick(rng, ("leader", "follower")), 100, 900)
+    )
     return plan
 
 

@@ -123,6 +123,15 @@ def begin_autopilots(run: MembersWorld, args: Args, _struck: Process | None) -> 
     return True
 
 
+def leave(run: MembersWorld, args: Args, struck: Process | None) -> bool:
+    """A node is told to stop, and leaves the voters first, where it may. down_ms: until it is started."""
+    node = _find(run, args["whom"], struck)
+    if node is None or run.autopilots is None:
+        return False
+    run.later(0, run.autopilots.leave, node, args["down_ms"])
+    return True
+
+
 def rename_voter(run: MembersWorld, args: Args, struck: Process | None) -> bool:
     """A node is stopped, and started at another address; its former one refuses connections until the faults end.
     down_ms: until it is started.
@@ -230,7 +239,8 @@ RENAME_ALL = FaultKind("rename_all", rename_all, _rename_all, 0)  # type: ignore
 # Drawn for the plans of autopilots alone.
 AUTOPILOT = FaultKind("autopilot", begin_autopilots, _autopilot, 0)  # type: ignore[arg-type]
 LOSE_DISK = FaultKind("lose_disk", lose_disk, _lose, 0)  # type: ignore[arg-type]
-OF_SOME_PLANS = {kind.name: kind for kind in (RENAME_ALL, AUTOPILOT, LOSE_DISK)}
+LEAVE = FaultKind("leave", leave, _lose, 0)  # type: ignore[arg-type]
+OF_SOME_PLANS = {kind.name: kind for kind in (RENAME_ALL, AUTOPILOT, LOSE_DISK, LEAVE)}
 
 CHANGES: dict[str, FaultKind] = {
     kind.name: kind

@@ -73,5 +73,7 @@ class MembersWorld(Run):
     def end_chaos(self) -> None:
         """End all faults; former addresses are those of their nodes again, unless all nodes have new ones."""
         super().end_chaos()
+        if self.autopilots is not None:
+            self.autopilots.end_chaos()
         if not self._renamed:
             self.network.former.clear()

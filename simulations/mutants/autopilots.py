@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulations.mutants.row import Edit, Mutant
 
+LEAVE = "raft.autopilot.leave_rules"
 RULES, AUTOPILOT, VIEW = "raft.autopilot.rules", "raft.autopilot.autopilot", "raft.autopilot.view"
 
 
@@ -90,5 +91,28 @@ MUTANTS = (
         "Stackable's sidecar",
         Edit(RULES, "_replace", "candidate.key.id != voter.key.id", "True"),
         expected=("L06",),
+    ),
+    _row(
+        "P11",
+        "a voter of three leaves when it is stopped",
+        "KubeBlocks #3219",
+        Edit(LEAVE, "keep_reason", "count > STAYING_MIN", "count > 1"),
+    ),
+    _row(
+        "P12",
+        "a voter leaves whatever the state of the others is",
+        "koperator #337",
+        Edit(LEAVE, "wait_reason", "may_remove(voters, own)", "True"),
+    ),
+    _row(
+        "P13",
+        "a voter that was removed is added again at once, as it was level before",
+        "own",
+        Edit(
+            AUTOPILOT,
+            "Autopilot._state",
+            "(seen.health, seen.is_voter) == (health, member.is_voter)",
+            "seen.health is health",
+        ),
     ),
 )

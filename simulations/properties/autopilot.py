@@ -3,7 +3,9 @@
 S31: an autopilot asks for one change at a time. It removes a voter only where a majority of the voters is alive and has
 what was committed, also of those that stay; and only one that has been silent for the time of a dead one, or whose node
 has another disk. It adds a node only where the quorum gains by it: one that was alive for the stabilization time, up to
-an odd number of voters and one in each zone; and one that it removed as dead not before twice that time.
+an odd number of voters and one in each zone; one that it removed as dead not before twice that time; and one that was
+removed anyhow not before that time. A voter that leaves since it stops asks for that only where three voters stay, and
+a majority as above.
 
 What is alive and what is on which disk comes from the world, and not from what a leader believes.
 """
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from simulations.world.world import World
 
 
+# How many voters stay, at least, when one leaves.
+STAYING_MIN = 3
+
+
 class Life(NamedTuple):
     """When a node with a directory was alive, in us: since when without a gap, and at last."""
 
@@ -42,6 +48,7 @@ class Leadership:
         self.ends: list[tuple[int, int]] = []
         self.replaced: set[int] = set()  # ids whose former directory was removed
         self.dead: dict[Key, int] = {}  # keys that were removed as dead, and when
+        self.voters: dict[Key, int] = {}  # when each was a voter at last
 
 
 class AutopilotSteps:
@@ -70,6 +77,7 @@ class AutopilotSteps:
         """Called at each look of this leader, before it."""
         now, leadership = self._world.now, self._leadership(process, role)
         leadership.ends.append((now, process.replica.high_watermark or 0))
+        leadership.voters |= dict.fromkeys(self._ledger.voters(process).keys, now)
         while len(leadership.ends) > 1 and leadership.ends[1][0] < now - self._window:
             leadership.ends.pop(0)
 
@@ -84,6 +92,16 @@ class AutopilotSteps:
         check = self._check_removal if step.kind is Kind.REMOVE else self._check_addition
         check(who, process, role, leadership, step)
 
+    def leaves(self, process: Process, role: Leader, key: Key) -> None:
+        """A voter that stops asks this leader to remove it."""
+        keys = self._ledger.voters(process).keys
+        who = f"voter {key} leaves, with node {process.node.id} as the leader of epoch {role.epoch}"
+        if len(keys) - 1 < STAYING_MIN:
+            raise Violation("S31", f"{who}, of {[each[0] for each in keys]} alone")
+        # A leader with a slow disk may lack there what is committed, and counts itself: the voter that leaves stops in
+        # any case, and without its leaving a majority would need as many of the others.
+        self._check_majority(who, process, role, self._leadership(process, role), key, own=process.node.key)
+
     def is_answered(self, process: Process, role: Leader, step: Step, *, is_done: bool) -> None:
         """The step is over."""
         leadership = self._leadership(process, role)
@@ -95,25 +113,31 @@ class AutopilotSteps:
                 leadership.dead[step.key] = self._world.now
 
     def _check_removal(self, who: str, process: Process, role: Leader, leadership: Leadership, step: Step) -> None:
-        keys = self._ledger.voters(process).keys
-        live_ms, now_ms = self._rules.live_ms, process.now_ms()
-        for what, healthy in (
-            ("alive with the log", [key for key in keys if self._is_healthy(key, leadership)]),
-            ("level, as the leader knows", [
-                key for key in keys
-                if key == process.node.key or now_ms - role.state.voters[key[0]].caught_up_ms <= live_ms
-            ]),
-        ):  # fmt: skip
-            staying = [key for key in healthy if key != tuple(step.key)]
-            if len(healthy) < len(keys) // 2 + 1 or len(staying) < (len(keys) - 1) // 2 + 1:
-                ids, healthy_ids = [key[0] for key in keys], [key[0] for key in healthy]
-                raise Violation("S31", f"{who} of {ids}; {what}: {healthy_ids}")
+        self._check_majority(who, process, role, leadership, (step.key.id, step.key.directory_id))
         if self._ledger.nodes[step.key.id].key != step.key:
             return  # its disk is lost
         fetched_ms = role.state.voters[step.key.id].fetched_ms
         silent_ms = min(process.now_ms() - fetched_ms, (self._world.now - leadership.since + self._slack) // MS)
         if not self._rules.dead_after_ms or silent_ms < self._rules.dead_after_ms:
             raise Violation("S31", f"{who}, which is silent for {silent_ms} ms alone")
+
+    def _check_majority(
+        self, who: str, process: Process, role: Leader, leadership: Leadership, leaving: Key, own: Key | None = None
+    ) -> None:
+        """own: of the leader, where it counts itself whatever is on its disk."""
+        keys = self._ledger.voters(process).keys
+        live_ms, now_ms = self._rules.live_ms, process.now_ms()
+        for what, healthy in (
+            ("alive with the log", [key for key in keys if key == own or self._is_healthy(key, leadership)]),
+            ("level, as the leader knows", [
+                key for key in keys
+                if key == process.node.key or now_ms - role.state.voters[key[0]].caught_up_ms <= live_ms
+            ]),
+        ):  # fmt: skip
+            staying = [key for key in healthy if key != leaving]
+            if len(healthy) < len(keys) // 2 + 1 or len(staying) < (len(keys) - 1) // 2 + 1:
+                ids, healthy_ids = [key[0] for key in keys], [key[0] for key in healthy]
+                raise Violation("S31", f"{who} of {ids}; {what}: {healthy_ids}")
 
     def _check_addition(self, who: str, process: Process, _role: Leader, leadership: Leadership, step: Step) -> None:
         rules, key, now = self._rules, step.key, self._world.now
@@ -124,6 +148,9 @@ class AutopilotSteps:
         removed = leadership.dead.get(key)
         if removed is not None and now - removed < 2 * stable - self._slack:
             raise Violation("S31", f"{who}, which it removed {(now - removed) // MS} ms ago")
+        was_voter = leadership.voters.get(key)
+        if was_voter is not None and now - was_voter < stable - self._slack:
+            raise Violation("S31", f"{who}, which was a voter {(now - was_voter) // MS} ms ago")
         keys = self._ledger.voters(process).keys
         zones = {rules.zones.get(other[0]) for other in keys} - {None}
         if rules.zones.get(step.key.id) in zones:

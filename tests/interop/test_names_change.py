@@ -15,6 +15,7 @@ from tests.interop.dynamic import Dynamic, format_node
 from tests.interop.test_broker_joins import await_brokers, end_offset, the_logs_are_equal
 from tests.interop.test_mixed_quorum import create
 from tests.interop.test_troubles import answers
+from tests.interop.traffic import Producer, consume
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,19 +24,20 @@ if TYPE_CHECKING:
 
 
 class Moving(Dynamic):
-    """Controllers of ours and of stock, and a broker."""
+    """Controllers of ours and of stock, and brokers."""
 
-    def begin(self, kinds: list[str]) -> None:
+    def begin(self, kinds: list[str], brokers: int = 1) -> None:
         """All controllers are voters from the start."""
-        self.plan(kinds, 1)
+        self.plan(kinds, brokers)
         voters = ",".join(
             f"{node.id}@127.0.0.1:{node.port}:{uuid_text(bytes([node.id]) * 16)}" for node in self.controllers.values()
         )
         for node_id in self.controllers:
             format_node(self, node_id, "--initial-controllers", voters)
-        self.tool("storage", "format", "-t", CLUSTER_ID, "-c", str(self.brokers[101].properties))
+        for broker in self.brokers.values():
+            self.tool("storage", "format", "-t", CLUSTER_ID, "-c", str(broker.properties))
         self.start()
-        await_brokers(self, 1)
+        await_brokers(self, brokers)
 
     def move(self) -> None:
         """All controllers, which are stopped, have other ports in all configurations."""
@@ -88,5 +90,43 @@ def test_one_of_ours_leads_two_stock_voters_that_find_nobody_at_the_addresses_of
         eventually(lambda: found.ports_in_the_log() == ports, "all new ports in the log")
         assert "voter_moved" in found.controllers[1].said()
         the_logs_are_equal(found)
+    finally:
+        found.end()
+
+
+def test_all_of_ours_move_under_a_producer_and_stock_brokers_follow_them(tmp_path: Path, stock: Stock) -> None:
+    records = 4_000
+    found = Moving(tmp_path, stock)
+    try:
+        found.begin([OURS, OURS, OURS], brokers=2)
+        found.tool(
+            "topics", "--bootstrap-server", found.bootstrap, "--create", "--topic", "records", "--partitions", "3",
+            "--replication-factor", "2", "--config", "min.insync.replicas=1",
+        )  # fmt: skip
+        producer = Producer(found, "records", records, 40)
+        for node in found.controllers.values():
+            node.stop()
+        found.move()
+        begin = time.monotonic()
+        for node in found.controllers.values():
+            node.start()
+        found.await_leader()
+        elected_s = time.monotonic() - begin
+        ports = {node.id: node.port for node in found.controllers.values()}
+        eventually(lambda: found.ports_in_the_log() == ports, "all new ports in the log")
+        healed_s = time.monotonic() - begin
+        # The addresses of the controllers are in the file of a stock broker: one after the other is restarted with it.
+        # One that reaches no controller waits for minutes for its controlled shutdown, so it is killed.
+        for broker in found.brokers.values():
+            broker.kill()
+            broker.start()
+            await_brokers(found, 2)
+        followed_s = time.monotonic() - begin
+        create(found, "after")
+
+        assert producer.finish() == 0
+        assert sorted(set(consume(found, "records", records))) == list(range(records))
+        assert elected_s < 10
+        print(f"elected {elected_s:.1f} s, in the log {healed_s:.1f} s, both brokers {followed_s:.1f} s")
     finally:
         found.end()

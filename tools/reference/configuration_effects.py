@@ -27,6 +27,9 @@ OWN_TEXTS = {
     "kraft.autopilot.voters.max": "The autopilot makes no more voters than this; an even number means one less.",
     "kraft.autopilot.zones": "The zone of each controller, as a list of `id:zone`: the autopilot adds no voter to a"
     " zone that has one. A node that is not listed may always be added.",
+    "kraft.autopilot.leave.on.stop": "Whether a voter that gets SIGTERM is removed as a voter before it stops, if at"
+    " least three voters stay and a majority of them is healthy ([autopilot.md](autopilot.md#leave-on-stop)). It takes"
+    " 8 s at most; a second SIGTERM ends it.",
     "kraft.release": "The release of Kafka whose levels of features, APIs and rules the node has. `4.3`: those of"
     " 4.3.1, so metadata.version stays at 4.3-IV0 or below, and UnregisterController is unknown"
     " ([operations.md](operations.md#kafka-44)). Set it on all controllers.",

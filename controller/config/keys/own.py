@@ -15,6 +15,10 @@ PREFIX = "kraft."
 # config key that it does not know. DescribeConfigs hides the values of such keys, so one without the others is needed.
 AUTOPILOT_PAUSED = "kraft.autopilot.paused"
 AUTOPILOT_DRAINED = "kraft.autopilot.drained."
+BOOTSTRAP_EXPECT = "kraft.quorum.bootstrap.expect"
+BOOTSTRAP_CLUSTER_ID = "kraft.quorum.bootstrap.cluster.id"
+# Whether a voter that is told to stop is removed first, where the others can spare it.
+LEAVE_ON_STOP = "kraft.autopilot.leave.on.stop"
 UNLIMITED = 2**31 - 1
 # The release of Kafka that comes next, of which a node has some rules with `kraft.preview.release`.
 PREVIEW = "4.5"
@@ -43,8 +47,8 @@ KEYS = Definition(
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
     # How many controllers with empty disks make a quorum, without `kafka-storage format`; 0: a format is needed. Its
     # cluster id; made from the controllers' directory ids if it is not set.
-    Key("kraft.quorum.bootstrap.expect", Type.INT, 0, between(0, 99), Importance.MEDIUM),
-    Key("kraft.quorum.bootstrap.cluster.id", Type.STRING, None, None, Importance.LOW),
+    Key(BOOTSTRAP_EXPECT, Type.INT, 0, between(0, 99), Importance.MEDIUM),
+    Key(BOOTSTRAP_CLUSTER_ID, Type.STRING, None, None, Importance.LOW),
     # Where voters may be, if they do not answer at their addresses in the voter set.
     Key("kraft.quorum.voter.overrides", Type.LIST, (), VoterOverrides(), Importance.LOW),
     # Whether the active controller adds and removes voters by itself, and when: times for which an observer must be
@@ -54,6 +58,7 @@ KEYS = Definition(
     Key("kraft.autopilot.dead.after.ms", Type.INT, 0, at_least(0), Importance.MEDIUM),
     Key("kraft.autopilot.voters.max", Type.INT, 5, between(1, 99), Importance.LOW),
     Key("kraft.autopilot.zones", Type.LIST, (), Zones(), Importance.LOW),
+    Key(LEAVE_ON_STOP, Type.BOOLEAN, False, None, Importance.MEDIUM),
     # The release of Kafka whose levels of features and APIs the node has.
     Key("kraft.release", Type.STRING, CURRENT.name, OneOf(*RELEASES), Importance.LOW),
     # A release of Kafka that is not here whole yet, whose rules the node has too, as far as they are here.

@@ -59,6 +59,10 @@ ROWS = (
     Event("autopilot_step_done", "node", "INFO", "The change that the autopilot asked for is committed."),
     Event("autopilot_step_failed", "node", "WARN", "The change that the autopilot asked for was refused or not"
           " completed; `error` and `text` say why. It tries the same change again after 10 s at the earliest."),
+    Event("voter_left", "node", "INFO", "This node, which stops, was removed as a voter first"
+          " (kraft.autopilot.leave.on.stop). When it starts again, it is an observer, and the autopilot adds it."),
+    Event("voter_stays", "node", "INFO", "This node stops and stays a voter, though kraft.autopilot.leave.on.stop is"
+          " set; `reason` says why the others cannot spare it, or what did not answer."),
     Event("log_level_changed", "node", "INFO", "The level of a logger was changed at run time; level null: the logger"
           " has its parent's level."),
     # Roles and elections.

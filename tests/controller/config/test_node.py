@@ -190,4 +190,14 @@ def test_a_controller_that_forms_a_quorum_is_told_to_join_by_itself() -> None:
     key = "controller.quorum.auto.join.enable"
 
     assert any(key in warning for warning in node(**FORMS, **SERVERS).warnings)
-    assert not any(key in each for each in node(**FORMS, **SERVERS, controller_quorum_auto_join_enable="true").warnings)
+    for either in ("controller_quorum_auto_join_enable", "kraft_autopilot_enable"):
+        assert not any(key in each for each in node(**FORMS, **SERVERS, **{either: "true"}).warnings)
+
+
+def test_voters_leave_only_where_an_autopilot_adds_them_again() -> None:
+    leaves = {"kraft_autopilot_leave_on_stop": "true"}
+
+    with pytest.raises(ConfigError, match=r"leave.on.stop=true needs kraft.autopilot.enable=true"):
+        node(**leaves)
+
+    assert node(**leaves, kraft_autopilot_enable="true").flag("kraft.autopilot.leave.on.stop")

@@ -77,6 +77,14 @@ class Nodes:
         self.processes[node].kill()
         self.processes[node].wait()
 
+    def terminate(self, node: int) -> float:
+        """Stop a node by SIGTERM; the seconds until its end, in which a client writes."""
+        self.processes[node].terminate()
+        return self.write_until(lambda: self.processes[node].poll() is not None, f"the end of node {node}")
+
+    def epoch(self) -> int:
+        return int(self.ask_leader(DESCRIBED).topics[0].partitions[0].leader_epoch)
+
     def replace_disk(self, node: int) -> None:
         self.stop(node)
         shutil.rmtree(self.root / str(node) / "data")
@@ -250,3 +258,62 @@ def test_drained_voters_leave_and_no_autopilot_adds_them_again_until_that_is_und
         assert f"without voter {staying[1]}, the quorum has 2 voters and needs 2" in refused.stderr
         assert sorted(nodes.voters()) == staying
         assert drain(staying[1], "--undo").returncode == 0
+
+
+def test_two_of_five_voters_leave_when_they_are_stopped_and_one_of_three_stays(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        nodes = Nodes(tmp_path, stack, kraft_autopilot_leave_on_stop="true", kraft_autopilot_dead_after_ms="0")
+        nodes.start(*VOTERS, 4, 5)
+        nodes.write_until(lambda: sorted(nodes.voters()) == [1, 2, 3, 4, 5], "five voters")
+        leader, epoch = nodes.leader_id(), nodes.epoch()
+        follower = next(each for each in nodes.ids if each != leader)
+
+        took_s = [nodes.terminate(follower)]
+        assert nodes.epoch() == epoch, "a follower leaves without an election"
+        took_s.append(nodes.terminate(leader))
+        nodes.ids = tuple(sorted({*nodes.ids} - {leader, follower}))
+        nodes.write_until(lambda: sorted(nodes.voters()) == list(nodes.ids), "three voters")
+
+        assert max(took_s) < 5, took_s
+        assert nodes.kept() == nodes.acknowledged
+        staying, later = nodes.ids[:2]
+        assert nodes.terminate(staying) < 5
+        nodes.write_until(lambda: staying in nodes.voters(), "a voter of three that is away")
+
+        nodes.start(follower, staying)  # as a rolling restart does
+        nodes.write_until(lambda: nodes.voters().keys() >= {staying, later}, "all three")
+        nodes.start(leader)
+        nodes.write_until(lambda: sorted(nodes.voters()) == [1, 2, 3, 4, 5], "five voters again")
+        nodes.state()
+        assert nodes.kept() == nodes.acknowledged
+    assert [event["node"] for event in nodes.events("voter_left")] == sorted([follower, leader])
+    (stays,) = nodes.events("voter_stays")
+    assert stays["node"] == staying
+    assert "of 3 voters none leaves by itself" in stays["reason"]
+
+
+def test_a_voter_that_cannot_leave_stops_in_time_and_at_once_when_told_again(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        nodes = Nodes(tmp_path, stack, kraft_autopilot_leave_on_stop="true", kraft_autopilot_dead_after_ms="0")
+        nodes.start(*VOTERS, 4, 5)
+        nodes.write_until(lambda: sorted(nodes.voters()) == [1, 2, 3, 4, 5], "five voters")
+        followers = [each for each in nodes.ids if each != nodes.leader_id()]
+        for node in followers[:2]:
+            nodes.stop(node)
+        nodes.write_until(lambda: nodes.kraftctl("state").returncode == 2, "two silent voters")
+        first, second = followers[2:]
+
+        begin = time.monotonic()
+        for node in (first, second):
+            nodes.processes[node].terminate()
+        time.sleep(0.5)
+        nodes.processes[second].terminate()
+        assert nodes.processes[second].wait(10) == 0
+        told_again_s = time.monotonic() - begin
+        assert nodes.processes[first].wait(20) == 0
+        took_s = time.monotonic() - begin
+    assert told_again_s < 5
+    assert 8 <= took_s < 13
+    reasons = {event["node"]: event["reason"] for event in nodes.events("voter_stays")}
+    assert reasons[second] == "the node was told again to stop"
+    assert reasons[first].startswith("not within 8 s: ")

@@ -216,6 +216,22 @@ def test_a_node_explains_what_controller_quorum_voters_does_at_its_kraft_version
     assert bool(warning) == bool(text)
 
 
+def test_a_directory_with_static_voters_is_refused_where_a_quorum_forms_itself(tmp_path: Path) -> None:
+    port = free_port()
+    with running(tmp_path, port) as first, Connection("127.0.0.1", port, "test"):
+        first.send_signal(signal.SIGTERM)
+        first.wait(5)
+
+    forms = {"controller_quorum_bootstrap_servers": f"127.0.0.1:{port}", "kraft_quorum_bootstrap_expect": "1"}
+    refused = run_to_end(write_properties(tmp_path, port, controller_quorum_voters=None, **forms))
+
+    assert refused.returncode == 1
+    assert "this node knows no voters, and does not vote" in refused.stderr
+    assert "with kraft.quorum.bootstrap.expect such a directory is refused" in refused.stderr
+    with running(tmp_path, port):
+        """With its static voters it starts as before."""
+
+
 def test_sigterm_stops_a_node_within_five_seconds_and_it_can_start_again(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, port) as first:

@@ -20,6 +20,14 @@ def rendered(directory: Path) -> str:
     return done.stdout
 
 
+def overlay_with(component: str, under: Path) -> Path:
+    """A copy of the overlay for production with this component."""
+    shutil.copytree(KUBERNETES, under / "kubernetes")
+    kustomization = under / "kubernetes" / "overlays" / "production" / "kustomization.yaml"
+    kustomization.write_text(kustomization.read_text() + f"components: [../../components/{component}]\n")
+    return kustomization.parent
+
+
 def by_kind(text: str) -> dict[str, Any]:
     """The resources by kind; each kind occurs once."""
     resources = list(yaml.safe_load_all(text))

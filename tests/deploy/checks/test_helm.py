@@ -17,7 +17,7 @@ from controller.config.edges import check_edges
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
 from records.release import VERSION
-from tests.deploy.checks.kustomized import KUBERNETES, by_kind
+from tests.deploy.checks.kustomized import KUBERNETES, by_kind, overlay_with
 from tests.deploy.checks.kustomized import rendered as kustomized
 from tools.kraftctl.run.environment import container_properties
 
@@ -146,7 +146,8 @@ def test_each_node_accepts_the_environment_of_its_pod(node: int) -> None:
     check_edges(config)
     assert config.warnings == []
     name = found["StatefulSet"]["metadata"]["name"]
-    assert config.voters == {number: (f"{name}-{number}.{name}", 9093) for number in range(5)}
+    assert config.bootstrap_servers == tuple((f"{name}-{number}.{name}", 9093) for number in range(5))
+    assert (config.number("kraft.quorum.bootstrap.expect"), config.flag("kraft.autopilot.leave.on.stop")) == (5, True)
     assert config.number("metadata.log.segment.bytes") == 104857600
     assert config.text("ssl.client.auth") == "requested"
     mounted = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
@@ -156,6 +157,16 @@ def test_each_node_accepts_the_environment_of_its_pod(node: int) -> None:
         "tls": "kraft-tls", "watch": "kraft-watch",
     }  # fmt: skip
     assert found["Service"]["metadata"]["name"] == name == found["StatefulSet"]["spec"]["serviceName"]
+
+
+@needs_helm
+def test_static_voters_are_those_of_the_component_of_the_kustomization(tmp_path: Path) -> None:
+    component = by_kind(kustomized(overlay_with("static-voters", tmp_path)))["ConfigMap"]["data"]
+
+    chart = objects(voters="static", fullnameOverride="kraft-controller")["ConfigMap"]["data"]
+
+    assert chart | {"CLUSTER_ID": ""} == component | {"CLUSTER_ID": ""}
+    assert objects(voters="dynamic")["ConfigMap"]["data"] == objects()["ConfigMap"]["data"]
 
 
 @needs_helm
@@ -204,6 +215,7 @@ def test_the_alerts_are_those_of_prometheus_with_the_address_of_the_runbook(give
         ({}, "clusterId is empty: make one with `kafka-storage random-uuid`"),
         ({"clusterId": "short"}, "clusterId"),
         ({"clusterId": CLUSTER_ID, "replicas": 2}, "replicas"),
+        ({"clusterId": CLUSTER_ID, "voters": "some"}, "voters"),
         ({"clusterId": CLUSTER_ID, "replica": 3}, "replica"),
         ({"clusterId": CLUSTER_ID, "watch": {"enabled": True}}, "watch.secretName is empty"),
         ({"clusterId": CLUSTER_ID, "prometheusRule": {"runbookUrl": "wiki"}}, "runbookUrl"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from controller.config.edges import GRPC, check_edges
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
 from controller.config.values.addresses import parse_address
-from tests.deploy.checks.kustomized import KUBERNETES, by_kind, rendered
+from controller.node.leave_task import LEAVE_S_MAX
+from controller.server.start import SHUTDOWN_S_MAX
+from tests.deploy.checks.kustomized import KUBERNETES, by_kind, overlay_with, rendered
 from tools.kraftctl.run.environment import container_properties
 
 OVERLAY = KUBERNETES / "overlays" / "production"
@@ -84,9 +85,14 @@ def test_each_node_accepts_the_environment_of_its_pod(found: dict[str, Any], ord
     assert config.warnings == []
     assert service == found["Service"]["metadata"]["name"] == stateful["spec"]["serviceName"]
     assert namespace == found["Namespace"]["metadata"]["name"]
-    assert config.voters == {
-        number: (f"{name}-{number}.{service}", ports["controller"]) for number in range(stateful["spec"]["replicas"])
-    }
+    count = stateful["spec"]["replicas"]
+    assert config.voters == {}
+    assert config.bootstrap_servers == tuple((f"{name}-{each}.{service}", ports["controller"]) for each in range(count))
+    assert config.number("kraft.quorum.bootstrap.expect") == count
+    assert config.text("kraft.quorum.bootstrap.cluster.id") == found["ConfigMap"]["data"]["CLUSTER_ID"]
+    assert config.flag("kraft.autopilot.leave.on.stop")
+    assert stateful["spec"]["minReadySeconds"] * 1000 > config.number("kraft.autopilot.stabilization.ms")
+    assert stateful["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] / 2 > LEAVE_S_MAX + SHUTDOWN_S_MAX
     assert config.controller_listeners[0].port == ports["controller"]
     assert parse_address(config.text("kraft.http.listener") or "") == ("", ports["http"])
     assert config.metadata_log_dir.startswith(container["volumeMounts"][0]["mountPath"] + "/")
@@ -96,11 +102,18 @@ def test_each_node_accepts_the_environment_of_its_pod(found: dict[str, Any], ord
 @pytest.fixture(name="watched", scope="module")
 def _watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The overlay with the component for the watch service."""
-    copy = tmp_path_factory.mktemp("kubernetes") / "kubernetes"
-    shutil.copytree(KUBERNETES, copy)
-    kustomization = copy / "overlays" / "production" / "kustomization.yaml"
-    kustomization.write_text(kustomization.read_text() + "components: [../../components/watch]\n")
-    return by_kind(rendered(kustomization.parent))
+    return by_kind(rendered(overlay_with("watch", tmp_path_factory.mktemp("kubernetes"))))
+
+
+def test_the_component_for_volumes_of_before_gives_each_pod_static_voters(tmp_path: Path) -> None:
+    found = by_kind(rendered(overlay_with("static-voters", tmp_path)))
+
+    config = NodeConfig(container_properties({**found["ConfigMap"]["data"], "KAFKA_NODE_ID": "2"}, None))
+
+    check_served(config)
+    assert config.warnings == []
+    assert config.voters == {each: (f"kraft-controller-{each}.kraft-controller", 9093) for each in range(3)}
+    assert (config.number("kraft.quorum.bootstrap.expect"), config.flag("kraft.autopilot.enable")) == (0, False)
 
 
 def test_the_watch_component_adds_the_port_the_certificates_and_the_policy(
@@ -168,10 +181,7 @@ def test_the_pod_meets_the_restricted_standard(found: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("component", ["pod-monitor", "service-monitor"])
 def test_a_monitor_selects_the_controllers_and_gives_them_the_job_of_the_alerts(tmp_path: Path, component: str) -> None:
-    shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
-    overlay = tmp_path / "kubernetes" / "overlays" / "production"
-    kustomization = overlay / "kustomization.yaml"
-    kustomization.write_text(kustomization.read_text() + f"components: [../../components/{component}]\n")
+    overlay = overlay_with(component, tmp_path)
     alerts = (KUBERNETES.parent / "prometheus" / "alerts.yaml").read_text()
 
     found = by_kind(rendered(overlay))

@@ -21,6 +21,17 @@ def test_two_observers_become_voters_one_after_the_other_once_level_for_the_stab
     assert report.is_healthy
 
 
+def test_a_voter_that_was_removed_must_be_level_anew_before_it_is_added_again() -> None:
+    quorum = Quorum(voters=5)
+
+    quorum.run(20)
+    quorum.voters.remove(key(5))
+    quorum.observers.append(key(5))
+    quorum.run(20)
+
+    assert quorum.steps == [(25_000, Kind.ADD, key(5))]
+
+
 def test_an_observer_that_lags_or_is_silent_in_between_waits_anew() -> None:
     quorum = Quorum(voters=3, observers=2)
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.autopilot import rules
+from raft.autopilot import leave_rules, rules
 from raft.autopilot.report import Kind, Step
 from simulations.members.level import draw, play, read, show
 from simulations.members.run import MembersRun
-from simulations.members.swarm import AUTOPILOTS
+from simulations.members.swarm import AUTOPILOTS, LEAVES
 
 if TYPE_CHECKING:
     from raft.autopilot.rules import Situation
@@ -49,3 +49,18 @@ def test_a_step_that_is_no_rule_of_the_autopilot_is_a_violation(kind: Kind, monk
     monkeypatch.setattr(rules, "_replace", any_step)
 
     assert play(draw(AUTOPILOTS[0]))[0].property_id == "S31"
+
+
+def test_voters_that_are_stopped_leave_first_and_every_property_holds() -> None:
+    run = MembersRun(draw(LEAVES + 64))
+    outcome = run.execute()
+
+    assert outcome.property_id == "", outcome.text
+    assert outcome.fired["leave:left"] > 0
+    assert outcome.fired["autopilot:add"] > 0
+
+
+def test_a_voter_of_three_that_leaves_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leave_rules, "STAYING_MIN", 1)
+
+    assert play(draw(LEAVES))[0].property_id == "S31"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.config.keys.own import BOOTSTRAP_CLUSTER_ID, BOOTSTRAP_EXPECT
 from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
@@ -56,6 +57,9 @@ def container_properties(environment: Mapping[str, str], mounted: Mapping[str, s
     the data volume, since the rest of the image is read-only; and the level of stock's root logger sets
     `kraft.log.level`.
 
+    Where controllers form their quorum by themselves, CLUSTER_ID is its id. Without a `node.id` it is then the ordinal
+    at the end of the host name, as that of a pod of a StatefulSet.
+
     Raises ConfigError if a controller has advertised listeners, which stock's image refuses too.
     """
     keys = keys_of_environment(environment)
@@ -68,4 +72,10 @@ def container_properties(environment: Mapping[str, str], mounted: Mapping[str, s
         properties["log.dirs"] = DATA_DIRECTORY
     if environment.get(ROOT_LEVEL):
         properties.setdefault("kraft.log.level", environment[ROOT_LEVEL].upper())
+    if properties.get(BOOTSTRAP_EXPECT, "0").strip() != "0":
+        if environment.get("CLUSTER_ID"):
+            properties.setdefault(BOOTSTRAP_CLUSTER_ID, environment["CLUSTER_ID"])
+        ordinal = environment.get("HOSTNAME", "").partition(".")[0].rpartition("-")[2]
+        if not {"node.id", "broker.id"} & properties.keys() and ordinal.isascii() and ordinal.isdigit():
+            properties["node.id"] = ordinal
     return properties

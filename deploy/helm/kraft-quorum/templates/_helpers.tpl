@@ -21,6 +21,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- range $node := until (int .Values.replicas) }}{{ if $node }},{{ end }}{{ $node }}@{{ $name }}-{{ $node }}.{{ $name }}:9093{{ end }}
 {{- end }}
 
+{{- define "kraft.servers" -}}
+{{- $name := include "kraft.name" . -}}
+{{- range $node := until (int .Values.replicas) }}{{ if $node }},{{ end }}{{ $name }}-{{ $node }}.{{ $name }}:9093{{ end }}
+{{- end }}
+
+{{/* Not empty: the voters are static. `auto` keeps those of a release that has them; without a cluster nothing is known of it. */}}
+{{- define "kraft.static" -}}
+{{- $before := lookup "v1" "ConfigMap" .Release.Namespace (include "kraft.name" .) | default dict -}}
+{{- if eq .Values.voters "static" }}true{{ else if eq .Values.voters "auto" }}{{ if hasKey ($before.data | default dict) "KAFKA_CONTROLLER_QUORUM_VOTERS" }}true{{ end }}{{ end }}
+{{- end }}
+
 {{/* A key of controller.properties as the image's variable: `-` is `___`, `_` is `__`, `.` is `_`. */}}
 {{- define "kraft.variable" -}}
 KAFKA_{{ . | replace "_" "__" | replace "-" "___" | replace "." "_" | upper }}

@@ -65,3 +65,19 @@ def test_advertised_listeners_of_a_controller_are_refused_and_empty_ones_ignored
     assert properties == {"process.roles": "controller", "log.dirs": "/d"}
     with pytest.raises(ConfigError, match="not supported on a KRaft controller"):
         container_properties({**controller, "KAFKA_ADVERTISED_LISTENERS": "C://h:1"}, None)
+
+
+def test_a_controller_that_forms_a_quorum_has_its_id_from_the_host_name_and_that_of_the_cluster() -> None:
+    forms = {"KAFKA_KRAFT_QUORUM_BOOTSTRAP_EXPECT": "3", "HOSTNAME": "kraft-controller-2", "CLUSTER_ID": "abc"}
+
+    made = container_properties(forms, None)
+    given = container_properties({**forms, "KAFKA_NODE_ID": "7"}, {"kraft.quorum.bootstrap.cluster.id": "mounted"})
+    others = [
+        container_properties({**forms, "HOSTNAME": "c2f4e1"}, None),
+        container_properties({**forms, "KAFKA_KRAFT_QUORUM_BOOTSTRAP_EXPECT": "0"}, None),
+    ]
+
+    assert (made["node.id"], made["kraft.quorum.bootstrap.cluster.id"]) == ("2", "abc")
+    assert (given["node.id"], given["kraft.quorum.bootstrap.cluster.id"]) == ("7", "mounted")
+    assert [properties.get("node.id") for properties in others] == [None, None]
+    assert container_properties({**forms, "HOSTNAME": "pod-1.svc.example"}, None)["node.id"] == "1"
