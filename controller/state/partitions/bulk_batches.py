@@ -9,7 +9,6 @@ import numpy as np
 from controller.state.partitions.bulk_changes import FIELDS, Group, plain
 from controller.state.partitions.bulk_placing import TopicRuns, place
 from controller.state.partitions.bulk_replay import replay_group
-from records.batch import records_of
 from records.bulk.bulk_shapes import Columns
 from records.bulk.rows import scan
 from records.frame import decode_record
@@ -53,7 +52,8 @@ class BatchReplay:
         self.batch = batch
         self.is_at_end = False
         self._state = state
-        # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open.
+        # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open. That is undone
+        # as a whole, so its entries may stand in the order in which columns are replayed, which is not that of the log.
         state.commit(batch.last_offset + 1)
         self._records = _replay_records(state, data, batch)
 
@@ -79,12 +79,7 @@ def _replay_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
     """Replay the records of a batch; yields how many that were, by the time they took, after each or several."""
     if batch.is_control:
         return  # it only moves the end offset
-    if state.transaction:
-        for offset, _, _, value, _ in records_of(data, batch):
-            state.replay(decode_record(value or b"")[0], offset)
-            yield 1
-        return
-    for records in scan(data, batch, is_lazy=True):
+    for records in scan(data, batch, rows_min=state.rows_min, is_lazy=True):
         if isinstance(records, Columns):
             for part in records.parts(ROWS_MAX):
                 yield from replay_columns(state, part)
@@ -113,8 +108,9 @@ def replay_columns(state: State, columns: Columns) -> Iterator[int]:
 
     Raises ReplayError.
     """
-    # A transaction may have begun in this very batch.
-    if columns.record is TopicRecord or state.transaction or not _by_columns(state, columns):
+    # New rows and topics get no undo entries by columns, and what a transaction made may be undone; changes have them.
+    one_by_one = columns.record is TopicRecord or (state.transaction and columns.record is PartitionRecord)
+    if one_by_one or not _by_columns(state, columns):
         for message, offset in zip(messages(columns), columns.offsets.tolist(), strict=True):
             state.replay(message, offset)
             yield 1

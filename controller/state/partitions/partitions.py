@@ -129,9 +129,9 @@ class Partitions(Undoable):
 
     # Reading many: rows, ascending.
 
-    def in_isr(self, broker_id: int) -> Rows:
-        """The partitions that have the broker in their ISR."""
-        return self._listing(self.columns.isr, broker_id, lambda partition: broker_id in partition.isr)
+    def in_isr(self, broker_id: int, start: int = 0) -> Rows:
+        """The partitions that have the broker in their ISR, from a row on."""
+        return self._listing(self.columns.isr, broker_id, lambda partition: broker_id in partition.isr, start)
 
     def with_replica(self, broker_id: int) -> Rows:
         """The partitions that have the broker among their replicas."""
@@ -187,14 +187,15 @@ class Partitions(Undoable):
             return _NO_ROWS
         return self._living(np.flatnonzero(is_wanted[self.columns.uncommon[: self.columns.end]]))
 
-    def _listing(self, lists: list[Any], member: int, contains: Callable[[Partition], bool]) -> Rows:
+    def _listing(self, lists: list[Any], member: int, contains: Callable[[Partition], bool], start: int = 0) -> Rows:
         end = self.columns.end
-        is_listed = lists[0][:end] == member
+        is_listed = lists[0][start:end] == member
         for column in lists[1:]:
-            is_listed |= column[:end] == member
+            is_listed |= column[start:end] == member
         for row in self._of_kind(IS_WIDE).tolist():
-            is_listed[row] = contains(self.columns.get(row))
-        return self._living(np.flatnonzero(is_listed))
+            if row >= start:
+                is_listed[row - start] = contains(self.columns.get(row))
+        return self._living(np.flatnonzero(is_listed) + start)
 
     # Writing.
 
