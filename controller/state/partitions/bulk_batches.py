@@ -52,8 +52,8 @@ class BatchReplay:
         self.batch = batch
         self.is_at_end = False
         self._state = state
-        # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open. That is undone
-        # as a whole, so its entries may stand in the order in which columns are replayed, which is not that of the log.
+        # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open. That is
+        # undone as a whole: its entries may stand in the order in which columns are replayed, not in that of the log.
         state.commit(batch.last_offset + 1)
         self._records = _replay_records(state, data, batch)
 

@@ -48,6 +48,9 @@ def check_broker(state, broker):
     partitions = state.partitions
     directory = own_directory(broker & 0xFFFF)
     assert partitions.in_isr(broker).tolist() == where(state, lambda p: broker in p.isr)
+    rows = partitions.in_isr(broker).tolist()
+    for start in (1, 7, partitions.columns.end):
+        assert partitions.in_isr(broker, start).tolist() == [row for row in rows if row >= start]
     assert partitions.in_elr(broker).tolist() == where(state, lambda p: broker in p.elr)
     assert partitions.with_replica(broker).tolist() == where(state, lambda p: broker in p.replicas)
     assert partitions.rows_led_by(broker).tolist() == where(state, lambda p: p.leader == broker)
