@@ -266,7 +266,8 @@ def fence_expired(state: State, env: Env) -> Result | None:
         if broker is None or broker.epoch != epoch:
             sessions.forget_contact(broker_id, epoch)
             continue
-        rows = state.partitions.in_isr(broker_id, sessions.left_below(broker_id, epoch))[: env.partitions_at_once + 1]
+        start = sessions.left_below(broker_id, epoch)
+        rows = state.partitions.next_in_isr(broker_id, start, env.partitions_at_once + 1)
         if len(rows) > env.partitions_at_once:
             return take_some(state, env, broker, rows[:-1])
         effects = [Noted("broker_session_expired", {"broker_id": broker_id, "epoch": epoch})]

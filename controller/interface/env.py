@@ -64,5 +64,5 @@ class Env:
     mutation_buckets: dict[tuple[str, str], Any] = field(default_factory=dict)
     documentation: Callable[[], Mapping[Any, Mapping[str, str]]] = dict
     slices: Slices = field(default_factory=Slices)
-    # Some 6 ms. Kafka's batches have at most as many records.
-    partitions_at_once: int = 10_000
+    # Some 3 ms.
+    partitions_at_once: int = 5_000
