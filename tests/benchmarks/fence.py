@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from records.messages.quorum import DescribeQuorumRequest
 from tests.benchmarks.client import Connection, create_topics
-from tests.interop.ask import describe_quorum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Smaller steps of the log end are of the writer.
 JUMP = 500
 SESSION_S = 3.0
-# Nothing is expected after so much quiet.
+# A change is over after so much quiet.
 QUIET_S = 1.0
 
 
@@ -67,6 +67,13 @@ class Writer:
         self._thread.join(60)
 
 
+def ask_quorum(connection: Connection) -> Any:
+    """The metadata partition's part of a DescribeQuorum answer."""
+    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+    topic = DescribeQuorumRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,))
+    return connection.ask(DescribeQuorumRequest(topics=(topic,)), 2).topics[0].partitions[0]
+
+
 def measure_change(port: int, fleet: Fleet, silent: int, begin: Callable[[], None], start_s: float = 0.0) -> Fenced:
     """Watch the change that `begin` brings about, after `start_s`."""
     writer = Writer(port)
@@ -74,12 +81,12 @@ def measure_change(port: int, fleet: Fleet, silent: int, begin: Callable[[], Non
     fleet.forget()
     connection = Connection(port)
     first = last = 0.0
-    seen = describe_quorum(port)
+    seen = ask_quorum(connection)
     before = end = target = max(voter.log_end_offset for voter in seen.current_voters)
     started = time.perf_counter()
     begin()
     while time.perf_counter() < started + 60:
-        seen = describe_quorum(port)
+        seen = ask_quorum(connection)
         now = time.perf_counter()
         former, end = end, max(voter.log_end_offset for voter in seen.current_voters)
         if end - former > JUMP:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tests.interop.cluster import NodeProcess
     from tests.interop.stock import Stock
 
+# After the creation of very many partitions; standbys may yet replay them.
+SETTLED_S = 5
+
 Figures = dict[str, str]
 
 # The heap that stock Kafka's own start script asks for.
@@ -240,6 +243,7 @@ def measure_fence(trial: Trial, partitions: int, brokers: int, replication: int)
         trial.start()
         time.sleep(SESSION_S + 1)  # the broker of the start is fenced, and gets no partitions
         fleet = trial.partitions(partitions, brokers, replication)
+        time.sleep(SETTLED_S)
         trial.fence(fleet, replication)
         fleet.end()
     finally:

@@ -12,7 +12,7 @@ from controller.state.partitions.bulk_replay import replay_group
 from records.bulk.bulk_shapes import Columns
 from records.bulk.rows import scan
 from records.frame import decode_record
-from records.metadata.topics import PartitionRecord, TopicRecord
+from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 # So many records by columns take the time of one that is replayed by itself.
 ROWS_OF_RECORD = 5
-# The rows that are replayed at a time, in some 4 ms at most.
+# The rows that are replayed at a time: new ones in some 4 ms at most, changes in 1 ms.
 ROWS_MAX = 1000
+CHANGES_MAX = 5000
 
 _PARTITION_FIELDS = (*FIELDS, "leader_epoch", "partition_epoch")
 
@@ -81,7 +82,8 @@ def _replay_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
         return  # it only moves the end offset
     for records in scan(data, batch, rows_min=state.rows_min, is_lazy=True):
         if isinstance(records, Columns):
-            for part in records.parts(ROWS_MAX):
+            rows_max = CHANGES_MAX if records.record is PartitionChangeRecord else ROWS_MAX
+            for part in records.parts(rows_max):
                 yield from replay_columns(state, part)
         else:
             state.replay(decode_record(records.value)[0], records.offset)
