@@ -175,12 +175,26 @@ class Trial:
         """One broker stops its heartbeats; where it then has all leaderships to get back, it sends one again."""
         port = self.leader.port
         silent = min(fleet.brokers)
+        before = self._cpu_ms()
         self._add("fence", measure_change(port, fleet, silent, lambda: fleet.silent.add(silent), SESSION_S))
+        # With the writer, the heartbeats and the polls of some 5 s.
+        spent = sorted(after - begin for after, begin in zip(self._cpu_ms(), before, strict=True))
+        self.figures["fence: CPU of each node since the last heartbeat (ms)"] = ", ".join(f"{ms:.0f}" for ms in spent)
         if replication == 1:
             returned = threading.Thread(target=fleet.brokers[silent].heartbeat, daemon=True)
             self._add("unfence", measure_change(port, fleet, silent, returned.start))
             returned.join()
         fleet.silent.clear()
+
+    def _cpu_ms(self) -> list[float]:
+        """The CPU time that each node has had so far."""
+        processes = [node.process for node in self.cluster.controllers.values()]
+        return [
+            sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{process.pid}/task").glob("*/schedstat"))
+            / 1e6
+            for process in processes
+            if process is not None
+        ]
 
     def _add(self, change: str, seen: Fenced) -> None:
         figures = self.figures
