@@ -14,7 +14,7 @@ from controller.interface.effects import Noted
 from controller.interface.refusals import error_response
 from controller.interface.results import NOTHING_PENDING, Result
 from controller.interface.sessions import NO_OFFSET
-from controller.rules.bulk_elections import leader_and_isr_records
+from controller.rules.bulk_elections import leader_and_isr_changes, leader_and_isr_records
 from controller.state.partitions.sets import without
 from controller.state.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UNFENCE
 from records.errors import ApiError, Error
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from controller.interface.inputs import RequestContext
     from controller.interface.results import Item
     from controller.interface.sessions import Session, Sessions
+    from controller.state.partitions.partitions import Rows
     from controller.state.state import State
     from controller.state.tables.brokers import Broker
     from records.messages.brokers import BrokerHeartbeatRequest
@@ -252,7 +253,8 @@ def registration_change(broker: Broker, **changes: Any) -> BrokerRegistrationCha
 def fence_expired(state: State, env: Env) -> Result | None:
     """Fence one broker whose session has expired; None if there is none.
 
-    One at a time, so that each sees the partitions as the one before changed them.
+    One at a time, so that each sees the partitions as the one before changed them. One that is in very many ISRs leaves
+    them some at a time, so that other requests are served in between, and is fenced with the last of them.
     """
     sessions = env.sessions
     assert sessions is not None
@@ -264,10 +266,30 @@ def fence_expired(state: State, env: Env) -> Result | None:
         if broker is None or broker.epoch != epoch:
             sessions.forget_contact(broker_id, epoch)
             continue
+        start = sessions.left_below(broker_id, epoch)
+        rows = state.partitions.next_in_isr(broker_id, start, env.partitions_at_once + 1)
+        if len(rows) > env.partitions_at_once:
+            return take_some(state, env, broker, rows[:-1])
         effects = [Noted("broker_session_expired", {"broker_id": broker_id, "epoch": epoch})]
         forget = partial(_forget, sessions, broker_id, epoch)
         return Result(None, fence(state, env, broker), atomic=False, applied=forget, effects=effects)
     return None
+
+
+def take_some(state: State, env: Env, broker: Broker, rows: Rows) -> Result:
+    """Take these partitions from a broker before the step that fences it, but for those that would get no leader.
+
+    Leadership may be lost, or a heartbeat come, before that step. Then the broker stays unfenced, and nothing would
+    elect it again; where another leads, the leader adds it to the ISR again.
+    """
+    assert env.sessions is not None
+    changes = leader_and_isr_changes(state, env, rows, removed=broker.broker_id).with_leader()
+    leave = partial(_leave, env.sessions, broker.broker_id, broker.epoch, int(rows[-1]) + 1)
+    return Result(None, [changes] if len(changes) else [], atomic=False, applied=leave)
+
+
+def _leave(sessions: Sessions, broker_id: int, epoch: int, row: int, _offset: int) -> None:
+    sessions.leave_below(broker_id, epoch, row)
 
 
 def _forget(sessions: Sessions, broker_id: int, epoch: int, _offset: int) -> None:

@@ -37,7 +37,7 @@ class Env:
     access: the authorizer; None where everything is allowed. token_secrets: kept by
     `controller.handlers.security.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
     documentation: returns type of config resource -> key -> text, for DescribeConfigs. slices: by which a handler lets
-    other inputs be taken.
+    other inputs be taken. partitions_at_once: so many leave an expired broker in one step.
     """
 
     cluster_id: str
@@ -64,3 +64,5 @@ class Env:
     mutation_buckets: dict[tuple[str, str], Any] = field(default_factory=dict)
     documentation: Callable[[], Mapping[Any, Mapping[str, str]]] = dict
     slices: Slices = field(default_factory=Slices)
+    # Some 3 ms.
+    partitions_at_once: int = 5_000

@@ -50,7 +50,7 @@ class Session:
 class Sessions:
     """The sessions of all registered brokers. Times are monotonic milliseconds."""
 
-    __slots__ = ("_brokers", "_contacts", "timeout_ms")
+    __slots__ = ("_brokers", "_contacts", "_left", "timeout_ms")
 
     def __init__(self, timeout_ms: int) -> None:
         self.timeout_ms = timeout_ms
@@ -58,6 +58,8 @@ class Sessions:
         # (broker id, broker epoch) -> last contact, the oldest first. A fenced broker that still sends heartbeats has a
         # contact too, so no other process can register with its id; that of a former incarnation expires.
         self._contacts: OrderedDict[tuple[int, int], int] = OrderedDict()
+        # The expired session whose partitions leave the broker in several steps, its contact, and the next row.
+        self._left: tuple[tuple[int, int], int | None, int] | None = None
 
     def __iter__(self) -> Iterator[Session]:
         """All sessions, by ascending broker id."""
@@ -109,6 +111,18 @@ class Sessions:
         session = self._brokers.get(broker_id)
         if session is not None and contact_ms is not None:
             session.expired_contact_ms = contact_ms
+
+    def left_below(self, broker_id: int, broker_epoch: int) -> int:
+        """The row below which the partitions have left the broker since its session expired; 0 without such steps."""
+        session = broker_id, broker_epoch
+        if self._left is None or self._left[:2] != (session, self._contacts.get(session)):
+            return 0
+        return self._left[2]
+
+    def leave_below(self, broker_id: int, broker_epoch: int, row: int) -> None:
+        """The partitions in rows below this one have left the broker, whose session has expired."""
+        session = broker_id, broker_epoch
+        self._left = session, self._contacts.get(session), row
 
     def next_expiry_ms(self) -> int | None:
         """The time, in ms, when the first session expires unless heartbeats arrive; None where there is no session."""

@@ -54,6 +54,7 @@ from controller.state.tables.quotas import Quotas
 from controller.state.tables.table import Table
 from controller.state.tables.transactions import OPEN, Span
 from controller.state.tables.undo import Undo
+from records.bulk.bulk_scan import ROWS_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -81,7 +82,8 @@ class State:
     """All metadata as of `end_offset`.
 
     supported_features: name -> the levels (min, max) that this software supports, other features supporting 0 alone;
-    None accepts all. knows_config: whether this software knows a config key, by resource type and name.
+    None accepts all. knows_config: whether this software knows a config key, by resource type and name. rows_min: at
+    least so many committed records of one shape in a batch are replayed by columns.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class State:
         # Transactions whose changes may yet be undone, or which may be reopened; the last may be open.
         self.spans: list[Span] = []
         self.loading = False
+        self.rows_min = ROWS_MIN
         self.end_offset = 0
         self.committed_end_offset = 0
         self.stable_end_offset = 0

@@ -287,6 +287,27 @@ MUTANTS = (
         Edit("controller.state.partitions.bulk_batches", "BatchReplay.end", 'assert self.is_at_end, "records are left"', ""),
     ),
     row(
+        "Q111", "columns of a committed part of a transaction leave no undo entry", "atomicity", "own",
+        ("C01", "C04", "C13", "ASSERT"),
+        Edit(
+            "controller.state.partitions.bulk_replay", "replay_group",
+            "state.undo.recording", "last_offset >= state.committed_end_offset",
+            names="state.begin_record(last_offset)",
+        ),
+    ),
+    row(
+        "Q112", "partitions lose their last leader before their broker is fenced", "slices", "own", ("C21",),
+        Edit(
+            "controller.handlers.heartbeats", "take_some",
+            "leader_and_isr_changes(state, env, rows, removed=broker.broker_id).with_leader()",
+            "leader_and_isr_changes(state, env, rows, removed=broker.broker_id)",
+        ),
+    ),
+    row(
+        "Q113", "a fence in parts begins with the same partitions in each step", "slices", "own", ("C23",),
+        Edit("controller.handlers.heartbeats", "fence_expired", "sessions.left_below(broker_id, epoch)", "0"),
+    ),
+    row(
         "Q92", "inputs that waited for a long step are lost", "slices", "own", ("L17", "L05", "C06", "L08"),
         Edit("controller.core.serving", "serve_in_slices", "controller.effects.append(Requeue(held))", "pass"),
     ),

@@ -118,7 +118,9 @@ class ControllerProcess(Process):
         self.machine = Machine(self.controller)  # type: ignore[assignment]
         driver.long.queue.rest_from_s = 0.0  # those of a world are short
         if self.sliced:
-            # Each batch in parts of a record, as the product does with large ones.
+            # Each batch in parts of a record, and by columns where it can be, as the product does with large ones.
+            driver.controller.state.rows_min = 2
+            driver.controller.env.partitions_at_once = 1
             driver.feed.piece_bytes, driver.feed.whole_bytes_max, driver.feed.part_records = 1, 0, 1
         self.is_listening = True
         driver.start()

@@ -6,7 +6,7 @@ import argparse
 import shutil
 import sys
 
-from tests.benchmarks.quorum import OURS, STOCK, Trial, measure
+from tests.benchmarks.quorum import OURS, STOCK, Trial, measure, measure_fence
 from tests.interop.stock import Stock
 
 
@@ -15,12 +15,17 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=100_000, help="for the large figures (default 100000)")
     parser.add_argument("--rounds", type=int, default=5, help="kills of the active controller (default 5)")
     parser.add_argument("--only", choices=["ours", "stock", "stock-0"], action="append", help="one column (repeatable)")
+    parser.add_argument("--fence", action="store_true", help="only the fence of one broker, with the next two options")
+    parser.add_argument("--brokers", type=int, default=10, help="that have the partitions (default 10)")
+    parser.add_argument("--replication", type=int, default=3, help="factor; with 1 the unfence has records (default 3)")
     options = parser.parse_args()
     stock = Stock("4.3.1")
+    # A snapshot of all partitions beside a fence would be measured with it.
+    always = {"metadata.log.max.record.bytes.between.snapshots": str(1 << 30)} if options.fence else {}
     columns = {
-        "ours": lambda: Trial(OURS, stock),
-        "stock": lambda: Trial(STOCK, stock),
-        "stock-0": lambda: Trial(STOCK, stock, {"controller.quorum.append.linger.ms": "0"}),
+        "ours": lambda: Trial(OURS, stock, always),
+        "stock": lambda: Trial(STOCK, stock, always),
+        "stock-0": lambda: Trial(STOCK, stock, {**always, "controller.quorum.append.linger.ms": "0"}),
     }
     can_run_stock = shutil.which("java") and shutil.which("mvn")
     if not can_run_stock and not options.only:
@@ -28,7 +33,12 @@ def main() -> None:
     chosen = options.only or (list(columns) if can_run_stock else ["ours"])
     if chosen != ["ours"]:
         stock.bring()
-    figures = {name: measure(columns[name](), options.partitions, options.rounds) for name in chosen}
+    figures = {
+        name: measure_fence(columns[name](), options.partitions, options.brokers, options.replication)
+        if options.fence
+        else measure(columns[name](), options.partitions, options.rounds)
+        for name in chosen
+    }
     print(f"| work | {' | '.join(chosen)} |")
     print("|---|" + "---|" * len(chosen))
     for row in figures[chosen[0]]:

@@ -65,12 +65,14 @@ class Broker:
         self.epoch = register(self.connection, number)
         self.longest_ms = 0.0
         self.latencies_ms: list[float] = []
+        self.answered_s: list[float] = []
 
     def heartbeat(self) -> Any:
         request = heartbeat(self.id, self.epoch)
         begin = time.perf_counter()
         answer = self.connection.ask(request, 1)
-        took = (time.perf_counter() - begin) * 1000
+        self.answered_s.append(time.perf_counter())
+        took = (self.answered_s[-1] - begin) * 1000
         self.latencies_ms.append(took)
         self.longest_ms = max(self.longest_ms, took)
         assert answer.error_code == 0, answer
@@ -102,6 +104,7 @@ class Fleet:
         for broker in self.brokers.values():
             broker.longest_ms = 0.0
             broker.latencies_ms.clear()
+            broker.answered_s.clear()
 
     def end(self) -> None:
         self._ending.set()

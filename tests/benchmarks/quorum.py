@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.client import Connection, Fleet, create_topics
+from tests.benchmarks.fence import SESSION_S, measure_change
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import OURS, STOCK, Cluster, eventually
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from tests.benchmarks.fence import Fenced
     from tests.interop.cluster import NodeProcess
     from tests.interop.stock import Stock
+
+# After the creation of very many partitions; standbys may yet replay them.
+SETTLED_S = 5
 
 Figures = dict[str, str]
 
@@ -152,13 +157,13 @@ class Trial:
         ends = [voter.log_end_offset for voter in found.current_voters]
         return found.error_code == 0 and len(ends) == 3 and min(ends) >= found.high_watermark - 2
 
-    def partitions(self, count: int, brokers: int) -> Fleet:
-        """Create `count` partitions in topics of 100, RF 3, over brokers without processes."""
+    def partitions(self, count: int, brokers: int, replication: int = 3) -> Fleet:
+        """Create `count` partitions in topics of 100, over brokers without processes."""
         fleet = Fleet(self.cluster, list(range(21, 21 + brokers)))
         connection = Connection(self.leader.port, seconds=120)
         begin = time.perf_counter()
         for number in range(count // 100):
-            answer = connection.ask(create_topics([f"big-{number}"], partitions=100, replication=3), 7)
+            answer = connection.ask(create_topics([f"big-{number}"], partitions=100, replication=replication), 7)
             assert answer.topics[0].error_code == 0, answer
         self.figures[f"create {count:,} partitions, 1 × 100 a request (s)"] = f"{time.perf_counter() - begin:.1f}"
         sizes = [resident_mib(node) for node in self.cluster.controllers.values()]
@@ -166,37 +171,39 @@ class Trial:
         connection.close()
         return fleet
 
-    def fence(self, fleet: Fleet) -> None:
-        """One broker stops its heartbeats: the time from its first record of fencing until the last is committed."""
-        leader = self.leader
-        before = describe_quorum(leader.port).high_watermark
-        fleet.forget()
+    def fence(self, fleet: Fleet, replication: int = 3) -> None:
+        """One broker stops its heartbeats; where it then has all leaderships to get back, it sends one again."""
+        port = self.leader.port
         silent = min(fleet.brokers)
-        last_contact = time.perf_counter()
-        fleet.silent.add(silent)
-        # The expiry is seen as the high watermark's jump by thousands; no-op records move it by ones.
-        first = last = 0.0
-        mark = before
-        end = time.perf_counter() + 30
-        while time.perf_counter() < end:
-            seen = describe_quorum(leader.port)
-            now = time.perf_counter()
-            ends = max(voter.log_end_offset for voter in seen.current_voters)
-            if not first and ends > mark + 1000:
-                first = now
-            if first and seen.high_watermark >= ends and seen.high_watermark > before + 1000:
-                last = last or now
-                if now - last > 0.5:
-                    break
-                if seen.high_watermark > mark + 1000:
-                    last = now
-            mark = max(mark, int(seen.high_watermark))
-            time.sleep(0.001)
-        stall = max(broker.longest_ms for number, broker in fleet.brokers.items() if number != silent)
-        self.figures["fence one of 10 brokers: records"] = f"{mark - before:,}"
-        self.figures["… first record seen → high watermark above the last (ms)"] = f"{(last - first) * 1000:.0f}"
-        self.figures["… since its last heartbeat, less the session (ms)"] = f"{(last - last_contact - 3) * 1000:.0f}"
-        self.figures["… longest heartbeat of another broker meanwhile (ms)"] = f"{stall:.0f}"
+        before = self._cpu_ms()
+        self._add("fence", measure_change(port, fleet, silent, lambda: fleet.silent.add(silent), SESSION_S))
+        # With the writer, the heartbeats and the polls of some 5 s.
+        spent = sorted(after - begin for after, begin in zip(self._cpu_ms(), before, strict=True))
+        self.figures["fence: CPU of each node since the last heartbeat (ms)"] = ", ".join(f"{ms:.0f}" for ms in spent)
+        if replication == 1:
+            returned = threading.Thread(target=fleet.brokers[silent].heartbeat, daemon=True)
+            self._add("unfence", measure_change(port, fleet, silent, returned.start))
+            returned.join()
+        fleet.silent.clear()
+
+    def _cpu_ms(self) -> list[float]:
+        """The CPU time that each node has had so far."""
+        processes = [node.process for node in self.cluster.controllers.values()]
+        return [
+            sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{process.pid}/task").glob("*/schedstat"))
+            / 1e6
+            for process in processes
+            if process is not None
+        ]
+
+    def _add(self, change: str, seen: Fenced) -> None:
+        figures = self.figures
+        figures[f"{change} one of the brokers: records"] = f"{seen.records:,}"
+        figures[f"{change}: begun after (ms)"] = f"{seen.delayed_ms:.0f}"
+        figures[f"{change}: first record seen → high watermark above the last (ms)"] = f"{seen.committed_ms:.0f}"
+        for what, taken in (("write", seen.writes), ("heartbeat of another broker", seen.heartbeats)):
+            spread = f"{quantile(taken, 50):.1f} / {quantile(taken, 99):.1f} / {max(taken):.1f}" if taken else "–"
+            figures[f"{change}: {what} meanwhile, p50 / p99 / longest (ms)"] = f"{spread} of {len(taken)}"
 
     def restart_standby(self) -> None:
         """Restart a standby that has the whole log: the time until its log end offset equals the leader's."""
@@ -244,6 +251,20 @@ def resident_mib(node: NodeProcess) -> float:
     return pages * 4096 / 2**20
 
 
+def measure_fence(trial: Trial, partitions: int, brokers: int, replication: int) -> Figures:
+    """The figures of a fence alone."""
+    try:
+        trial.start()
+        time.sleep(SESSION_S + 1)  # the broker of the start is fenced, and gets no partitions
+        fleet = trial.partitions(partitions, brokers, replication)
+        time.sleep(SETTLED_S)
+        trial.fence(fleet, replication)
+        fleet.end()
+    finally:
+        trial.end()
+    return trial.figures
+
+
 def measure(trial: Trial, partitions: int, rounds: int) -> Figures:
     try:
         trial.start()
@@ -260,4 +281,4 @@ def measure(trial: Trial, partitions: int, rounds: int) -> Figures:
     return trial.figures
 
 
-__all__ = ["OURS", "STOCK", "Figures", "Trial", "measure"]
+__all__ = ["OURS", "STOCK", "Figures", "Trial", "measure", "measure_fence"]

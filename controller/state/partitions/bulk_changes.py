@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from controller.state.partitions.partition import NO_LEADER_CHANGE, NO_RECOVERY_CHANGE
+from controller.state.partitions.partition import NO_LEADER, NO_LEADER_CHANGE, NO_RECOVERY_CHANGE
 from records.bulk.rows import partition_changes
 from records.metadata.topics import PartitionChangeRecord
 
@@ -63,6 +63,14 @@ class PartitionChanges:
 
     def __len__(self) -> int:
         return sum(len(group) for group in self.groups)
+
+    def with_leader(self) -> PartitionChanges:
+        """Those after which the partition has a leader, if they change it."""
+        leading = [
+            group.part(np.flatnonzero(group.fields["leader"] != NO_LEADER)) if "leader" in group.fields else group
+            for group in self.groups
+        ]
+        return PartitionChanges([group for group in leading if len(group)])
 
     def parts(self, partitions: Partitions, version: int) -> list[Encoded]:
         """The encoded records, in their order, for `records.bulk.rows.batch_body`. version: of the records."""

@@ -129,9 +129,18 @@ class Partitions(Undoable):
 
     # Reading many: rows, ascending.
 
-    def in_isr(self, broker_id: int) -> Rows:
-        """The partitions that have the broker in their ISR."""
-        return self._listing(self.columns.isr, broker_id, lambda partition: broker_id in partition.isr)
+    def in_isr(self, broker_id: int, start: int = 0, end: int | None = None) -> Rows:
+        """The partitions that have the broker in their ISR; start, end: in these rows alone."""
+        return self._listing(self.columns.isr, broker_id, lambda partition: broker_id in partition.isr, start, end)
+
+    def next_in_isr(self, broker_id: int, start: int, count: int) -> Rows:
+        """The next `count` partitions from a row on that have the broker in their ISR, fewer at the end."""
+        parts, left = [_NO_ROWS], count
+        while start < self.columns.end and left > 0:
+            parts.append(self.in_isr(broker_id, start, start + _SEARCHED)[:left])
+            left -= len(parts[-1])
+            start += _SEARCHED
+        return np.concatenate(parts)
 
     def with_replica(self, broker_id: int) -> Rows:
         """The partitions that have the broker among their replicas."""
@@ -187,14 +196,22 @@ class Partitions(Undoable):
             return _NO_ROWS
         return self._living(np.flatnonzero(is_wanted[self.columns.uncommon[: self.columns.end]]))
 
-    def _listing(self, lists: list[Any], member: int, contains: Callable[[Partition], bool]) -> Rows:
-        end = self.columns.end
-        is_listed = lists[0][:end] == member
+    def _listing(
+        self,
+        lists: list[Any],
+        member: int,
+        contains: Callable[[Partition], bool],
+        start: int = 0,
+        end: int | None = None,
+    ) -> Rows:
+        end = self.columns.end if end is None else min(end, self.columns.end)
+        is_listed = lists[0][start:end] == member
         for column in lists[1:]:
-            is_listed |= column[:end] == member
+            is_listed |= column[start:end] == member
         for row in self._of_kind(IS_WIDE).tolist():
-            is_listed[row] = contains(self.columns.get(row))
-        return self._living(np.flatnonzero(is_listed))
+            if start <= row < end:
+                is_listed[row - start] = contains(self.columns.get(row))
+        return self._living(np.flatnonzero(is_listed) + start)
 
     # Writing.
 
@@ -359,5 +376,7 @@ def rows_of(topic: Topic) -> Rows:
 _NO_ROWS: Rows = np.empty(0, np.intp)
 # For so few rows a loop takes less time than the calls of numpy.
 _FEW = 10
+# The rows that are searched at a time.
+_SEARCHED = 1 << 16
 # The rows and topics that are freed in one step, in 1 to 2 ms.
 _FREED_MAX = 1000

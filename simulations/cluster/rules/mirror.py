@@ -123,6 +123,10 @@ class Mirror:
             changed = {record.broker_id for record in operation if type(record) in _OF_BROKERS}
             changes = [record for record in operation if type(record) is PartitionChangeRecord]
             self._are_once(changes, request)
+            leaving = self._leaves(changes) if request is None and not changed else NOBODY
+            if leaving in after.brokers:
+                after.brokers[leaving].fenced = True
+                self._lead_on(changes, leaving)
             most = {bytes(record.topic_id): self._replicas_of_first(record.topic_id) for record in changes}
             least = int(self._properties.get("min.insync.replicas", 1))
             for record in operation:
@@ -160,6 +164,20 @@ class Mirror:
             raise Violation(
                 "C21", f"node {self.node_id} writes two changes of {names} for one {type(request).__name__}"
             )
+
+    def _leaves(self, changes: Sequence[PartitionChangeRecord]) -> int:
+        """The broker that leaves all of these ISRs: its session expired, and it is fenced in a later step."""
+        isrs = [(self.image.partitions[bytes(each.topic_id), each.partition_id].isr, each.isr) for each in changes]
+        gone = [set(isr) - set(isr if changed is None else changed) for isr, changed in isrs]
+        common = set.intersection(*gone) if gone else set()
+        return common.pop() if len(common) == 1 and all(len(each) == 1 for each in gone) else NOBODY
+
+    def _lead_on(self, changes: Sequence[PartitionChangeRecord], leaving: int) -> None:
+        """A broker that may yet turn out to be alive leaves no partition without a leader. Raises Violation."""
+        led = [each for each in changes if each.leader != NOBODY]
+        if len(led) < len(changes):
+            text = f"node {self.node_id} takes leaders from partitions before it fences broker {leaving}"
+            raise Violation("C21", f"{text}, of which {len(changes) - len(led)} have no other")
 
     def _replicas_of_first(self, topic_id: bytes) -> int:
         """The number of replicas of partition 0 bounds the effective min ISR."""

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from controller.core.log_writer import write
+from controller.core.log_writer import PART_BYTES, write
 from controller.interface.inputs import Committed, HighWatermark, Ticked
 from controller.state.state import State
 from records.batch import HEADER_BYTES, batches, records_of
@@ -51,6 +51,19 @@ def test_records_that_do_not_fit_are_a_transaction_of_smaller_batches():
     offsets = [(batch.base_offset, batch.last_offset) for batch in written]
     assert all(after[0] == before[1] + 1 for before, after in pairwise(offsets))
     assert rig.state.end_offset == rig.controller.env.next_offset == written[-1].last_offset + 1
+
+
+def test_the_batches_of_a_transaction_are_small_unless_a_record_is_larger(monkeypatch):
+    rig = Rig().lead()
+    records = [config(number, 30_000) for number in range(300)]
+
+    sizes = [len(batch.data) for batch in write(rig.state, rig.controller.env, records)[1:-1]]
+    assert PART_BYTES - 30_200 < min(sizes[:-1]) <= max(sizes) <= PART_BYTES
+
+    monkeypatch.setattr("controller.core.log_writer.PART_BYTES", 20_000)
+    rig = Rig().lead()
+    sizes = [len(batch.data) for batch in write(rig.state, rig.controller.env, records)[1:-1]]
+    assert (len(sizes), max(sizes) < 30_200) == (300, True)
 
 
 def test_without_transactions_too_many_atomic_records_are_refused():

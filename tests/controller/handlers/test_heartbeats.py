@@ -3,6 +3,7 @@
 import pytest
 
 from controller.handlers.heartbeats import BrokerState, current_state, next_state
+from controller.interface.inputs import Ticked
 from controller.interface.sessions import Session
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
@@ -330,6 +331,88 @@ def test_brokers_whose_sessions_end_together_are_fenced_one_after_the_other():
     assert len(rig.noted("broker_session_expired")) == 3
     leaders = [r.leader for r, _ in rig.records(before) if isinstance(r, PartitionChangeRecord)]
     assert leaders == [1, 2, -1]
+
+
+def in_parts(*assignments, at_once=3, fenced=()):
+    """A cluster from which the partitions of broker 0, whose session has expired, are taken so many at a time."""
+    rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0, 1, 2)
+    rig.controller.env.partitions_at_once = at_once
+    rig.create("foo", *assignments)
+    rig.fence(*fenced)
+    rig.now_ms += 9001
+    for broker_id in {1, 2}.difference(fenced):
+        rig.heartbeat(broker_id)
+    return rig
+
+
+def test_a_broker_in_very_many_isrs_leaves_some_of_them_in_each_step_and_is_fenced_in_the_last():
+    rig = in_parts(*[(0, 1, 2)] * 8)
+    before = rig.end_offset
+
+    sizes, states = [], []
+    while not rig.state.brokers[0].fenced:
+        rig.step(Ticked())
+        sizes.append(rig.end_offset - before - sum(sizes))
+        states.append(rig.heartbeat(1).error_code)  # answered in between
+
+    assert (sizes, states) == ([3, 3, 3], [0, 0, 0])
+    kinds = [type(record) for record, _ in rig.records(before)]
+    assert kinds == [PartitionChangeRecord] * 8 + [BrokerRegistrationChangeRecord]
+    assert [rig.partition("foo", number)[1:] for number in range(8)] == [rig.partition("foo")[1:]] * 8
+    assert (rig.partition("foo").isr, rig.partition("foo").leader) == ((1, 2), 1)
+    assert len(rig.noted("broker_session_expired")) == 1
+    whole = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0, 1, 2)
+    whole.create("foo", *[(0, 1, 2)] * 8)
+    whole.fence(0)
+    assert [partition for *_, partition in whole.state.partitions] == [p for *_, p in rig.state.partitions]
+
+
+def test_partitions_that_get_no_other_leader_stay_with_the_broker_until_it_is_fenced():
+    rig = in_parts(*[(0, 2), (0, 1)] * 4, fenced=[2])
+
+    rig.step(Ticked())
+    assert [rig.partition("foo", number).leader for number in range(8)] == [0, 1, 0, 0, 0, 0, 0, 0]
+    rig.step(Ticked())
+    assert [rig.partition("foo", number).leader for number in range(8)] == [0, 1, 0, 1, 0, 1, 0, 0]
+    rig.step(Ticked())
+
+    assert rig.state.brokers[0].fenced
+    assert [rig.partition("foo", number).leader for number in range(8)] == [-1, 1] * 4
+
+
+def test_a_heartbeat_while_partitions_leave_the_broker_keeps_it_and_the_next_expiry_begins_anew():
+    rig = in_parts(*[(0, 1)] * 8)
+    rig.step(Ticked())
+    rig.heartbeat(0)
+    rig.step(Ticked())
+    assert [rig.partition("foo", number).leader for number in range(8)] == [1] * 3 + [0] * 5
+    assert not rig.state.brokers[0].fenced
+
+    sessions = rig.controller.env.sessions
+    epoch = rig.state.brokers[0].epoch
+    assert sessions.left_below(0, epoch) == 0
+    rig.now_ms += 9001
+    for _ in range(3):
+        rig.heartbeat(1)
+        rig.step(Ticked())
+    assert rig.state.brokers[0].fenced
+    assert [rig.partition("foo", number).isr for number in range(8)] == [(1,)] * 8
+
+
+def test_a_leader_that_follows_in_the_middle_fences_the_broker_with_the_rest():
+    rig = in_parts(*[(0, 1)] * 8)
+    rig.step(Ticked())
+
+    rig.follow()
+    rig.lead()
+    rig.tick(8000)
+    assert not rig.state.brokers[0].fenced
+    rig.heartbeat(1)
+    rig.heartbeat(2)
+    rig.tick(2000)
+
+    assert rig.state.brokers[0].fenced
+    assert [rig.partition("foo", number).isr for number in range(8)] == [(1,)] * 8
 
 
 def test_the_end_of_a_former_incarnations_session_changes_nothing():

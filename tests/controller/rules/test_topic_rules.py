@@ -42,7 +42,9 @@ MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
         [config(MIN_ISR, str(2**40), (2, "a")), *(config("x", "1", (16, str(number))) for number in range(9))],
     ],
 )
-def test_each_row_has_the_rules_of_its_topic(configs):
+@pytest.mark.parametrize("rows_of_topic", [0, 50])
+def test_each_row_has_the_rules_of_its_topic(configs, rows_of_topic, monkeypatch):
+    monkeypatch.setattr("controller.rules.topic_rules.ROWS_OF_TOPIC", rows_of_topic)
     state = state_of(*topic("a", 3, 3), *topic("b", 20, 1), *topic("c", 2), *configs)
     nearby = env(min_insync_replicas=2)
     rows = state.partitions.with_replica(0)

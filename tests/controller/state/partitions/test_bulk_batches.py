@@ -83,6 +83,25 @@ def test_a_transaction_within_a_batch_can_be_aborted_in_the_next():
     assert state.stable_end_offset == state.end_offset
 
 
+def test_changes_in_an_open_transaction_are_replayed_by_columns_with_undo():
+    state, plain = State(), State()
+    records = [TOPIC, *some_partitions(40), BeginTransactionRecord()]
+    replay(state, records[:-1])
+    before = state.contents()
+    replay(state, records[-1:])
+    changes = [change(number) for number in range(40)]
+    replay(state, changes)
+    for offset, record in enumerate([*records, *changes]):
+        plain.replay(record, offset)
+
+    assert state.contents() == plain.contents() != before
+    assert len(state.undo) < 10  # one by one each change would have an entry
+
+    replay(state, [change(0), *changes[20:], AbortTransactionRecord()])
+    assert state.contents() == before
+    assert not len(state.undo)
+
+
 def test_topics_and_their_partitions_may_be_in_any_order():
     state = State()
     other = TopicRecord(name="u", topic_id=b"u" * 16)

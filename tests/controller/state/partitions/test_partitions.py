@@ -27,7 +27,8 @@ def where(state, holds):
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_queries_over_many_partitions_equal_a_scan_of_each(seed):
+def test_queries_over_many_partitions_equal_a_scan_of_each(seed, monkeypatch):
+    monkeypatch.setattr("controller.state.partitions.partitions._SEARCHED", 5)
     state = lived(seed)
     partitions = state.partitions
 
@@ -48,6 +49,9 @@ def check_broker(state, broker):
     partitions = state.partitions
     directory = own_directory(broker & 0xFFFF)
     assert partitions.in_isr(broker).tolist() == where(state, lambda p: broker in p.isr)
+    rows = partitions.in_isr(broker).tolist()
+    for start in (1, 7, partitions.columns.end):
+        assert partitions.next_in_isr(broker, start, 3).tolist() == [row for row in rows if row >= start][:3]
     assert partitions.in_elr(broker).tolist() == where(state, lambda p: broker in p.elr)
     assert partitions.with_replica(broker).tolist() == where(state, lambda p: broker in p.replicas)
     assert partitions.rows_led_by(broker).tolist() == where(state, lambda p: p.leader == broker)
