@@ -16,6 +16,7 @@ import kafka.network.SocketServer;
 import kafka.raft.KafkaRaftManager;
 import kraft.tests.Process;
 import kraft.tests.RemoteController;
+import kraft.tests.RemoteQuotas;
 import kraft.tests.RemoteRaft;
 import org.mockito.Mockito;
 import org.slf4j.Logger;
@@ -97,6 +98,10 @@ public class ControllerServer {
     /** No authorizer is in this JVM: tests that wait for ACLs wait for those of the brokers. */
     public scala.Option<org.apache.kafka.common.internals.Plugin<org.apache.kafka.server.authorizer.Authorizer>> authorizerPlugin() {
         return scala.Option.empty();
+    }
+
+    public QuotaFactory.QuotaManagers quotaManagers() {
+        return RemoteQuotas.make(process);
     }
 
     public String clusterId() {
