@@ -78,7 +78,7 @@ def subjects_of(image: Image, record: Any) -> Iterator[Subject]:
 
 
 def _fences_again(image: Image, record: BrokerRegistrationChangeRecord) -> bool:
-    """Whether the session of a fenced broker has ended, which is written as that of another one, and changes nothing."""
+    """Whether the session of a fenced broker has ended, which is written as that of others, and changes nothing."""
     broker = image.brokers.get(record.broker_id)
     has_more = record.in_controlled_shutdown or record.log_dirs or record.cordoned_log_dirs is not None
     return broker is not None and broker.fenced and record.fenced > 0 and not has_more
