@@ -244,7 +244,7 @@ class LogRules:
         if not is_unclean and not has_all and leader not in partition.last_known:
             raise Violation("C14", text)
         # Stock takes the former replica for one in sync when all that are were added ones, and it need not recover.
-        is_restored = bool(record.replicas) and is_cancelled and set(partition.isr) <= set(partition.adding)
+        is_restored = is_cancelled and (leader,) == chosen and set(partition.isr) <= set(partition.adding)
         if not (has_all or is_restored or partition.recovering) and record.leader_recovery_state != RECOVERING:
             raise Violation("C14", f"{text}; its leader recovery state is not RECOVERING")
         broker = self.image.brokers.get(leader)

@@ -219,6 +219,21 @@ def test_the_first_replica_is_in_sync_where_a_move_is_cancelled_with_nobody_in_s
             feed(log_rules, cancel)
 
 
+@pytest.mark.parametrize(("leader", "may_lead"), [(1, True), (2, False)])
+def test_the_first_replica_leads_without_recovery_where_a_move_is_cancelled_with_nobody_in_sync(leader, may_lead):
+    log_rules = prepared()
+    log_rules.on_unclean_election_requested("t", 0)
+    feed(log_rules, [[change(isr=(), leader=-1, removing_replicas=(2,), last_known_elr=(3,))]])
+
+    cancel = [[change(isr=(leader,), leader=leader, removing_replicas=())]]
+    if may_lead:
+        feed(log_rules, cancel)
+        assert log_rules.image.partitions[A, 0].leader == leader
+    else:
+        with pytest.raises(Violation, match="C14|C16"):
+            feed(log_rules, cancel)
+
+
 def test_an_offset_within_a_transaction_is_not_settled():
     log_rules = prepared()
     begin = log_rules.image.end_offset
