@@ -230,7 +230,7 @@ def test_the_first_replica_leads_without_recovery_where_a_move_is_cancelled_with
         feed(log_rules, cancel)
         assert log_rules.image.partitions[A, 0].leader == leader
     else:
-        with pytest.raises(Violation, match="C14|C16"):
+        with pytest.raises(Violation, match=r"C14|C16"):
             feed(log_rules, cancel)
 
 
