@@ -74,6 +74,10 @@ class SaslGate:
             return self._passes_open(connection, frame)
         if self._state is State.FAILED:
             return False
+        if self._state is State.TOKENS and self._mechanism is None:
+            text = f"another SASL mechanism was requested for re-authentication of {self._renewing}"
+            self._fail(connection, None, None, None, text)  # no answer, as by stock
+            return False
         if self._state is State.TOKENS and self._is_bare:
             self._take_bare(connection, frame)
             return False
@@ -92,13 +96,20 @@ class SaslGate:
             self._handshake(connection, request)
         elif request.api_key == SASL_AUTHENTICATE and self._state is State.TOKENS:
             self._authenticate(connection, request)
-        elif self._state is State.TOKENS and request.api_key == SASL_HANDSHAKE:
-            answer = SaslHandshakeResponse(error_code=int(Error.ILLEGAL_SASL_STATE), mechanisms=())
-            self._fail(connection, connection.expect_answer(request), request, answer, "SaslHandshake comes twice")
+        elif self._state is State.TOKENS and request.api_key in {API_VERSIONS, SASL_HANDSHAKE}:
+            code = int(Error.ILLEGAL_SASL_STATE)
+            answer: Any = ApiVersionsResponse(error_code=code, api_keys=())
+            if request.api_key == SASL_HANDSHAKE:
+                answer = SaslHandshakeResponse(error_code=code, mechanisms=())
+            elif request.message is None:
+                request = request._replace(version=0)  # of a version that is not served (KIP-511)
+            self._fail(connection, connection.expect_answer(request), request, answer, self._reason_of(request))
         else:
-            text = f"API key {request.api_key} comes where {self._state.value} should"
-            self._close(connection, text)
+            self._close(connection, self._reason_of(request))
         return False
+
+    def _reason_of(self, request: Parsed) -> str:
+        return f"API key {request.api_key} comes where {self._state.value} should"
 
     def _passes_open(self, connection: Connection, frame: bytes) -> bool:
         api_key = int.from_bytes(frame[:2], "big", signed=True)
@@ -150,7 +161,10 @@ class SaslGate:
             reason = (
                 f"SASL mechanism {quote_user(name)} is not enabled, only {', '.join(names)}: sasl.enabled.mechanisms"
             )
-            self._fail(connection, slot, request, answer, reason)
+            if self._renewing:
+                self._close(connection, reason)  # no answer, as by stock
+            else:
+                self._fail(connection, slot, request, answer, reason)
             return
         self._state = State.TOKENS
         self._is_bare = request.version == 0
@@ -195,9 +209,7 @@ class SaslGate:
 
     def _next(self, token: bytes) -> tuple[bytes, Any]:
         """The answer to a token, and the identity when the exchange is complete. Raises SaslRefused."""
-        if self._mechanism is None:
-            text = f"SASL mechanism requested by client is not supported for re-authentication of {self._renewing}"
-            raise SaslRefused(text, text)
+        assert self._mechanism is not None, "a token of another one is not taken"
         answer = self._mechanism.answer(token)
         if self._mechanism.name is None:
             return answer, None
@@ -225,16 +237,16 @@ class SaslGate:
         return lifetime_ms
 
     def _fail(
-        self, connection: Connection, slot: Slot, request: Parsed | None, answer: Any, reason: str
+        self, connection: Connection, slot: Slot | None, request: Parsed | None, answer: Any, reason: str
     ) -> None:  # fmt: skip
-        """Answer after the delay, which slows down guessing of passwords, and close."""
+        """Answer, unless the request is None, after the delay, which slows down guessing of passwords, and close."""
         self._state = State.FAILED
         self._mechanism = None
         self._on_failed(connection, reason)
 
         def end() -> None:
             if not connection.is_closing:
-                if request is not None:
+                if request is not None and slot is not None:
                     connection.answer(slot, frame_of(answer, request))
                 connection.close()
 

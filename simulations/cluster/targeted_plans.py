@@ -164,6 +164,19 @@ def _eligible(rng: Random, plan: ClusterPlan) -> None:
         plan.faults += often(rng, plan.chaos_ms, 700, lambda: Fault(
             "broker_crash", {**one_broker(rng, plan), "down_ms": between(rng, 100, 1_500)},
         ))  # fmt: skip
+    if plan.seed // (EVERY * len(TARGETED_PLANS)) % 2:  # every second turn
+        _move_from_failing_directories(rng, plan)
+
+
+def _move_from_failing_directories(rng: Random, plan: ClusterPlan) -> None:
+    """Partitions move all the time, and a failed directory takes the replica that a move waits for."""
+    plan.voters, plan.brokers, plan.admins, plan.topics, plan.directories = 3, 4, 10, 6, 2
+    plan.chaos_ms, plan.latency, plan.lag = 8_000, [500, 20_000, 0.0, 0], 0.4
+    plan.operations = ["create", "configure", "unregister_eligible", *["reassign"] * 6, *["elect_uncleanly"] * 2]
+    plan.properties[MIN_ISR] = "2"
+    plan.faults = often(rng, plan.chaos_ms, 60, lambda: Fault("broker_disk", {
+        **one_broker(rng, plan), "directory": between(rng, 0, 1), "down_ms": 150,
+    }))  # fmt: skip
 
 
 def _directories(rng: Random, plan: ClusterPlan) -> None:

@@ -142,7 +142,7 @@ MUTANTS = (
         "A08", "SaslHandshake begins anew where a token should come", "authentication", ("W08",),
         Edit(
             GATE, "SaslGate.passes",
-            "if self._state is State.TOKENS and request.api_key == SASL_HANDSHAKE:\n"
+            "if self._state is State.TOKENS and request.api_key in {API_VERSIONS, SASL_HANDSHAKE}:\n"
             "    ...\n"
             "else:\n"
             "    ...",

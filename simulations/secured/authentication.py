@@ -69,6 +69,8 @@ class Authentication:
         # Place of a frame -> the principal for which it may be served.
         self._may: dict[int, Principal] = {}
         self._opens: set[int] = set()
+        # The place of an ApiVersions or SaslHandshake that came where a token should: ILLEGAL_SASL_STATE answers it.
+        self.misplaced: int | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -81,6 +83,9 @@ class Authentication:
             return
         if self.stage is Stage.OPEN:
             self._in_open(frame)
+        elif self.stage is Stage.EXCHANGE and self._remains is None and is_misplaced(frame):
+            self.misplaced = frame.place
+            self.stage = Stage.OVER
         elif is_sasl(frame) and type(frame.message) is SaslHandshakeRequest:
             self._on_handshake(frame)
         elif is_sasl(frame) and self.stage is Stage.EXCHANGE:
@@ -173,6 +178,14 @@ def is_sasl(frame: Asked) -> bool:
     key = int.from_bytes(frame.data[:2], "big")
     return key in SASL_KEYS and frame.message is not None and 0 <= frame.version <= SASL_VERSIONS[key] and (
         type(frame.message) in (SaslHandshakeRequest, SaslAuthenticateRequest)
+    )  # fmt: skip
+
+
+def is_misplaced(frame: Asked) -> bool:
+    """Whether a frame is a request that may stand before the tokens of a mechanism, and not in their place."""
+    kind = type(frame.message)
+    return is_unsupported(frame) or (kind is ApiVersionsRequest and not is_nonsense(frame)) or (
+        kind is SaslHandshakeRequest and is_sasl(frame)
     )  # fmt: skip
 
 

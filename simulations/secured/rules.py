@@ -117,7 +117,12 @@ class SecuredWireRules(WireRules):
         answer = super().answer_leaves(connection, data)
         taker: Any = connection.server
         if answer is not None and self._answered is not None:
-            self.of(connection).on_answered(self._answered, answer, taker.loop.time())
+            authentication = self.of(connection)
+            authentication.on_answered(self._answered, answer, taker.loop.time())
+            code = int.from_bytes(data[4:6], "big")
+            if authentication.misplaced == self._answered.place and code != Error.ILLEGAL_SASL_STATE:
+                text = f"node {taker.node.id} answers {error_name(code)} to a {self._answered.name} in a token's place"
+                raise Violation("W08", text)
         return answer
 
     _answered: Asked | None = None
@@ -125,9 +130,11 @@ class SecuredWireRules(WireRules):
     def _is_of_channel(self, connection: TcpConnection, frame: Asked) -> bool:
         return self._network.identities.has_sasl and is_sasl(frame) and bool(connection.versions)
 
-    def _is_of_gate(self, connection: TcpConnection, asked: Asked) -> bool:  # noqa: ARG002 - as the one it overrides
+    def _is_of_gate(self, connection: TcpConnection, asked: Asked) -> bool:
         self._answered = asked
-        return self._network.identities.has_sasl and is_sasl(asked)
+        return self._network.identities.has_sasl and (
+            is_sasl(asked) or self.of(connection).misplaced == asked.place
+        )  # fmt: skip
 
     def is_nonsense(self, connection: TcpConnection, frame: Asked) -> bool:
         if self._network.identities.has_sasl and (is_sasl(frame) or self.of(connection).stage is Stage.OVER):

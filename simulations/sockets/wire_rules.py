@@ -101,6 +101,7 @@ class WireRules:
         if asked is not None and self._is_of_gate(connection, asked):
             asked.said = b""
             asked.taken_at = self._network.world.now
+            is_refused = False
         if asked is None or not (asked.taken_at >= 0 or is_refused):
             raise Violation("W03", f"{node} writes {len(data)} bytes that answer no request")
         if int.from_bytes(data[:4], "big", signed=True) != asked.correlation_id:

@@ -20,6 +20,7 @@ from records.messages.acls import DescribeAclsRequest
 from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.scram import AlterUserScramCredentialsRequest
 from records.messages.tokens import CreateDelegationTokenRequest
+from records.messages.versions import ApiVersionsRequest
 from records.registry import response_class
 from records.schema import schema_of
 from simulations.secured.scram import HASHES, attributes, proof, salted_password
@@ -227,6 +228,57 @@ def test_a_session_ends_with_the_credential_that_renewed_it(ports: dict[str, int
     strip = {kind: [each[:4] for each in lines] for kind, lines in answers.items()}
     assert strip[OURS] == strip[STOCK]
     assert (answers[OURS][-1] == CLOSED) == (pause_s > 1.5)
+
+
+@pytest.mark.parametrize(
+    "request_and_version", [(ApiVersionsRequest(), 4), (SaslHandshakeRequest(mechanism="PLAIN"), 1)]
+)
+def test_a_request_between_the_handshake_and_the_token_ends_the_connection(
+    ports: dict[str, int], request_and_version: tuple[Any, int]
+) -> None:
+    def act(line: Line) -> None:
+        line.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+        line.ask(*request_and_version)
+        line.ask(SaslAuthenticateRequest(auth_bytes=PlainClient(ANN, PLAIN_OF[ANN]).first()), 2)
+
+    answers = {kind: said(port, act) for kind, port in ports.items()}
+    assert answers[OURS] == answers[STOCK]
+    assert (answers[OURS][1][1], answers[OURS][-1]) == (Error.ILLEGAL_SASL_STATE, CLOSED)
+
+
+def shake(line: Line, mechanism: str) -> None:
+    line.ask(SaslHandshakeRequest(mechanism=mechanism), 1)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        pytest.param(lambda line: plain(line, ROOT, PLAIN_OF[ROOT]), id="by another mechanism"),
+        pytest.param(
+            lambda line: scram(
+                line, Exchange("SCRAM-SHA-256", BOB, SCRAM_OF[BOB, "SCRAM-SHA-256"]), salt_of(BOB, "SCRAM-SHA-256")
+            ),
+            id="as somebody else",
+        ),
+        pytest.param(
+            lambda line: scram(line, Exchange("SCRAM-SHA-256", ANN, "wrong"), salt_of(ANN, "SCRAM-SHA-256")),
+            id="by a wrong password",
+        ),
+        pytest.param(lambda line: [shake(line, "SCRAM-SHA-256") for _ in range(2)], id="by two handshakes"),
+        pytest.param(lambda line: [shake(line, name) for name in ("PLAIN", "SCRAM-SHA-256")], id="two mechanisms"),
+        pytest.param(lambda line: shake(line, "GSSAPI"), id="by a mechanism that is not enabled"),
+    ],
+)
+def test_a_renewal_that_fails_ends_the_connection(ports: dict[str, int], second: Callable[[Line], None]) -> None:
+    answers = {kind: said(port, renewed(second, 0)) for kind, port in ports.items()}
+
+    assert answers[OURS] == answers[STOCK]
+    assert answers[OURS][-1] == CLOSED
+
+
+def plain(line: Line, user: str, password: str) -> None:
+    shake(line, "PLAIN")
+    line.ask(SaslAuthenticateRequest(auth_bytes=PlainClient(user, password).first()), 2)
 
 
 def test_a_user_with_both_hashes_is_proven_by_each_with_its_own_password(ports: dict[str, int]) -> None:

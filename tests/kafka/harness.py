@@ -21,6 +21,13 @@ VERSION = "4.3.1"
 HERE = Path(__file__).parent
 # A heap and a compiler for many processes on few cores.
 JVM = ("-Xmx1500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+# What Kafka's own build opens to its tests: mocks reach into these packages, and a KDC into Java's Kerberos.
+_OPEN_OF_JAVA = ("io", "lang", "nio", "nio.file", "text", "time")
+_OPEN_OF_UTIL = ("", ".concurrent", ".regex", ".stream")
+OPEN_PACKAGES = (
+    *(f"java.base/java.{name}" for name in (*_OPEN_OF_JAVA, *("util" + each for each in _OPEN_OF_UTIL))),
+    "java.security.jgss/sun.security.krb5",
+)
 # In the text of an error: the test asked a controller in its own JVM for what no request answers.
 IN_MEMORY = "in memory: "
 NO_METHOD = re.compile(r"NoSuchMethodError: '[^']* kafka\.server\.ControllerServer\.")
@@ -100,7 +107,8 @@ class Harness:
         (out / "logs").mkdir(parents=True)
         kraftctl = Path(sys.executable).with_name("kraftctl")
         command = [
-            "java", *JVM, f"-Dlog4j2.configurationFile={self.directory}/log4j2.properties",
+            "java", *JVM, *(f"--add-opens={name}=ALL-UNNAMED" for name in OPEN_PACKAGES),
+            f"-Dlog4j2.configurationFile={self.directory}/log4j2.properties",
             f"-Dkraft.tests.command={kraftctl} start -c", f"-Dkraft.tests.logs={out}/logs",
             f"-Dkraft.tests.kill.seconds={KILL_SECONDS if side == 'kills' else 0}",
             "-cp", self._class_path(side), "org.junit.platform.console.ConsoleLauncher", "execute",

@@ -222,9 +222,9 @@ class LogRules:
         joins = set(record.isr or ()) - set(partition.isr)
         leader = record.leader
         has_all = leader in {*partition.isr, *partition.elr, *isr_requested}
-        is_cancelled = record.adding_replicas is not None and not record.adding_replicas
-        # When a reassignment is cancelled and all replicas in sync were added ones, the first former one is (KIP-455).
-        chosen = tuple(record.replicas[:1]) if record.replicas and is_cancelled else (leader,)
+        is_cancelled = () in (record.adding_replicas, record.removing_replicas)
+        # When a reassignment is cancelled and no replica in sync is a former one, the first former one is (KIP-455).
+        chosen = (record.replicas or partition.replicas)[:1] if is_cancelled else (leader,)
         is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) in {(leader,), chosen}
         if (
             not is_unclean
@@ -233,7 +233,7 @@ class LogRules:
         ):
             text = f"at {offset} {joins} join the ISR of {_name(key)}, which was {partition.isr}"
             raise Violation("C16", f"{text}; in epoch {partition.epoch} its leader asked for {sorted(asked)}")
-        if record.adding_replicas is None:  # a cancelled reassignment may have to restore any former replica
+        if not is_cancelled:  # a cancelled reassignment may have to restore any former replica
             text = f"at {offset} {joins} join the ISR of {_name(key)}"
             member_rules.are_active(self.image, joins, text)
         if leader in (UNCHANGED, NOBODY, partition.leader):
@@ -244,7 +244,7 @@ class LogRules:
         if not is_unclean and not has_all and leader not in partition.last_known:
             raise Violation("C14", text)
         # Stock takes the former replica for one in sync when all that are were added ones, and it need not recover.
-        is_restored = bool(record.replicas) and is_cancelled and set(partition.isr) <= set(partition.adding)
+        is_restored = is_cancelled and (leader,) == chosen and set(partition.isr) <= set(partition.adding)
         if not (has_all or is_restored or partition.recovering) and record.leader_recovery_state != RECOVERING:
             raise Violation("C14", f"{text}; its leader recovery state is not RECOVERING")
         broker = self.image.brokers.get(leader)

@@ -53,7 +53,8 @@ def subjects_of(image: Image, record: Any) -> Iterator[Subject]:
     """The subjects that a record changes. image: before it."""
     kind = type(record)
     if kind in (RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord):
-        yield from (BROKERS, ("broker", record.broker_id))
+        if kind is not BrokerRegistrationChangeRecord or not _fences_again(image, record):
+            yield from (BROKERS, ("broker", record.broker_id))
     elif kind is RegisterControllerRecord:
         yield CONTROLLERS
     elif kind is FeatureLevelRecord:
@@ -74,6 +75,13 @@ def subjects_of(image: Image, record: Any) -> Iterator[Subject]:
             yield "count", bytes(record.topic_id)
     elif kind is ClearElrRecord and image.with_elr(record.topic_name):
         yield PARTITIONS
+
+
+def _fences_again(image: Image, record: BrokerRegistrationChangeRecord) -> bool:
+    """Whether the session of a fenced broker has ended, which is written as that of others, and changes nothing."""
+    broker = image.brokers.get(record.broker_id)
+    has_more = record.in_controlled_shutdown or record.log_dirs or record.cordoned_log_dirs is not None
+    return broker is not None and broker.fenced and record.fenced > 0 and not has_more
 
 
 def _of_topic(name: str, topic_id: bytes) -> tuple[Subject, ...]:

@@ -274,6 +274,27 @@ def test_a_mechanism_that_is_not_enabled_is_answered_with_those_that_are(loop):
     run_on(loop, test())
 
 
+@pytest.mark.parametrize(
+    ("request_bytes", "cls", "version"),
+    [
+        (api_versions(), ApiVersionsResponse, 4),
+        (api_versions()[:6] + b"\0\x63" + api_versions()[8:], ApiVersionsResponse, 0),
+        (request_frame(SaslHandshakeRequest(mechanism="PLAIN"), 1), SaslHandshakeResponse, 1),
+    ],
+)
+def test_what_comes_in_the_place_of_a_token_is_an_illegal_state(loop, request_bytes, cls, version):
+    async def test():
+        async with Secured() as serving:
+            client = await Client.to(serving.port)
+            await client.shake()
+            await client.write(request_bytes)
+            assert (await client.response(cls, version)).error_code == 34
+            assert await client.is_closed()
+            assert serving.requests == []
+
+    run_on(loop, test())
+
+
 def test_after_handshake_v0_tokens_come_without_requests(loop):
     async def test():
         async with Secured() as serving:
@@ -327,7 +348,21 @@ def test_neither_the_principal_nor_the_mechanism_may_change(loop):
             other = await Client.to(serving.port)
             await other.log_in()
             await other.shake(SCRAM)
-            assert (await other.send(b"n,,n=alice,r=x")).error_code == 58
+            await other.write(request_frame(SaslAuthenticateRequest(auth_bytes=b"n,,n=alice,r=x"), 2))
+            assert await other.is_closed()  # without an answer, as by stock
+            assert serving.reasons[-1] == "another SASL mechanism was requested for re-authentication of PLAIN"
+
+    run_on(loop, test())
+
+
+def test_a_renewal_by_a_mechanism_that_is_not_enabled_ends_the_connection_without_an_answer(loop):
+    async def test():
+        async with Secured(reauth_ms=60_000) as serving:
+            client = await Client.to(serving.port)
+            await client.log_in()
+            await client.write(request_frame(SaslHandshakeRequest(mechanism="GSSAPI"), 1))
+            assert await client.is_closed()
+            assert "is not enabled" in serving.reasons[-1]
 
     run_on(loop, test())
 

@@ -81,3 +81,22 @@ def test_an_answer_rests_on_the_last_change_of_what_the_request_looks_at(
     changes.on_written(before, record, 7)
 
     assert changes.end_offset(before, request_) == end_offset
+
+
+@pytest.mark.parametrize(
+    ("record", "end_offset"),
+    [
+        (FENCE, 0),
+        (BrokerRegistrationChangeRecord(broker_id=102, broker_epoch=102, fenced=-1), 8),
+        (BrokerRegistrationChangeRecord(broker_id=102, broker_epoch=102, fenced=1, in_controlled_shutdown=1), 8),
+    ],
+)
+def test_no_answer_rests_on_a_broker_that_is_fenced_again(
+    record: BrokerRegistrationChangeRecord, end_offset: int
+) -> None:
+    changes, before = Changes(), image(partition())
+    before.brokers[102].fenced = True
+
+    changes.on_written(before, record, 7)
+
+    assert changes.end_offset(before, create("other")) == end_offset

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from controller.interface import effects, inputs
 from controller.interface.inputs import RequestContext
 from raft.interface import effects as do
@@ -93,8 +95,9 @@ def test_another_leader_that_is_known_before_a_claim_was_carried_out_is_counted(
     assert (carried_out, moments.counts[OVERTAKEN]) == (0, 1)
 
 
-def test_members_of_elrs_are_unregistered_in_the_plans_for_these() -> None:
-    outcome, _ = play(of("eligible", 35), counts=True)
+@pytest.mark.parametrize(("seed", "moments"), [(35, [ELIGIBLE_LEAVES]), (85, [ELIGIBLE_LEAVES, MOVE_ENDS])])
+def test_the_plans_for_elrs_reach_their_moments(seed: int, moments: list[str]) -> None:
+    outcome, _ = play(of("eligible", seed), counts=True)
 
     assert outcome.is_well
-    assert outcome.seen[f"{OF_CONTROLLERS}: {ELIGIBLE_LEAVES}"] > 0
+    assert [each for each in moments if not outcome.seen[f"{OF_CONTROLLERS}: {each}"]] == []

@@ -31,11 +31,17 @@ def token(name: str, password: str = "") -> tuple[Any, int]:
     return SaslAuthenticateRequest(auth_bytes=sent), 2
 
 
+def written(*requests: tuple[Any, int], reauth_ms: int = 0) -> Authentication:
+    """A connection on which requests were written."""
+    authentication = Authentication(None, reauth_ms, set())
+    for place, (request, version) in enumerate(requests, 1):
+        authentication.on_written(Asked(None, request_bytes(request, version, place), place))  # type: ignore[arg-type]
+    return authentication
+
+
 def served(*requests: tuple[Any, int], reauth_ms: int = 0) -> list[str | None]:
     """The name for which each request may be served; None for one that may not."""
-    found = Authentication(None, reauth_ms, set())
-    for place, (request, version) in enumerate(requests, 1):
-        found.on_written(Asked(None, request_bytes(request, version, place), place))  # type: ignore[arg-type]
+    found = written(*requests, reauth_ms=reauth_ms)
     principals = [found.principal_at(place) for place in range(1, len(requests) + 1)]
     return [None if each is None else each.name for each in principals]
 
@@ -61,6 +67,22 @@ ANYBODY = ANONYMOUS.name
 )
 def test_a_request_is_served_after_authentication_only(requests: Any, names: list[str | None]) -> None:
     assert served(*requests) == names
+
+
+@pytest.mark.parametrize(
+    ("requests", "place"),
+    [
+        ((SHAKE, VERSIONS), 2),
+        ((VERSIONS, SHAKE, VERSIONS, VERSIONS), 3),
+        ((SHAKE, SHAKE), 2),
+        ((SHAKE, ASK, VERSIONS), None),
+        ((OTHER, VERSIONS), None),
+        ((SHAKE, token(ALICE), VERSIONS), None),
+        ((SHAKE, token(ALICE), SHAKE, VERSIONS), 4),
+    ],
+)
+def test_what_stands_in_the_place_of_a_token_is_answered_with_an_error(requests: Any, place: int | None) -> None:
+    assert written(*requests, reauth_ms=60_000).misplaced == place
 
 
 def test_a_client_that_authenticates_again_stays_who_it_is() -> None:

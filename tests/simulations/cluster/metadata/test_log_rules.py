@@ -6,7 +6,7 @@ import pytest
 
 from records.batch import build_batch
 from records.frame import encode_record
-from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import (
@@ -200,6 +200,37 @@ def test_a_former_replica_leads_without_recovery_when_all_in_sync_were_added_one
         assert log_rules.image.partitions[A, 0].isr == (1,)
     else:
         with pytest.raises(Violation, match=r"C14: .*not RECOVERING"):
+            feed(log_rules, cancel)
+
+
+@pytest.mark.parametrize(("isr", "is_sound"), [((1,), True), ((3,), False)])
+def test_the_first_replica_is_in_sync_where_a_move_is_cancelled_with_nobody_in_sync(isr, is_sound):
+    log_rules = prepared()
+    log_rules.on_unclean_election_requested("t", 0)
+    left = change(isr=(), leader=-1, removing_replicas=(2, 3), last_known_elr=(2,))
+    feed(log_rules, [[left], [UnregisterBrokerRecord(broker_id=1, broker_epoch=0)]])
+
+    cancel = [[change(isr=isr, removing_replicas=())]]
+    if is_sound:
+        feed(log_rules, cancel)
+        assert log_rules.image.partitions[A, 0].isr == isr
+    else:
+        with pytest.raises(Violation, match="C16"):
+            feed(log_rules, cancel)
+
+
+@pytest.mark.parametrize(("leader", "may_lead"), [(1, True), (2, False)])
+def test_the_first_replica_leads_without_recovery_where_a_move_is_cancelled_with_nobody_in_sync(leader, may_lead):
+    log_rules = prepared()
+    log_rules.on_unclean_election_requested("t", 0)
+    feed(log_rules, [[change(isr=(), leader=-1, removing_replicas=(2,), last_known_elr=(3,))]])
+
+    cancel = [[change(isr=(leader,), leader=leader, removing_replicas=())]]
+    if may_lead:
+        feed(log_rules, cancel)
+        assert log_rules.image.partitions[A, 0].leader == leader
+    else:
+        with pytest.raises(Violation, match=r"C14|C16"):
             feed(log_rules, cancel)
 
 

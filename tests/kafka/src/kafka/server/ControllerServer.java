@@ -2,13 +2,16 @@ package kafka.server;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.controller.Controller;
+import org.apache.kafka.image.publisher.ControllerRegistrationsPublisher;
 import org.apache.kafka.image.publisher.MetadataPublisher;
+import org.apache.kafka.metadata.ControllerRegistration;
 import org.apache.kafka.metadata.KafkaConfigSchema;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
@@ -16,6 +19,8 @@ import kafka.network.SocketServer;
 import kafka.raft.KafkaRaftManager;
 import kraft.tests.Process;
 import kraft.tests.RemoteController;
+import kraft.tests.RemoteImage;
+import kraft.tests.RemoteQuotas;
 import kraft.tests.RemoteRaft;
 import org.mockito.Mockito;
 import org.slf4j.Logger;
@@ -97,6 +102,20 @@ public class ControllerServer {
     /** No authorizer is in this JVM: tests that wait for ACLs wait for those of the brokers. */
     public scala.Option<org.apache.kafka.common.internals.Plugin<org.apache.kafka.server.authorizer.Authorizer>> authorizerPlugin() {
         return scala.Option.empty();
+    }
+
+    /** The registrations of controllers that the process has committed. */
+    public ControllerRegistrationsPublisher registrationsPublisher() {
+        return new ControllerRegistrationsPublisher() {
+            @Override
+            public Map<Integer, ControllerRegistration> controllers() {
+                return RemoteImage.read(process).cluster().controllers();
+            }
+        };
+    }
+
+    public QuotaFactory.QuotaManagers quotaManagers() {
+        return RemoteQuotas.make(process);
     }
 
     public String clusterId() {

@@ -27,6 +27,11 @@ public final class RemoteImage {
     }
 
     public static MetadataImage read(Process process) {
+        return delta(process).apply(MetadataProvenance.EMPTY);
+    }
+
+    /** All that was committed since the beginning, as a change of nothing. */
+    static MetadataDelta delta(Process process) {
         long end = process.awaitQuorum().get("quorum").get("high_watermark").asLong();
         MetadataDelta delta = new MetadataDelta.Builder().setImage(MetadataImage.EMPTY).build();
         File[] segments = process.directory().resolve("__cluster_metadata-0").toFile()
@@ -35,7 +40,7 @@ public final class RemoteImage {
         for (File segment : segments) {
             replay(segment, end, delta);
         }
-        return delta.apply(MetadataProvenance.EMPTY);
+        return delta;
     }
 
     public static Map<String, Uuid> topicIds(Process process) {

@@ -15,6 +15,8 @@ final class RemoteMetrics {
     private static final List<String> GAUGES = List.of(
         "ActiveControllerCount", "ActiveBrokerCount", "FencedBrokerCount", "GlobalTopicCount", "GlobalPartitionCount",
         "OfflinePartitionsCount", "PreferredReplicaImbalanceCount", "MetadataErrorCount");
+    private static final List<String> LONG_GAUGES = List.of(
+        "LastAppliedRecordLagMs", "LastAppliedRecordOffset", "LastAppliedRecordTimestamp", "LastCommittedRecordOffset");
     private static final List<String> METERS = List.of("UncleanLeaderElections", "ElectionFromEligibleLeaderReplicas");
 
     private RemoteMetrics() {
@@ -31,6 +33,14 @@ final class RemoteMetrics {
                 }
             });
         }
+        for (String name : LONG_GAUGES) {
+            registry.newGauge(name("KafkaController", name), new Gauge<Long>() {
+                @Override
+                public Long value() {
+                    return ask(process, "kafka_controller_kafkacontroller_" + name.toLowerCase(Locale.ROOT));
+                }
+            });
+        }
         for (String name : METERS) {
             String there = "kafka_controller_controllerstats_" + name.toLowerCase(Locale.ROOT) + "_total";
             RemoteMeter.register(registry, name("ControllerStats", name + "PerSec"), () -> ask(process, there));
@@ -39,6 +49,7 @@ final class RemoteMetrics {
 
     static void remove() {
         MetricsRegistry registry = KafkaYammerMetrics.defaultRegistry();
+        LONG_GAUGES.forEach(name -> registry.removeMetric(name("KafkaController", name)));
         GAUGES.forEach(name -> registry.removeMetric(name("KafkaController", name)));
         METERS.forEach(name -> registry.removeMetric(name("ControllerStats", name + "PerSec")));
     }

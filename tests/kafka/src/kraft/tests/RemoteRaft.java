@@ -1,15 +1,26 @@
 package kraft.tests;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+
 import org.apache.kafka.raft.LogOffsetMetadata;
 import org.apache.kafka.raft.RaftLog;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
+import org.apache.kafka.server.common.OffsetAndEpoch;
+import org.apache.kafka.snapshot.FileRawSnapshotReader;
+import org.apache.kafka.snapshot.SnapshotPath;
+import org.apache.kafka.snapshot.Snapshots;
 
 import org.mockito.Mockito;
 import org.mockito.invocation.InvocationOnMock;
 
 import kafka.raft.KafkaRaftManager;
 
-/** The replica of a process, as far as tests ask for it: the end of its log. */
+/** The replica of a process, as far as tests ask for it: the end of its log and its newest snapshot. */
 public final class RemoteRaft {
     private RemoteRaft() {
     }
@@ -18,12 +29,26 @@ public final class RemoteRaft {
     public static KafkaRaftManager<ApiMessageAndVersion> make(Process process) {
         RaftLog log = Mockito.mock(RaftLog.class, call -> switch (call.getMethod().getName()) {
             case "endOffset" -> new LogOffsetMetadata(process.awaitQuorum().get("log").get("end_offset").asLong());
+            case "latestSnapshotId" -> latestSnapshotId(process);
+            case "latestSnapshot" -> latestSnapshotId(process).map(id -> FileRawSnapshotReader.open(log(process), id));
             default -> throw unserved(call);
         });
         return Mockito.mock(KafkaRaftManager.class, call -> switch (call.getMethod().getName()) {
             case "raftLog" -> log;
             default -> throw unserved(call);
         });
+    }
+
+    private static Optional<OffsetAndEpoch> latestSnapshotId(Process process) throws IOException {
+        try (Stream<Path> files = Files.list(log(process))) {
+            return files.map(Snapshots::parse).flatMap(Optional::stream)
+                .filter(each -> !each.partial() && !each.deleted()).map(SnapshotPath::snapshotId)
+                .max(Comparator.naturalOrder());
+        }
+    }
+
+    private static Path log(Process process) {
+        return process.directory().resolve("__cluster_metadata-0");
     }
 
     /** The error for what only a controller in this JVM could answer. */
