@@ -77,9 +77,7 @@ def test_the_autopilot_adds_and_heals_stock_voters_whose_leaders_have_none(tmp_p
         assert found.leader() == 2
 
         # The next leader of ours adds it again.
-        found.controllers[2].stop()
-        found.controllers[2].start()
-        eventually(lambda: found.leader() == 1, "one of ours leads")
+        let_ours_lead(found)
         await_voters(found, [1, 2, 3])
         the_logs_are_equal(found)
         said = found.controllers[2].said()
@@ -110,14 +108,32 @@ def steps(found: Dynamic, node_id: int) -> list[tuple[str, str]]:
 
 
 def let_stock_lead(found: Dynamic) -> None:
-    """Ours restart with timeouts so long that the stock voter requests votes first."""
+    """All restart, ours with timeouts so long that the stock voter requests votes first."""
     for number in (3, 1, 2):
         found.controllers[number].stop()
     for number in (1, 3):
-        with found.controllers[number].properties.open("a") as file:
-            file.write("".join(f"{key}=60000\n" for key in PATIENCE) + "kraft.pre.vote.on.lost.connection=false\n")
+        be_patient(found, number)
     found.controllers[2].start()
     eventually(lambda: describe_quorum(found.controllers[2].port), "the stock controller listens")
-    for number in (1, 3):
-        found.controllers[number].start()
+    # The one that stopped first has a shorter log, and knows no later leader than 1.
+    found.controllers[3].start()
     eventually(lambda: found.leader() == 2, "the stock controller leads")
+    found.controllers[1].start()
+    eventually(lambda: describe_quorum(found.controllers[1].port), "controller 1 listens")
+
+
+def let_ours_lead(found: Dynamic) -> None:
+    """All restart, the stock voter with such timeouts."""
+    for number in (3, 2, 1):
+        found.controllers[number].stop()
+    for node in found.controllers.values():
+        found._write(node)
+    be_patient(found, 2)
+    for node in found.controllers.values():
+        node.start()
+    eventually(lambda: found.leader() == 1, "one of ours leads")
+
+
+def be_patient(found: Dynamic, number: int) -> None:
+    with found.controllers[number].properties.open("a") as file:
+        file.write("".join(f"{key}=60000\n" for key in PATIENCE) + "kraft.pre.vote.on.lost.connection=false\n")
