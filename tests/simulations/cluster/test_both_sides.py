@@ -101,6 +101,22 @@ def test_an_operation_changes_a_partition_once() -> None:
         mirror.wrote([data], request=BEAT)
 
 
+def test_partitions_leave_a_broker_before_it_is_fenced_by_periodic_work_alone_and_only_if_another_leads() -> None:
+    def wrote(elected: int, request: Any = None) -> None:
+        record = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, isr=(101,), leader=elected)
+        data = build_batch([encode_record(record, 0)], base_offset=0, leader_epoch=1, timestamp_ms=0)
+        Mirror(1, 1, image(partition(leader=102, isr=(101, 102))), {}, ("cluster", (1,), 0)).wrote(
+            [data], request=request
+        )
+
+    wrote(101)
+
+    with pytest.raises(Violation, match=r"\[102\] leave the ISR, and could stay"):
+        wrote(101, BEAT)
+    with pytest.raises(Violation, match="takes leaders from partitions before it fences broker 102, of which 1 have"):
+        wrote(-1)
+
+
 def test_a_new_partition_has_neither_eligible_replicas_nor_a_last_known_leader() -> None:
     growth = CreatePartitionsRequest.CreatePartitionsTopic(name="here", count=2, assignments=None)
     request = CreatePartitionsRequest(topics=(growth,), timeout_ms=1, validate_only=False)

@@ -34,9 +34,10 @@ class World:
         controllers = {} if known is None else {1: SimpleNamespace(incarnation_id=known)}
         self.broker = SimpleNamespace(broker_id=101, epoch=5, fenced=False)
         self.state = SimpleNamespace(
-            brokers={101: self.broker}, controllers=controllers, metadata_version=20, stable_end_offset=0
-        )
-        self.env = SimpleNamespace(now_ms=0, epoch=3)
+            brokers={101: self.broker}, controllers=controllers, metadata_version=20, stable_end_offset=0,
+            partitions=SimpleNamespace(count=9),
+        )  # fmt: skip
+        self.env = SimpleNamespace(now_ms=0, epoch=3, partitions_at_once=10)
         self.controller: Any = SimpleNamespace(
             is_active=is_active, state=self.state, env=self.env, registration=SimpleNamespace(incarnation_id=b"own")
         )
@@ -150,6 +151,16 @@ def test_a_broker_that_is_silent_for_longer_than_its_session_must_be_fenced() ->
 
     assert early == ""
     assert "received no heartbeat of broker 101 for 1001 ms" in late
+
+
+def test_a_broker_in_many_isrs_is_fenced_some_steps_later() -> None:
+    world = World()
+    world.env.partitions_at_once = 2  # of 9: four more steps
+    world.steps(beat(500), at_ms=500)
+
+    late = [world.steps(inputs.Ticked(), at_ms=1501) for _ in range(LOOKS_MAX + 5)]
+
+    assert [bool(each) for each in late] == [False] * (LOOKS_MAX + 4) + [True]
 
 
 def test_a_broker_is_fenced_no_sooner_than_its_session_ends() -> None:
