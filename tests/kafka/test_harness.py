@@ -15,6 +15,8 @@ REPORT = """<?xml version="1.0" encoding="UTF-8"?>
   <testcase name="fails"><failure message="expected: &lt;1&gt;">org.opentest4j.AssertionFailedError: expected: 1
   at kafka.SomeTest</failure></testcase>
   <testcase name="asks"><error message="in memory: Controller.findTopicIds">at kafka.SomeTest</error></testcase>
+  <testcase name="asks, and leaves threads"><failure message="Found 25 unexpected threads">at kafka.SomeTest</failure>
+  <error message="in memory: Controller.registerBroker">at kafka.SomeTest</error></testcase>
   <testcase name="links"><error
     message="'kafka.server.QuotaFactory$QuotaManagers kafka.server.ControllerServer.quotaManagers()'"
   >java.lang.NoSuchMethodError: 'kafka.server.QuotaFactory$QuotaManagers kafka.server.ControllerServer.quotaManagers()'
@@ -34,6 +36,7 @@ def test_a_report_says_what_failed_and_what_only_a_controller_in_the_jvm_could_a
         ("passes", "passed"),
         ("fails", "failed"),
         ("asks", "in memory"),
+        ("asks, and leaves threads", "in memory"),
         ("links", "in memory"),
         ("combined", "combined"),
     ]

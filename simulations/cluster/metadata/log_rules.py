@@ -224,7 +224,7 @@ class LogRules:
         has_all = leader in {*partition.isr, *partition.elr, *isr_requested}
         is_cancelled = () in (record.adding_replicas, record.removing_replicas)
         # When a reassignment is cancelled and no replica in sync is a former one, the first former one is (KIP-455).
-        chosen = (record.replicas or partition.replicas)[:1] if is_cancelled else (leader,)
+        chosen = tuple((record.replicas or partition.replicas)[:1]) if is_cancelled else (leader,)
         is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) in {(leader,), chosen}
         if (
             not is_unclean
