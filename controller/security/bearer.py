@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-    from controller.config.security.jaas import Module
     from controller.config.security.listener_values import ListenerValues
     from controller.security.bearer_login import ClientToken
+    from raft.security.jaas import Module
     from raft.security.jwks import KeySet
 
 

@@ -85,7 +85,7 @@ def parse_credentials(data: bytes) -> ByUser:
 
     Raises ValueError, with the number of the line, and nothing of what is in it.
     """
-    from controller.security.scram_arguments import ScramArgumentError, scram_record
+    from raft.security.scram_arguments import ScramArgumentError, scram_record
 
     credentials = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):

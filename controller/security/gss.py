@@ -16,9 +16,9 @@ from records.extras import install_command
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.config.security.jaas import Module
     from controller.config.security.kerberos_rules import KerberosRules
     from controller.config.security.listener_values import ListenerValues
+    from raft.security.jaas import Module
 
 # No layer of security, and no buffer, which it would be for.
 _NO_LAYER = b"\1\0\0\0"

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from controller.config.node import NodeConfig
-    from controller.config.security.jaas import Module
     from controller.security.bearer import Surroundings
     from controller.security.contexts import Contexts
     from controller.security.credentials import Credentials
     from controller.security.refreshed import Refreshed
     from controller.state.state import State
     from raft.network.mechanisms import ClientMechanism, ServerMechanism
+    from raft.security.jaas import Module
 
 
 class Security:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from controller.config.keys import server
 from controller.config.security.bearer_checks import check_bearer_client
 from controller.config.security.gss_checks import check_gss_client
-from controller.config.security.jaas import parse_jaas
 from controller.config.security.jaas_file import PROPERTY, jaas_sections
 from controller.config.security.listener_values import ListenerValues
 from controller.config.security.security_checks import (
@@ -25,14 +24,15 @@ from controller.config.values.definition import Definition
 from controller.security.listeners import client_exchange
 from raft.network.security import ClientSecurity
 from raft.security import config_providers
+from raft.security.jaas import parse_jaas
 from records.java.config_error import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.config.node import NodeConfig
-    from controller.config.security.jaas import Module
     from controller.config.values.definition import Value
+    from raft.security.jaas import Module
 
 PROTOCOL, MECHANISM, JAAS = "security.protocol", "sasl.mechanism", "sasl.jaas.config"
 PROTOCOLS = ("PLAINTEXT", *TLS_PROTOCOLS, "SASL_PLAINTEXT")

@@ -55,7 +55,7 @@ def plan_format(given: Arguments, config: NodeConfig, draw: Callable[[int], int]
     wanted.levels = dict(name_and_level(text) for text in given.feature or ())
     wanted.voters = initial_voters(given, config, draw)
     if given.add_scram:
-        from controller.security.scram_arguments import scram_record
+        from raft.security.scram_arguments import scram_record
 
         wanted.scram = lambda: [scram_record(argument, draw) for argument in given.add_scram]
     return wanted

@@ -152,7 +152,7 @@ def kraft_version(wanted: Format) -> int:
 
 def bootstrap_records(wanted: Format, levels: dict[str, int]) -> list[Any]:
     """The records that the first active controller writes first; raises FormatError."""
-    from controller.security.scram_arguments import ScramArgumentError
+    from raft.security.scram_arguments import ScramArgumentError
     from records.metadata.configs import FeatureLevelRecord
 
     release = levels[features.METADATA_VERSION]

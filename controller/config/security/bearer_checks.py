@@ -8,8 +8,8 @@ from records.java.java_values import parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.config.security.jaas import Module
     from controller.config.security.listener_values import ListenerValues
+    from raft.security.jaas import Module
 
 OAUTHBEARER = "OAUTHBEARER"
 JWKS_URL, TOKEN_URL = "sasl.oauthbearer.jwks.endpoint.url", "sasl.oauthbearer.token.endpoint.url"

@@ -7,8 +7,8 @@ from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.config.security.jaas import Module
     from controller.config.security.listener_values import ListenerValues
+    from raft.security.jaas import Module
 
 GSSAPI = "GSSAPI"
 SERVICE_NAME = "sasl.kerberos.service.name"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 
-from controller.config.security.jaas import FLAGS, Module, tokens_of
+from raft.security.jaas import FLAGS, Module, tokens_of
 from records.java.config_error import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.security.jaas import Token
     from controller.config.values.node_values import NodeValues
+    from raft.security.jaas import Token
 
     Sections = dict[str, list[Module]]
 

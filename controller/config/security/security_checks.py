@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from controller.config.security.bearer_checks import check_bearer_client, check_bearer_server, check_no_handlers
 from controller.config.security.gss_checks import check_gss_client, check_gss_server
-from controller.config.security.jaas import Module, parse_jaas
 from controller.config.security.jaas_file import KEY as JAAS_FILE_KEY
 from controller.config.security.jaas_file import jaas_file, jaas_sections
 from controller.config.security.listener_values import ListenerValues
 from controller.config.security.principal_rules import PrincipalRules
+from raft.security.jaas import Module, parse_jaas
 from records.java.config_error import ConfigError
 from records.java.java_values import parse_integer
 

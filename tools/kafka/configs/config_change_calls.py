@@ -62,7 +62,7 @@ def alter_credentials(
     admin: Admin, user: str, upserted: Sequence[Credential], deleted: Sequence[str], draw: Callable[[int], int]
 ) -> None:
     """deleted: mechanisms. draw: returns this many random bits. Raises Uncaught, wrapped as by a Java future."""
-    from controller.security.scram_arguments import MECHANISMS
+    from raft.security.scram_arguments import MECHANISMS
 
     of_brokers(admin)
     # As by stock's client: a user with an empty password is left out of the request, and refused after it.
@@ -90,7 +90,7 @@ def alter_credentials(
 def _upsertion(user: str, credential: Credential, draw: Callable[[int], int]) -> Any:
     from hashlib import pbkdf2_hmac
 
-    from controller.security.scram_arguments import MECHANISMS, new_salt
+    from raft.security.scram_arguments import MECHANISMS, new_salt
 
     number, hash_name, _ = MECHANISMS[credential.mechanism]
     salt = new_salt(draw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.security.jaas import parse_jaas
+from raft.security.jaas import parse_jaas
 from records.java.config_error import ConfigError
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from controller.security.scram_arguments import ScramArgumentError, new_salt, scram_record
+from raft.security.scram_arguments import ScramArgumentError, new_salt, scram_record
 
 draw = random.Random(5).getrandbits
 
