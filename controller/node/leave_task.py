@@ -121,6 +121,8 @@ class Leave:
 
     def _ask(self, request: Any) -> None:
         self._number += 1
+        # Before it is sent: the node itself may answer at once, and that may call for another wait.
+        self._after(ANSWER_S, "the leader does not answer")
         leader_id = self._controller.env.leader_id
         endpoint = self._replica.endpoint_of(leader_id)
         if leader_id == self._replica.key.id:
@@ -129,8 +131,6 @@ class Leave:
             self._channels.send(raft_effects.Send(-1 - leader_id, self._number, endpoint, request))
         else:
             self._wait("no leader is known")
-            return
-        self._after(ANSWER_S, "the leader does not answer")
 
     def _take(self, number: int, response: Any) -> None:
         if self._go_on is None or number != self._number:
@@ -139,11 +139,14 @@ class Leave:
             self._on_removed(response)
             return
         error_code = response.error_code
-        if not error_code:
-            partition = response.topics[0].partitions[0]
-            error_code = partition.error_code
+        partition = next((each for topic in response.topics for each in topic.partitions), None)
+        if partition is not None:
+            error_code = error_code or partition.error_code
         if error_code:
             self._refuse(error_code, "DescribeQuorum")
+            return
+        if partition is None:  # no leader answers so
+            self._wait("the leader's answer to DescribeQuorum is empty")
             return
         # One that is no voter there asks, too: the answer says whether that is committed.
         if any(each.replica_id == self._replica.key.id for each in partition.current_voters):
