@@ -78,6 +78,9 @@ class Leave:
             self._stay("the node was told again to stop")
         elif self._is_enabled and self._replica.is_voter and not self._is_over:
             self._go_on = go_on
+            if reason := self._keep_reason():
+                self._stay(reason)
+                return
             self._timers["end"] = self._loop.call_later(LEAVE_S_MAX, self._give_up)
             higher = sum(1 for voter_id in self._replica.voters.ids if voter_id > self._replica.key.id)
             self._after(APART_S * higher, "it has not asked yet")
@@ -104,16 +107,19 @@ class Leave:
         """The node itself, which leads, answered."""
         self._take(source.correlation, response)
 
+    def _keep_reason(self) -> str:
+        """Why this one stays, as far as it is known here; empty where it is not."""
+        replica = self._replica
+        if replica.kraft_version < 1:
+            return "the voters are static (kraft.version is 0)"
+        if self._autopilot.is_paused:
+            return "the autopilot is paused"
+        # One that is no voter was removed by an earlier request, whose answer says whether that is committed.
+        return keep_reason(len(replica.voters.ids)) if replica.is_voter else ""
+
     def _ask_state(self) -> None:
         """Ask for the state of the voters, unless it is known here that this one stays."""
-        replica = self._replica
-        # One that is no voter was removed by an earlier request, whose answer says whether that is committed.
-        reason = keep_reason(len(replica.voters.ids)) if replica.is_voter else ""
-        if replica.kraft_version < 1:
-            reason = "the voters are static (kraft.version is 0)"
-        elif self._autopilot.is_paused:
-            reason = "the autopilot is paused"
-        if reason:
+        if reason := self._keep_reason():
             self._stay(reason)
             return
         partition = Topic.PartitionData(partition_index=0)

@@ -181,7 +181,8 @@ def test_where_it_must_stay_it_stops_at_once_and_asks_nobody(
     setting = Setting(*ids)
     setting.configs[(BROKER, "")] = configs
 
-    setting.begin()
+    setting.leave.begin(setting._end)
+    assert not setting.leave.is_under_way, "the stop has no longer time than without the key"
     setting.loop.run()
 
     assert (setting.ended, setting.sent, setting.to_itself) == (1, [], [])
