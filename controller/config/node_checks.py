@@ -69,6 +69,11 @@ def _check_leaving(config: NodeValues) -> None:
             f"{LEAVE_ON_STOP}=true needs kraft.autopilot.enable=true: without it no voter that has left for a restart "
             "becomes a voter again"
         )
+    if config.flag(LEAVE_ON_STOP) and config.flag("controller.quorum.auto.join.enable"):
+        raise ConfigError(
+            f"{LEAVE_ON_STOP}=true needs controller.quorum.auto.join.enable=false: a voter that has left would join "
+            "again before it has stopped"
+        )
 
 
 def _check_formation(config: NodeValues) -> None:

@@ -78,6 +78,9 @@ class Leave:
             self._stay("the node was told again to stop")
         elif self._is_enabled and self._replica.is_voter and not self._is_over:
             self._go_on = go_on
+            if reason := self._keep_reason():
+                self._stay(reason)
+                return
             self._timers["end"] = self._loop.call_later(LEAVE_S_MAX, self._give_up)
             higher = sum(1 for voter_id in self._replica.voters.ids if voter_id > self._replica.key.id)
             self._after(APART_S * higher, "it has not asked yet")
@@ -104,16 +107,19 @@ class Leave:
         """The node itself, which leads, answered."""
         self._take(source.correlation, response)
 
+    def _keep_reason(self) -> str:
+        """Why this one stays, as far as it is known here; empty where it is not."""
+        replica = self._replica
+        if replica.kraft_version < 1:
+            return "the voters are static (kraft.version is 0)"
+        if self._autopilot.is_paused:
+            return "the autopilot is paused"
+        # One that is no voter was removed by an earlier request, whose answer says whether that is committed.
+        return keep_reason(len(replica.voters.ids)) if replica.is_voter else ""
+
     def _ask_state(self) -> None:
         """Ask for the state of the voters, unless it is known here that this one stays."""
-        replica = self._replica
-        # One that is no voter was removed by an earlier request, whose answer says whether that is committed.
-        reason = keep_reason(len(replica.voters.ids)) if replica.is_voter else ""
-        if replica.kraft_version < 1:
-            reason = "the voters are static (kraft.version is 0)"
-        elif self._autopilot.is_paused:
-            reason = "the autopilot is paused"
-        if reason:
+        if reason := self._keep_reason():
             self._stay(reason)
             return
         partition = Topic.PartitionData(partition_index=0)
@@ -121,6 +127,8 @@ class Leave:
 
     def _ask(self, request: Any) -> None:
         self._number += 1
+        # Before it is sent: the node itself may answer at once, and that may call for another wait.
+        self._after(ANSWER_S, "the leader does not answer")
         leader_id = self._controller.env.leader_id
         endpoint = self._replica.endpoint_of(leader_id)
         if leader_id == self._replica.key.id:
@@ -129,8 +137,6 @@ class Leave:
             self._channels.send(raft_effects.Send(-1 - leader_id, self._number, endpoint, request))
         else:
             self._wait("no leader is known")
-            return
-        self._after(ANSWER_S, "the leader does not answer")
 
     def _take(self, number: int, response: Any) -> None:
         if self._go_on is None or number != self._number:
@@ -139,11 +145,14 @@ class Leave:
             self._on_removed(response)
             return
         error_code = response.error_code
-        if not error_code:
-            partition = response.topics[0].partitions[0]
-            error_code = partition.error_code
+        partition = next((each for topic in response.topics for each in topic.partitions), None)
+        if partition is not None:
+            error_code = error_code or partition.error_code
         if error_code:
             self._refuse(error_code, "DescribeQuorum")
+            return
+        if partition is None:  # no leader answers so
+            self._wait("the leader's answer to DescribeQuorum is empty")
             return
         # One that is no voter there asks, too: the answer says whether that is committed.
         if any(each.replica_id == self._replica.key.id for each in partition.current_voters):

@@ -201,3 +201,10 @@ def test_voters_leave_only_where_an_autopilot_adds_them_again() -> None:
         node(**leaves)
 
     assert node(**leaves, kraft_autopilot_enable="true").flag("kraft.autopilot.leave.on.stop")
+
+
+def test_a_voter_that_leaves_does_not_join_again_by_itself() -> None:
+    leaves = {"kraft_autopilot_leave_on_stop": "true", "kraft_autopilot_enable": "true"}
+
+    with pytest.raises(ConfigError, match=r"leave.on.stop=true needs controller.quorum.auto.join.enable=false"):
+        node(**leaves, controller_quorum_auto_join_enable="true")

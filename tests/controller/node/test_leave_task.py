@@ -181,7 +181,8 @@ def test_where_it_must_stay_it_stops_at_once_and_asks_nobody(
     setting = Setting(*ids)
     setting.configs[(BROKER, "")] = configs
 
-    setting.begin()
+    setting.leave.begin(setting._end)
+    assert not setting.leave.is_under_way, "the stop has no longer time than without the key"
     setting.loop.run()
 
     assert (setting.ended, setting.sent, setting.to_itself) == (1, [], [])
@@ -245,6 +246,44 @@ def test_it_asks_again_while_others_are_not_healthy_and_stops_in_time() -> None:
     setting.answer(setting.described())
     setting.loop.run(LEAVE_S_MAX)
     assert (len(setting.sent), setting.ended) == (late, 1)
+
+
+def test_a_leader_asks_itself_again_a_moment_later_and_tells_what_kept_it() -> None:
+    setting = Setting(1, 2, 3, 4, leads=True)
+
+    def serve_at_once(event: Any) -> None:
+        setting.to_itself.append(event)
+        setting.serve()
+
+    setting.leave._autopilot._to_raft = serve_at_once  # as the node does
+    setting.leave._autopilot.rules = setting.leave._autopilot.rules._replace(live_ms=0)
+    setting.bench.now += 1
+
+    setting.begin()
+    before = len(setting.to_itself)
+    setting.loop.run(RETRY_S)
+    assert (before, len(setting.to_itself)) == (1, 2)
+    setting.loop.run(LEAVE_S_MAX)
+
+    (reason,) = setting.reasons
+    assert reason.endswith("a majority must be healthy without it: of 4 voters these are: 1")
+
+
+def test_an_answer_that_lacks_the_partition_is_asked_for_again() -> None:
+    setting = Setting(1, 2, 3, 4)
+    topic = DescribeQuorumResponse.TopicData(topic_name="__cluster_metadata", partitions=())
+
+    setting.begin()
+    for topics in ((), (topic,)):
+        before = len(setting.sent)
+        setting.answer(DescribeQuorumResponse(error_code=0, topics=topics, nodes=()))
+        setting.loop.run(RETRY_S)
+        assert len(setting.sent) == before + 1
+    setting.answer(setting.described())
+    setting.answer(removed())
+    setting.loop.run()
+
+    assert (setting.ended, setting.reasons) == (1, [])
 
 
 def test_a_refusal_for_good_and_a_second_signal_end_it() -> None:
