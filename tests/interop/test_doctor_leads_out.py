@@ -50,6 +50,8 @@ def break_node(directory: Path, how: str) -> None:
     """Break a directory as disks and operators do."""
     mark, state = directory / "meta.properties", directory / PARTITION / "quorum-state"
     checkpoints = sorted((directory / PARTITION).glob("*.checkpoint"))
+    # None where the node was killed while it started, and the two others elected a leader without it.
+    logs = list((directory / PARTITION).glob("*.log"))
     if how == "lose the disk":
         shutil.rmtree(directory, ignore_errors=True)
     elif how == "lose the files":
@@ -63,8 +65,8 @@ def break_node(directory: Path, how: str) -> None:
         state.unlink(missing_ok=True)
     elif how == "cut quorum-state" and state.exists():
         state.write_bytes(state.read_bytes()[:20])
-    elif how == "flip a bit in the log" and directory.exists():
-        flip(max((directory / PARTITION).glob("*.log"), key=lambda path: path.stat().st_size))
+    elif how == "flip a bit in the log" and logs:
+        flip(max(logs, key=lambda path: path.stat().st_size))
     elif how == "flip a bit in a checkpoint" and checkpoints:
         flip(checkpoints[-1])
 
