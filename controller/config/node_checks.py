@@ -64,12 +64,14 @@ def check_addresses(config: NodeValues) -> None:
 
 
 def _check_leaving(config: NodeValues) -> None:
-    if config.flag(LEAVE_ON_STOP) and not config.flag("kraft.autopilot.enable"):
+    if not config.flag(LEAVE_ON_STOP):
+        return
+    if not config.flag("kraft.autopilot.enable"):
         raise ConfigError(
             f"{LEAVE_ON_STOP}=true needs kraft.autopilot.enable=true: without it no voter that has left for a restart "
             "becomes a voter again"
         )
-    if config.flag(LEAVE_ON_STOP) and config.flag("controller.quorum.auto.join.enable"):
+    if config.flag("controller.quorum.auto.join.enable"):
         raise ConfigError(
             f"{LEAVE_ON_STOP}=true needs controller.quorum.auto.join.enable=false: a voter that has left would join "
             "again before it has stopped"

@@ -1,7 +1,8 @@
-"""A voter that is told to stop leaves the voter set first (`kraft.autopilot.leave.on.stop`), where others can spare it.
+"""A voter leaves the voter set at SIGTERM, before it stops, if enough healthy voters stay.
 
-It asks the leader, which may be this node or a stock one, for the state of the voters, and then to remove it: both are
-ordinary requests (KIP-853). A leader that has removed itself resigns, and the others elect one of themselves.
+With `kraft.autopilot.leave.on.stop` it asks the leader, which may be this node or a stock one, for the state of the
+voters, and then to remove it: both are ordinary requests (KIP-853). A leader that has removed itself resigns, and the
+others elect one of themselves.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Autopilots:
         )
 
     def leave(self, node: Node, down_ms: int, tries: int = LEAVE_TRIES) -> None:
-        """A node stops as `controller/node/leave_task` has it: it is removed first, where the others can spare it."""
+        """A node stops as `controller/node/leave_task` has it: it leaves first if enough healthy voters stay."""
         process = node.process
         if process is None or process.is_dead or not process.steps or not self._stops_nodes:
             return

@@ -124,7 +124,7 @@ def begin_autopilots(run: MembersWorld, args: Args, _struck: Process | None) -> 
 
 
 def leave(run: MembersWorld, args: Args, struck: Process | None) -> bool:
-    """A node is told to stop, and leaves the voters first, where it may. down_ms: until it is started."""
+    """A node stops, and leaves the voter set first if enough healthy voters stay. down_ms: until it is started."""
     node = _find(run, args["whom"], struck)
     if node is None or run.autopilots is None:
         return False

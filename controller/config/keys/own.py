@@ -17,7 +17,7 @@ AUTOPILOT_PAUSED = "kraft.autopilot.paused"
 AUTOPILOT_DRAINED = "kraft.autopilot.drained."
 BOOTSTRAP_EXPECT = "kraft.quorum.bootstrap.expect"
 BOOTSTRAP_CLUSTER_ID = "kraft.quorum.bootstrap.cluster.id"
-# Whether a voter that is told to stop is removed first, where the others can spare it.
+# Whether a voter is removed from the voter set at SIGTERM, before it stops, if enough healthy voters stay.
 LEAVE_ON_STOP = "kraft.autopilot.leave.on.stop"
 UNLIMITED = 2**31 - 1
 # The release of Kafka that comes next, of which a node has some rules with `kraft.preview.release`.

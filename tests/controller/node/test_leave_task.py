@@ -1,4 +1,4 @@
-"""A voter that is told to stop: what it asks whom before it leaves, and when it stops without."""
+"""A voter at SIGTERM: which requests it sends before it leaves the voter set, and when it stops as a voter."""
 
 from __future__ import annotations
 
