@@ -62,15 +62,21 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True)
 class Harness:
-    """The jars and the compiled classes of one release. directory: where both are kept between runs."""
+    """The jars and the compiled classes of one release. directory: where both are kept between runs.
+
+    compiled: the classes, in a directory of their text: a run goes on with its own while the text is changed.
+    """
 
     directory: Path
+    compiled: Path
 
     @classmethod
     def prepare(cls) -> Harness:
         """Fetch the jars and compile the classes, where that was not done. Raises PrepareFailed, CalledProcessError."""
         base = Path(os.environ.get("KRAFT_CACHE", Path.home() / ".cache" / "kraft-quorum"))
-        made = cls(base / "kafka-tests" / VERSION)
+        directory = base / "kafka-tests" / VERSION
+        text = b"".join(path.read_bytes() for path in _sources())
+        made = cls(directory, directory / f"classes-{hashlib.sha256(text).hexdigest()[:12]}")
         pom, jars = (HERE / "pom.xml").read_text(), made.directory / "jars"
         if jars.exists() and (jars / "pom.xml").read_text() != pom:
             shutil.rmtree(jars)  # those of an earlier list
@@ -79,18 +85,12 @@ class Harness:
             made._compile()
         return made
 
-    @property
-    def _classes(self) -> Path:
-        """The compiled classes, in a directory of their text: a run may go on while the text is changed."""
-        text = b"".join(path.read_bytes() for path in _sources())
-        return self.directory / f"classes-{hashlib.sha256(text).hexdigest()[:12]}"
-
     def _compile(self) -> None:
         (self.directory / "log4j2.properties").write_text(LOG4J2)
-        if not (self._classes / ".whole").exists():
-            command = ["javac", "-nowarn", "-d", self._classes, "-cp", f"{self.directory}/jars/*", *_sources()]
+        if not (self.compiled / ".whole").exists():
+            command = ["javac", "-nowarn", "-d", self.compiled, "-cp", f"{self.directory}/jars/*", *_sources()]
             subprocess.run(command, check=True)
-            (self._classes / ".whole").touch()
+            (self.compiled / ".whole").touch()
 
     def classes(self) -> list[str]:
         """The names of all test classes that start a cluster."""
@@ -134,7 +134,7 @@ class Harness:
 
     def _class_path(self, side: Side) -> str:
         jars = f"{self.directory}/jars/*"
-        return jars if side == "stock" else f"{self._classes}:{jars}"
+        return jars if side == "stock" else f"{self.compiled}:{jars}"
 
 
 def _sources() -> list[Path]:

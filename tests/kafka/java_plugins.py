@@ -1,4 +1,4 @@
-"""Policies and authorizers of Kafka's tests, which are Java classes in the JVM of the test, as plugins of the node."""
+"""What Kafka's tests have as Java classes in their JVM, as plugins of the node: policies, authorizers, principals."""
 
 from __future__ import annotations
 
@@ -6,20 +6,34 @@ import json
 import socket
 from typing import TYPE_CHECKING, Any
 
-from kraft_quorum.plugins import PolicyViolation
+from controller.rules.authorizer import StandardAuthorizer
+from kraft_quorum.plugins import AclOperation, PolicyViolation, Principal
 
 if TYPE_CHECKING:
-    from kraft_quorum.plugins import Action, ConfigChange, NewTopic
+    from controller.state.tables.acl_index import AclIndex
+    from kraft_quorum.plugins import Action, ConfigChange, Decision, NewTopic
 
 PORT = "kraft.tests.plugins.port"
 
 
-class JavaPlugin:
+class _Asking:
     """Asks the JVM, a line of JSON for each question, and waits for its answer."""
 
     def __init__(self, config: dict[str, str]) -> None:
-        self._connection = socket.create_connection(("127.0.0.1", int(config[PORT])))
-        self._lines = self._connection.makefile("rw", encoding="utf-8")
+        with socket.create_connection(("127.0.0.1", int(config[PORT]))) as connection:
+            self._lines = connection.makefile("rw", encoding="utf-8")  # keeps the connection
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, str]:
+        self._lines.write(json.dumps(question) + "\n")
+        self._lines.flush()
+        answer: dict[str, str] = json.loads(self._lines.readline())
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer
+
+
+class JavaPlugin(_Asking):
+    """A policy or an authorizer that is a Java class."""
 
     def validate(self, request: NewTopic | ConfigChange) -> None:
         """Raises PolicyViolation where the Java class refuses, RuntimeError where it fails."""
@@ -36,10 +50,20 @@ class JavaPlugin:
         }  # fmt: skip
         return "allowed" in self._ask(question), "a Java class"
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, str]:
-        self._lines.write(json.dumps(question) + "\n")
-        self._lines.flush()
-        answer: dict[str, str] = json.loads(self._lines.readline())
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer
+
+class JavaPrincipals(_Asking):
+    """Stock's authorizer, for the principals that a Java class makes of the connections of brokers."""
+
+    def __init__(self, config: dict[str, str]) -> None:
+        super().__init__(config)
+        allows = config.get("allow.everyone.if.no.acl.found") == "true"
+        self._standard = StandardAuthorizer(config.get("super.users", "").split(";"), allows_without_acls=allows)
+
+    def decide(self, action: Action, acls: AclIndex | None) -> Decision:
+        """Raises ApiError where the ACLs are not loaded, RuntimeError where the Java class fails."""
+        # Only a broker's own requests need this operation: the others come in envelopes, with a client's principal.
+        if action.operation == AclOperation.CLUSTER_ACTION:
+            name, host, listener = action.principal.name, action.host, action.listener
+            made = self._ask({"name": name, "host": host, "listener": listener})
+            action = action._replace(principal=Principal(made["type"], made["name"]))
+        return self._standard.decide(action, acls)

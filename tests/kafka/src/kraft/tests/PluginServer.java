@@ -39,7 +39,7 @@ import org.apache.kafka.server.policy.CreateTopicPolicy;
 
 import kafka.server.KafkaConfig;
 
-/** The policies and the authorizer of a test, which are Java classes in this JVM, for the process: a line of JSON in, a line of JSON out. */
+/** The policies, the authorizer and the principals of a test, made by Java classes in this JVM, for the process: JSON in lines. */
 final class PluginServer {
     static final String CREATE = "create.topic.policy.class.name";
     static final String ALTER = "alter.config.policy.class.name";
@@ -50,25 +50,34 @@ final class PluginServer {
     private final CreateTopicPolicy create;
     private final AlterConfigPolicy alter;
     private final Authorizer authorizer;
+    private final Principals principals;
     private final ServerSocket listener;
 
     private PluginServer(KafkaConfig config) throws IOException {
         create = config.getConfiguredInstance(CREATE, CreateTopicPolicy.class);
         alter = config.getConfiguredInstance(ALTER, AlterConfigPolicy.class);
         authorizer = isOwn(config, AUTHORIZER) ? authorizer(config) : null;
+        principals = new Principals(config);
         listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
     }
 
     /** Whether a key names a class that the tested controller does not have. */
     static boolean isOwn(KafkaConfig config, String key) {
+        return !List.of("", STANDARD).contains(name(config, key));
+    }
+
+    static boolean isStandard(KafkaConfig config) {
+        return STANDARD.equals(name(config, AUTHORIZER));
+    }
+
+    private static String name(KafkaConfig config, String key) {
         Object name = config.originals().get(key);
-        String text = name instanceof Class<?> type ? type.getName() : String.valueOf(name);
-        return name != null && !text.isEmpty() && !text.equals(STANDARD);
+        return name == null ? "" : name instanceof Class<?> type ? type.getName() : name.toString();
     }
 
     /** The server of a configuration's plugins; null where it names none. */
     static PluginServer of(KafkaConfig config) throws IOException {
-        if (!isOwn(config, CREATE) && !isOwn(config, ALTER) && !isOwn(config, AUTHORIZER)) {
+        if (!isOwn(config, CREATE) && !isOwn(config, ALTER) && !isOwn(config, AUTHORIZER) && !Principals.areOwn(config)) {
             return null;
         }
         PluginServer server = new PluginServer(config);
@@ -80,7 +89,7 @@ final class PluginServer {
 
     private static Authorizer authorizer(KafkaConfig config) {
         try {
-            Authorizer made = Utils.newInstance(String.valueOf(config.originals().get(AUTHORIZER)), Authorizer.class);
+            Authorizer made = Utils.newInstance(name(config, AUTHORIZER), Authorizer.class);
             made.configure(config.originals());
             return made;
         } catch (ClassNotFoundException e) {
@@ -130,6 +139,11 @@ final class PluginServer {
                 if (authorizer.authorize(context(request), List.of(action(request))).get(0) == AuthorizationResult.ALLOWED) {
                     answer.put("allowed", "");
                 }
+            } else if (request.has("listener")) {
+                KafkaPrincipal principal = principals.build(
+                    request.get("name").asText(), request.get("host").asText(), request.get("listener").asText());
+                answer.put("type", principal.getPrincipalType());
+                answer.put("name", principal.getName());
             } else if (request.has("topic")) {
                 create.validate(topic(request));
             } else {

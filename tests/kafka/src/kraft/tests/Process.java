@@ -107,10 +107,7 @@ public final class Process {
             }
         });
         List<String> listeners = new ArrayList<>();
-        List<?> endpoints = config.controllerListeners() instanceof List<?> list
-            ? list : scala.jdk.javaapi.CollectionConverters.asJava((scala.collection.Seq<?>) (Object) config.controllerListeners());
-        for (Object each : endpoints) {
-            Endpoint endpoint = (Endpoint) each;
+        for (Endpoint endpoint : controllerListeners(config)) {
             int port = ports.containsKey(endpoint.listener()) ? ports.get(endpoint.listener()) : take(endpoint);
             ports.put(endpoint.listener(), port);
             String host = endpoint.host() == null ? "" : endpoint.host();
@@ -133,8 +130,11 @@ public final class Process {
                 }
             }
         }
-        // A test's own builder makes principals at the brokers, which send them in envelopes.
-        properties.remove("principal.builder.class");
+        if (Principals.areOwn(config) && PluginServer.isStandard(config)) {
+            properties.setProperty(PluginServer.AUTHORIZER, "python:tests.kafka.java_plugins:JavaPrincipals");
+        }
+        // The node itself knows no builder; those of the brokers make the principals that come in envelopes.
+        properties.keySet().removeIf(key -> Principals.isKey((String) key));
         // Kafka's own controllers read the credentials that a test wrote for its JVM.
         String jaas = System.getProperty(JaasUtils.JAVA_LOGIN_CONFIG_PARAM);
         if (jaas != null) {
@@ -146,6 +146,10 @@ public final class Process {
         try (var out = Files.newOutputStream(file)) {
             properties.store(out, null);
         }
+    }
+
+    static List<Endpoint> controllerListeners(KafkaConfig config) {
+        return scala.jdk.javaapi.CollectionConverters.asJava(config.controllerListeners());
     }
 
     private static String text(Object value) {

@@ -5,8 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import com.fasterxml.jackson.databind.JsonNode;
+
+import org.apache.kafka.raft.KafkaRaftClient;
+import org.apache.kafka.raft.LeaderAndEpoch;
 import org.apache.kafka.raft.LogOffsetMetadata;
 import org.apache.kafka.raft.RaftLog;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
@@ -20,7 +26,7 @@ import org.mockito.invocation.InvocationOnMock;
 
 import kafka.raft.KafkaRaftManager;
 
-/** The replica of a process, as far as tests ask for it: the end of its log and its newest snapshot. */
+/** The replica of a process, as far as tests ask for it: its leader, the end of its log and its newest snapshot. */
 public final class RemoteRaft {
     private RemoteRaft() {
     }
@@ -33,10 +39,26 @@ public final class RemoteRaft {
             case "latestSnapshot" -> latestSnapshotId(process).map(id -> FileRawSnapshotReader.open(log(process), id));
             default -> throw unserved(call);
         });
-        return Mockito.mock(KafkaRaftManager.class, call -> switch (call.getMethod().getName()) {
-            case "raftLog" -> log;
+        KafkaRaftClient<ApiMessageAndVersion> client = Mockito.mock(KafkaRaftClient.class, call -> switch (call.getMethod().getName()) {
+            case "leaderAndEpoch" -> leaderAndEpoch(process.awaitQuorum().get("quorum"));
+            case "shutdown" -> CompletableFuture.runAsync(process::stop);
             default -> throw unserved(call);
         });
+        return Mockito.mock(KafkaRaftManager.class, call -> switch (call.getMethod().getName()) {
+            case "raftLog" -> log;
+            case "client" -> client;
+            case "shutdown" -> {
+                process.stop();
+                yield null;
+            }
+            default -> throw unserved(call);
+        });
+    }
+
+    private static LeaderAndEpoch leaderAndEpoch(JsonNode quorum) {
+        JsonNode leader = quorum.get("leader_id");
+        return new LeaderAndEpoch(
+            leader.isNull() ? OptionalInt.empty() : OptionalInt.of(leader.asInt()), quorum.get("epoch").asInt());
     }
 
     private static Optional<OffsetAndEpoch> latestSnapshotId(Process process) throws IOException {
