@@ -59,7 +59,9 @@ def run(harness: Harness, name: str, side: Side, options: argparse.Namespace, en
         return [] if side == "stock" else [Ended(name, "failed", "not ended in its time")]
     seconds = time.monotonic() - begin
     print(f"{line_of(tests)}  {seconds:5.0f} s  {side:5}  {name}", flush=True)
-    if options.record and "#" not in name:
+    if options.record and "#" in name:
+        table.store_again(name.partition("#")[0], side, tests, datetime.now(UTC).date().isoformat())
+    elif options.record:
         kills = out / "logs" / "kills.txt"
         count = len(kills.read_text().splitlines()) if kills.exists() else 0
         table.store(table.row_of(name, side, tests, count, seconds, datetime.now(UTC).date().isoformat()))
@@ -72,7 +74,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "classes",
         nargs="*",
         metavar="CLASS",
-        help="names of test classes, or CLASS#METHOD (default: those of the gate)",
+        help="names of test classes, or CLASS#METHOD, which --record measures again (default: those of the gate)",
     )
     parser.add_argument("--all", action="store_true", help="run all classes that start a cluster")
     parser.add_argument("--list", action="store_true", help="print the names of all such classes")

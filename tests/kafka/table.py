@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[2] / "docs" / "conformance"
 RESULTS = DOCS / "kafka-tests.tsv"
 PAGE = DOCS / "kafka-tests.md"
+REASON_MAX = 200
 SIDES: tuple[Side, ...] = ("stock", "ours", "kills")
 PAGE_TEXT = """\
 # Kafka's own integration tests
@@ -71,7 +73,7 @@ def row_of(name: str, side: Side, tests: Sequence[Ended], kills: int, seconds: f
     """The row of what a class came to."""
     outcomes = [test.outcome for test in tests]
     ended = [
-        test._replace(reason=" ".join(test.reason.split())[:200])
+        test._replace(reason=" ".join(test.reason.split())[:REASON_MAX])
         for test in tests
         if test.outcome in {"failed", "in memory"}
     ]
@@ -96,6 +98,28 @@ def store(row: Row, path: Path = RESULTS) -> None:
     rows = sorted([*rows, row], key=lambda each: (each.name, SIDES.index(each.side)))
     lines = ["\t".join(Row._fields), *("\t".join(map(str, each)) for each in rows)]
     path.write_text("\n".join(lines) + "\n")
+
+
+def store_again(name: str, side: Side, tests: Iterable[Ended], date: str, path: Path = RESULTS) -> None:
+    """Put tests that ran once more into the stored row of their class, if there is one."""
+    for row in [each for each in read(path) if (each.name, each.side) == (name, side)]:
+        store(with_tests(row, tests)._replace(date=date), path)
+
+
+def with_tests(row: Row, tests: Iterable[Ended]) -> Row:
+    """The row with what tests of its class came to when they ran once more."""
+    ended = {test: (outcome, reason) for test, outcome, reason in json.loads(row.ended)}
+    counts = Counter({"passed": row.passed, "failed": row.failed, "in memory": row.in_memory})
+    for test in tests:
+        if test.outcome in counts:
+            counts[ended.pop(test.name, ("passed", ""))[0]] -= 1
+            counts[test.outcome] += 1
+            if test.outcome != "passed":
+                ended[test.name] = (test.outcome, " ".join(test.reason.split())[:REASON_MAX])
+    return row._replace(
+        passed=counts["passed"], failed=counts["failed"], in_memory=counts["in memory"],
+        ended=json.dumps([[test, *how] for test, how in ended.items()]),
+    )  # fmt: skip
 
 
 def page(names: Iterable[str], rows: Sequence[Row]) -> str:

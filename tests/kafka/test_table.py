@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from tests.kafka import table
@@ -31,6 +32,19 @@ def test_rows_are_stored_and_one_of_the_same_class_and_side_is_replaced(tmp_path
 
     assert first[:10] == ("B", "kills", 1, 1, 1, 1, 1, 3, 61, "2026-11-26")
     assert table.read(path) == [other, stock, again]
+
+
+def test_a_test_that_ran_once_more_counts_as_it_ended_then(tmp_path: Path) -> None:
+    path = tmp_path / "results.tsv"
+    table.store(table.row_of("A", "ours", TESTS, 0, 61.4, "2026-11-26"), path)
+    again = [Ended("fails [1] a: b | c", "passed", ""), Ended("passes", "failed", "1\n2"), TESTS[3]]
+
+    table.store_again("A", "ours", again, "2026-11-28", path)
+    table.store_again("B", "ours", again, "2026-11-28", path)
+
+    asks = ["asks", "in memory", "in memory: Controller.findTopicIds"]
+    ended = json.dumps([asks, ["passes", "failed", "1 2"]])
+    assert table.read(path) == [table.Row("A", "ours", 1, 1, 1, 1, 1, 0, 61, "2026-11-28", ended)]
 
 
 def test_a_cell_that_was_not_measured_is_empty() -> None:

@@ -220,16 +220,23 @@ public final class Process {
         return view != null && view.get("node").get("is_active_controller").asBoolean();
     }
 
+    /** Tell it to stop, as an operator does. */
+    public synchronized void beginStop() {
+        if (process != null) {
+            Kills.remove(this);
+            process.destroy();
+        }
+    }
+
     public synchronized void stop() {
         if (process == null) {
             return;
         }
-        Kills.remove(this);
+        beginStop();
         RemoteMetrics.remove();
         if (plugins != null) {
             plugins.close();
         }
-        process.destroy();
         try {
             if (!process.waitFor(30, TimeUnit.SECONDS)) {
                 process.destroyForcibly();

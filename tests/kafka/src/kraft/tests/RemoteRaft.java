@@ -41,7 +41,10 @@ public final class RemoteRaft {
         });
         KafkaRaftClient<ApiMessageAndVersion> client = Mockito.mock(KafkaRaftClient.class, call -> switch (call.getMethod().getName()) {
             case "leaderAndEpoch" -> leaderAndEpoch(process.awaitQuorum().get("quorum"));
-            case "shutdown" -> CompletableFuture.runAsync(process::stop);
+            case "shutdown" -> {
+                process.beginStop();
+                yield CompletableFuture.runAsync(process::stop);
+            }
             default -> throw unserved(call);
         });
         return Mockito.mock(KafkaRaftManager.class, call -> switch (call.getMethod().getName()) {
