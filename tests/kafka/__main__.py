@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.kafka.harness import Side
 
 GATE = Path(__file__).with_name("gate.txt")
-CLASS_SECONDS_MAX = 1800
+CLASS_SECONDS_MAX = 3600
 
 
 def main() -> int:

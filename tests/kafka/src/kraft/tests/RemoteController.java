@@ -109,7 +109,7 @@ public final class RemoteController {
         try {
             Double active = null;
             while (active == null || active < count) {
-                Thread.sleep(20);
+                Thread.sleep(100);
                 active = process.metric("kafka_controller_kafkacontroller_activebrokercount");
             }
         } catch (InterruptedException e) {
