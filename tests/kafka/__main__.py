@@ -54,9 +54,10 @@ def run(harness: Harness, name: str, side: Side, options: argparse.Namespace, en
     out = options.out / side / name
     try:
         tests = harness.run(name, side, out, min(CLASS_SECONDS_MAX, max(60, end - begin)))
-    except subprocess.TimeoutExpired as error:
-        print(f"    not ended in {error.timeout:.0f} s: {side}  {name}", flush=True)
-        return [] if side == "stock" else [Ended(name, "failed", "not ended in its time")]
+    except (subprocess.TimeoutExpired, FileNotFoundError) as error:
+        how = "not ended in its time" if isinstance(error, subprocess.TimeoutExpired) else "the JVM wrote no report"
+        print(f"    {how}, {time.monotonic() - begin:.0f} s: {side}  {name}", flush=True)
+        return [] if side == "stock" else [Ended(name, "failed", how)]
     seconds = time.monotonic() - begin
     print(f"{line_of(tests)}  {seconds:5.0f} s  {side:5}  {name}", flush=True)
     if options.record and "#" in name:

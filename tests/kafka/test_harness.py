@@ -45,13 +45,16 @@ def test_a_report_says_what_failed_and_what_only_a_controller_in_the_jvm_could_a
 
 def test_each_test_apart_has_a_reason() -> None:
     apart = methods_apart("org.apache.kafka.server.KRaftClusterTest")
-    snapshots, create = Ended("testSnapshotCount(int)[1]", "failed", "null"), Ended("testCreateCluster()", "failed", "")
+    heartbeats, create = (
+        Ended("testTimedOutHeartbeats(int)[1]", "failed", "null"),
+        Ended("testCreateCluster()", "failed", ""),
+    )
     exempt = Ended("testExemptRequestTime()", "failed", "")
 
-    assert set_apart(snapshots, apart) == Ended(
-        "testSnapshotCount(int)[1]", "in memory", "asks the emitter of snapshots in its own JVM"
+    assert set_apart(heartbeats, apart) == Ended(
+        "testTimedOutHeartbeats(int)[1]", "in memory", "stops the thread of a controller in its own JVM"
     )
     assert set_apart(create, apart) == create
     assert set_apart(exempt, methods_apart("kafka.server.RequestQuotaTest")).outcome == "in memory"
     assert all(apart.values())
-    assert method_of(Ended("testSnapshotCount(boolean)[1]", "failed", "")) == "testSnapshotCount"
+    assert method_of(Ended("testTimedOutHeartbeats(boolean)[1]", "failed", "")) == "testTimedOutHeartbeats"

@@ -20,6 +20,7 @@ import kafka.raft.KafkaRaftManager;
 import kraft.tests.Process;
 import kraft.tests.RemoteController;
 import kraft.tests.RemoteImage;
+import kraft.tests.RemoteMetrics;
 import kraft.tests.RemoteQuotas;
 import kraft.tests.RemoteRaft;
 import org.mockito.Mockito;
@@ -50,6 +51,7 @@ public class ControllerServer {
         this.process = new Process(sharedServer, bootstrap);
         this.controller = RemoteController.make(process);
         sharedServer.raftManager_$eq(RemoteRaft.make(process));
+        sharedServer.snapshotEmitter_$eq(RemoteMetrics.snapshotEmitter(process));
     }
 
     public void startup() throws Exception {

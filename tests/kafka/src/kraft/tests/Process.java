@@ -135,6 +135,8 @@ public final class Process {
         }
         // The node itself knows no builder; those of the brokers make the principals that come in envelopes.
         properties.keySet().removeIf(key -> Principals.isKey((String) key));
+        // It runs no Java class that limits clients; those of the brokers run in this JVM.
+        properties.remove("client.quota.callback.class");
         // Kafka's own controllers read the credentials that a test wrote for its JVM.
         String jaas = System.getProperty(JaasUtils.JAVA_LOGIN_CONFIG_PARAM);
         if (jaas != null) {

@@ -8,10 +8,13 @@ import com.yammer.metrics.core.MetricName;
 import com.yammer.metrics.core.MetricsRegistry;
 import com.yammer.metrics.core.RemoteMeter;
 
+import org.apache.kafka.image.publisher.SnapshotEmitter;
+import org.apache.kafka.image.publisher.metrics.SnapshotEmitterMetrics;
 import org.apache.kafka.server.metrics.KafkaYammerMetrics;
+import org.mockito.Mockito;
 
 /** The metrics of a controller, which tests look for in the registry of their own JVM, from the process's HTTP port. */
-final class RemoteMetrics {
+public final class RemoteMetrics {
     private static final List<String> GAUGES = List.of(
         "ActiveControllerCount", "ActiveBrokerCount", "FencedBrokerCount", "GlobalTopicCount", "GlobalPartitionCount",
         "OfflinePartitionsCount", "PreferredReplicaImbalanceCount", "MetadataErrorCount");
@@ -52,6 +55,19 @@ final class RemoteMetrics {
         LONG_GAUGES.forEach(name -> registry.removeMetric(name("KafkaController", name)));
         GAUGES.forEach(name -> registry.removeMetric(name("KafkaController", name)));
         METERS.forEach(name -> registry.removeMetric(name("ControllerStats", name + "PerSec")));
+    }
+
+    /** The emitter of snapshots, as far as tests ask for it: its metrics. */
+    public static SnapshotEmitter snapshotEmitter(Process process) {
+        SnapshotEmitterMetrics metrics = Mockito.mock(SnapshotEmitterMetrics.class, call -> switch (call.getMethod().getName()) {
+            case "latestSnapshotGeneratedBytes", "latestSnapshotGeneratedAgeMs" ->
+                ask(process, "kafka_server_snapshotemitter_" + call.getMethod().getName().toLowerCase(Locale.ROOT));
+            default -> throw RemoteRaft.unserved(call);
+        });
+        return Mockito.mock(SnapshotEmitter.class, call -> switch (call.getMethod().getName()) {
+            case "metrics" -> metrics;
+            default -> throw RemoteRaft.unserved(call);
+        });
     }
 
     private static long ask(Process process, String name) {
