@@ -60,13 +60,15 @@ def run(harness: Harness, name: str, side: Side, options: argparse.Namespace, en
         return [] if side == "stock" else [Ended(name, "failed", how)]
     seconds = time.monotonic() - begin
     print(f"{line_of(tests)}  {seconds:5.0f} s  {side:5}  {name}", flush=True)
+    if not tests:
+        return [Ended(name, "failed", "no tests are in the class, or it could not be loaded")]
     if options.record and "#" in name:
         table.store_again(name.partition("#")[0], side, tests, datetime.now(UTC).date().isoformat())
     elif options.record:
         kills = out / "logs" / "kills.txt"
         count = len(kills.read_text().splitlines()) if kills.exists() else 0
         table.store(table.row_of(name, side, tests, count, seconds, datetime.now(UTC).date().isoformat()))
-    return tests or [Ended(name, "failed", "no tests are in the class")]
+    return tests
 
 
 def arguments_parser() -> argparse.ArgumentParser:

@@ -145,8 +145,9 @@ def _line(name: str, row_of_sides: list[Row | None]) -> str:
 
 
 def _cell(row: Row) -> str:
-    others = (row.failed, "failed"), (row.in_memory, "in memory"), (row.combined, "combined"), (row.kills, "kills")
-    return ", ".join([str(row.passed), *(f"{count} {what}" for count, what in others if count)])
+    others = (row.failed, "failed"), (row.in_memory, "in memory"), (row.combined, "combined")
+    kills = [f"{row.kills} kills"] if row.side == "kills" else []
+    return ", ".join([str(row.passed), *(f"{count} {what}" for count, what in others if count), *kills])
 
 
 def _summary(classes: int, rows: Sequence[Row]) -> str:

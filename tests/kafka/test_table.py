@@ -52,18 +52,20 @@ def test_a_cell_that_was_not_measured_is_empty() -> None:
         table.row_of("A", "stock", [Ended(test.name, "passed", "") for test in TESTS[:4]], 0, 1.0, "2026-11-26"),
         table.row_of("A", "ours", TESTS, 0, 1.0, "2026-11-26"),
         table.row_of("B", "kills", TESTS[:1], 2, 1.0, "2026-11-26"),
+        table.row_of("D", "kills", TESTS[:1], 0, 1.0, "2026-11-26"),
     ]
 
     lines = table.page(["A", "B", "C"], rows).splitlines()
 
     assert "| A | 4 | 4 | 1, 1 failed, 1 in memory, 1 combined |  |" in lines
     assert "| B | 1 |  |  | 1, 2 kills |" in lines
+    assert "| D | 1 |  |  | 1, 0 kills |" in lines
     assert "- C" in lines
     assert "- A" not in lines
     assert "| A | fails [1] a: b / c | ours | failed | expected: <1> / but was: <2> |" in lines
-    assert lines[lines.index("Measured stock: 1 of 3 classes, 4 tests passed, 0 failed;") + 1 :][:2] == [
-        "ours: 1 of 3 classes, 1 tests passed, 1 failed;",
-        "ours under kills: 1 of 3 classes, 1 tests passed, 0 failed.",
+    assert lines[lines.index("Measured stock: 1 of 4 classes, 4 tests passed, 0 failed;") + 1 :][:2] == [
+        "ours: 1 of 4 classes, 1 tests passed, 1 failed;",
+        "ours under kills: 2 of 4 classes, 2 tests passed, 0 failed.",
     ]
 
 
