@@ -130,7 +130,7 @@ class Harness:
                 jvm.wait()
         apart = {} if side == "stock" else methods_apart(name.partition("#")[0])
         tests = read_report(out / "TEST-junit-jupiter.xml")
-        return [set_apart(test, apart) if test.outcome == "failed" else test for test in tests]
+        return [set_apart(test, apart) if test.outcome in {"failed", "in memory"} else test for test in tests]
 
     def _class_path(self, side: Side) -> str:
         jars = f"{self.directory}/jars/*"
