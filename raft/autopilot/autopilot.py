@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from raft.autopilot.report import Health, Kind, NodeState, Report
 from raft.autopilot.rules import Candidate, Situation, next_step
 from raft.autopilot.view import is_level, is_live
-from raft.state.leader_state import UNKNOWN
+from raft.state.leader_state import UNKNOWN, Progress
 
 if TYPE_CHECKING:
     from raft.autopilot.report import Step
@@ -43,6 +43,7 @@ class Autopilot:
         self._held: dict[ReplicaKey, int] = {}  # of steps that failed: until when
         self._voters = 0  # how many there were when the newest step was chosen
         self._pending: Step | None = None
+        self._own: Progress | None = None  # what the leader's own disk has, at each look
 
     def look(self, view: View) -> Report:
         """What is to be done now."""
@@ -56,7 +57,15 @@ class Autopilot:
             node_id: count for node_id, count in self._owed.items()
             if node_id not in voter_ids and len(voter_ids) < count
         }  # fmt: skip
-        nodes = [self._state(member, view.now_ms) for member in view.members]
+        if self._own is None:
+            self._own = Progress(view.leader)
+        # A look is to the leader what a Fetch is to the others: with a slow disk it may lack what they have committed.
+        self._own.on_fetched(view.durable_end, view.log_end, 0, view.now_ms)
+        members = [
+            member._replace(caught_up_ms=self._own.caught_up_ms) if member.key == view.leader else member
+            for member in view.members
+        ]
+        nodes = [self._state(member, view.now_ms) for member in members]
         self._seen = {node.key: _Seen(node.health, node.since_ms, node.is_voter) for node in nodes}
         candidates = tuple(
             self._candidate(node, member, view.now_ms, is_drained=node.key.id in view.drained)
@@ -102,6 +111,8 @@ class Autopilot:
             health, reason = Health.HEALTHY, ""
         elif is_live(member, self._rules, now_ms):
             health, reason = Health.LAGGING, "it fetches, and has not caught up"
+            if self._own is not None and member.key == self._own.key:
+                reason = "it leads, and its disk lacks records that it has written"
         else:
             # What was before this leader began is not known to it.
             since_ms = max(member.fetched_ms, self._begin_ms)

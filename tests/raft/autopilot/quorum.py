@@ -30,6 +30,7 @@ class Quorum:
         self.registered = {each.id for each in (*self.voters, *self.observers)}
         self.is_paused, self.refusal, self.can_unregister = False, "", False
         self.fails = False
+        self.log_end = self.durable_end = 0
         self.autopilot = Autopilot(rules)
         self.steps: list[tuple[int, Kind, ReplicaKey]] = []
 
@@ -61,7 +62,7 @@ class Quorum:
         members += [self._member(each, is_voter=False) for each in self.observers]
         return View(
             self.now_ms, key(1), tuple(sorted(members)), frozenset(self.registered), self.refusal, self.is_paused,
-            self.can_unregister,
+            self.can_unregister, log_end=self.log_end, durable_end=self.durable_end,
         )  # fmt: skip
 
     def replace_disk(self, node_id: int) -> None:

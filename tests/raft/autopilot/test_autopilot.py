@@ -249,6 +249,36 @@ def test_a_new_directory_must_be_level_and_a_majority_healthy_before_the_former_
     assert "without a majority of healthy voters its former self stays" in late.held_by[0]
 
 
+def test_a_leader_whose_disk_lacks_what_it_wrote_is_no_healthy_voter() -> None:
+    quorum = Quorum(3)
+    quorum.run(20)
+    quorum.replace_disk(2)
+
+    quorum.log_end = 10
+    slow = quorum.run(20)
+    quorum.durable_end = 10
+    quorum.run(20)
+
+    leader = next(node for node in slow.nodes if node.key == key(1))
+    assert (leader.health, leader.reason) == (
+        Health.LAGGING, "it leads, and its disk lacks records that it has written",
+    )  # fmt: skip
+    assert [reason.partition(": ")[2] for reason in slow.held_by] == [
+        "without a majority of healthy voters its former self stays"
+    ]
+    assert quorum.kinds == [("remove", 2), ("add", 2)]
+
+
+def test_a_leader_whose_disk_is_a_moment_behind_its_log_is_a_healthy_voter() -> None:
+    quorum = Quorum(3)
+
+    for _ in range(20):
+        quorum.durable_end, quorum.log_end = quorum.log_end, quorum.log_end + 10
+        report = quorum.run(1)
+
+    assert [node.health for node in report.nodes] == [Health.HEALTHY] * 3
+
+
 def test_a_leader_that_was_stopped_for_an_hour_counts_levels_and_ghosts_anew() -> None:
     grows, heals = Quorum(voters=3, observers=2), Quorum(voters=3, rules=HEALS)
     heals.registered.add(9)
