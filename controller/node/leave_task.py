@@ -69,10 +69,6 @@ class Leave:
         self._reason = "no leader is known"
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    @property
-    def is_under_way(self) -> bool:
-        return self._go_on is not None
-
     def begin(self, go_on: Callable[[], None]) -> None:
         """Leave, then call `go_on`, after LEAVE_S_MAX at the latest; where this was called before, wait no longer."""
         if self._go_on is not None:

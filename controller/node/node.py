@@ -234,13 +234,20 @@ class Node:
         """A part of the node reports an event for the log."""
         self.log(name, **fields)
 
-    def shut_down(self) -> None:
+    def shut_down(self, on_left: Callable[[], Any] = lambda: None) -> None:
         """Leave the voters where that is configured, take a snapshot if a restart would have much to replay, then hand
         leadership over, and end when raft has done so or has given up. A second call ends the wait before it.
+
+        on_left: called once the node has left, or stays: at once where nothing is configured.
         """
+
+        def begin() -> None:
+            on_left()
+            self._stop.begin()
+
         if not self.is_ending:
             self.log("node_stopping")
-            self.leave.begin(self._stop.begin)
+            self.leave.begin(begin)
 
     def fail(self, error: BaseException) -> None:
         """Log why this node cannot go on, send the other voters that it no longer leads, and end."""

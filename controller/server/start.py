@@ -20,7 +20,6 @@ from controller.interface.env import Env
 from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
-from controller.node.leave_task import LEAVE_S_MAX
 from controller.node.long_requests import URGENT_APIS, is_long
 from controller.node.long_thread import LongThread
 from controller.node.making import Edges, Setup, make_node
@@ -361,9 +360,9 @@ async def serve(config: NodeConfig, log: Log) -> int:
     manager = ServiceManager(os.environ)
     manager.serving(node)
     if wanted.is_set():
-        _stop(node, loop, manager)
+        stop(node, loop, manager)
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, node, loop, manager)
+        loop.add_signal_handler(number, stop, node, loop, manager)
     await ended.wait()
     self_checks.close()
     if node.admission.audit is not None:
@@ -405,11 +404,10 @@ def _one_line(error: Exception) -> str:
     return line if remedy is None else f"{line}; {remedy}"
 
 
-def _stop(node: Node, loop: asyncio.AbstractEventLoop, manager: ServiceManager) -> None:
-    """Leave the voters, hand leadership over, then stop; stop in any case at the timeout."""
+def stop(node: Node, loop: asyncio.AbstractEventLoop, manager: ServiceManager) -> None:
+    """Leave the voters, hand leadership over, then stop; stop in any case SHUTDOWN_S_MAX after leaving has ended."""
     manager.stopping()
-    node.shut_down()
-    loop.call_later(SHUTDOWN_S_MAX + (LEAVE_S_MAX if node.leave.is_under_way else 0), node.end_now)
+    node.shut_down(lambda: loop.call_later(SHUTDOWN_S_MAX, node.end_now))
 
 
 def _collect_rarely(loop: asyncio.AbstractEventLoop) -> None:

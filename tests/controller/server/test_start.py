@@ -9,12 +9,13 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import uvloop
 
-from controller.server.start import voters_warning, wall_of_loop_ms
+from controller.server.start import SHUTDOWN_S_MAX, stop, voters_warning, wall_of_loop_ms
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
@@ -243,6 +244,19 @@ def test_sigterm_stops_a_node_within_five_seconds_and_it_can_start_again(tmp_pat
 
         assert answer.error_code == 0
         assert again.poll() is None
+
+
+def test_the_hard_end_of_a_stop_is_counted_from_the_end_of_leaving() -> None:
+    left: list[Any] = []
+    timers: list[tuple[float, Any]] = []
+    node: Any = SimpleNamespace(shut_down=left.append, end_now=lambda: None)
+    loop: Any = SimpleNamespace(call_later=lambda wait_s, act: timers.append((wait_s, act)))
+
+    stop(node, loop, SimpleNamespace(stopping=lambda: None))  # type: ignore[arg-type]
+    before = list(timers)
+    left[0]()
+
+    assert (before, timers) == ([], [(SHUTDOWN_S_MAX, node.end_now)])
 
 
 def test_sigterm_leaves_a_snapshot_that_the_next_start_replays_from(tmp_path: Path) -> None:
