@@ -235,19 +235,12 @@ class Node:
         self.log(name, **fields)
 
     def shut_down(self, on_left: Callable[[], Any] = lambda: None) -> None:
-        """Leave the voters where that is configured, take a snapshot if a restart would have much to replay, then hand
-        leadership over, and end when raft has done so or has given up. A second call ends the wait before it.
-
-        on_left: called once the node has left, or stays: at once where nothing is configured.
+        """Leave the voters where that is configured, call `on_left`, take a snapshot if a restart would have much to
+        replay, then hand leadership over, and end when raft has done so or has given up. A second call ends a wait.
         """
-
-        def begin() -> None:
-            on_left()
-            self._stop.begin()
-
         if not self.is_ending:
             self.log("node_stopping")
-            self.leave.begin(begin)
+            self.leave.begin(on_left, self._stop.begin)
 
     def fail(self, error: BaseException) -> None:
         """Log why this node cannot go on, send the other voters that it no longer leads, and end."""

@@ -115,7 +115,7 @@ def decide(own: Unformatted, answers: Mapping[str, Answer]) -> Decision:
     if formatted:
         return _join(own, formatted)
     if own.sign is not None:
-        return _heed(own, own.sign)
+        return _join_by_sign(own, own.sign)
     there: dict[int, Unformatted] = {}
     for address, answer in answers.items():
         if isinstance(answer, Unformatted):
@@ -155,7 +155,7 @@ def _join(own: Unformatted, formatted: Mapping[str, str]) -> Form | Join | Wait:
     return Join(cluster_id)
 
 
-def _heed(own: Unformatted, sign: Sign) -> Join | Wait:
+def _join_by_sign(own: Unformatted, sign: Sign) -> Join | Wait:
     """Nobody tells of a quorum, but one exists: its voters that have lost their disks may be a majority."""
     if sign.leads and sign.cluster_id == own.cluster_id:
         return Join(sign.cluster_id)  # the leader itself will ask again, and so tell where it is
