@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
-from controller.config.keys.own import BOOTSTRAP_EXPECT
 from controller.core.apis import served_versions
 from controller.interface.env import Env
 from controller.interface.settings import settings_of
@@ -131,7 +130,8 @@ def voters_warning(config: NodeConfig, recovered: Recovered) -> str:
     if not is_dynamic and recovered.log_end > 0 and not config.voters:
         return (
             "controller.quorum.voters is not set, and kraft.version is 0: this node knows no voters, and does not "
-            "vote; set it again, and raise kraft.version first (kraftctl quorum migrate --to dynamic)"
+            "vote; unless the quorum has kraft.version 1 meanwhile, set it again, and raise kraft.version first "
+            "(kraftctl quorum migrate --to dynamic)"
         )
     return ""
 
@@ -216,9 +216,8 @@ def build(
         setup, files, loop, executor, edges, wall_ms=wall_ms, log=log, on_end=on_end, clock=time.perf_counter
     )
     if warning := voters_warning(config, node.storage.recovered):
-        if config.number(BOOTSTRAP_EXPECT) and not config.voters:
-            # Under an orchestrator one pod after the other would start without a vote, until no majority is left.
-            raise ConfigError(f"{warning}; with {BOOTSTRAP_EXPECT} such a directory is refused")
+        # One that was down while kraft.version was raised learns the voters from its leader's log. Until then it is not
+        # ready, so that an orchestrator restarts no other one.
         log("configuration_warning", text=warning)
     if audit is not None:
         audit.begin(node.replica)

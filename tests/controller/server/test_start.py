@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 import uvloop
@@ -22,6 +24,7 @@ from raft.storage.opening import open_partition
 from records.messages.versions import ApiVersionsRequest
 from records.schema import replace
 from simulations.chaos.brokers import heartbeat, registration
+from simulations.chaos.ports import free_ports
 from tests.benchmarks.client import FEATURES, create_topics
 from tests.controller.server.processes import (
     CLUSTER_ID,
@@ -217,18 +220,21 @@ def test_a_node_explains_what_controller_quorum_voters_does_at_its_kraft_version
     assert bool(warning) == bool(text)
 
 
-def test_a_directory_with_static_voters_is_refused_where_a_quorum_forms_itself(tmp_path: Path) -> None:
-    port = free_port()
+def test_a_directory_with_static_voters_is_not_ready_where_a_quorum_forms_itself(tmp_path: Path) -> None:
+    port, http_port = free_ports(2)
     with running(tmp_path, port) as first, Connection("127.0.0.1", port, "test"):
         first.send_signal(signal.SIGTERM)
         first.wait(5)
 
-    forms = {"controller_quorum_bootstrap_servers": f"127.0.0.1:{port}", "kraft_quorum_bootstrap_expect": "1"}
-    refused = run_to_end(write_properties(tmp_path, port, controller_quorum_voters=None, **forms))
+    forms = {
+        "controller_quorum_bootstrap_servers": f"127.0.0.1:{port}", "kraft_quorum_bootstrap_expect": "1",
+        "kraft_http_listener": f"127.0.0.1:{http_port}",
+    }  # fmt: skip
+    with running(tmp_path, port, controller_quorum_voters=None, **forms):
+        with pytest.raises(HTTPError, match="503"):
+            urlopen(f"http://127.0.0.1:{http_port}/readyz", timeout=5)
 
-    assert refused.returncode == 1
-    assert "this node knows no voters, and does not vote" in refused.stderr
-    assert "with kraft.quorum.bootstrap.expect such a directory is refused" in refused.stderr
+        assert "this node knows no voters, and does not vote" in (tmp_path / "node.log").read_text()
     with running(tmp_path, port):
         """With its static voters it starts as before."""
 
