@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # A node that the autopilot removed as dead must be level for longer before it is added again, twice for each time.
 DOUBLINGS_MAX = 8
-# A step that failed is not tried again for this long.
-HOLD_MS = 10_000
+# A step that failed is not tried again for this long, twice as long after each further failure, up to the second.
+HOLD_MS, HOLD_MS_MAX = 1_000, 10_000
 
 
 class _Seen(NamedTuple):
@@ -41,6 +41,7 @@ class Autopilot:
         self._owed: dict[int, int] = {}
         self._deaths: dict[int, int] = {}  # ids that were removed as dead, and how often
         self._held: dict[ReplicaKey, int] = {}  # of steps that failed: until when
+        self._failures: dict[ReplicaKey, int] = {}  # and how often since the last that succeeded
         self._voters = 0  # how many there were when the newest step was chosen
         self._pending: Step | None = None
         self._own: Progress | None = None  # what the leader's own disk has, at each look
@@ -82,7 +83,8 @@ class Autopilot:
         self._voters = len(voters)
         step, held_by = next_step(Situation(view.now_ms, self._rules, voters, candidates, gone))
         if step is not None and view.now_ms < self._held.get(step.key, view.now_ms):
-            held_by.append(f"{step.kind.value} {step.key.id} failed, and is tried again {HOLD_MS} ms after that")
+            left_ms = self._held[step.key] - view.now_ms
+            held_by.append(f"{step.kind.value} {step.key.id} failed, and is tried again in {left_ms} ms")
             step = None
         return Report(reported, step, tuple(held_by))
 
@@ -96,8 +98,12 @@ class Autopilot:
         step, self._pending = self._pending, None
         assert step is not None, "no step is under way"
         if not is_done:
-            self._held[step.key] = now_ms + HOLD_MS
-        elif step.kind is Kind.UNREGISTER:
+            failures = self._failures.get(step.key, 0)
+            self._held[step.key] = now_ms + min(HOLD_MS << min(failures, DOUBLINGS_MAX), HOLD_MS_MAX)
+            self._failures[step.key] = failures + 1
+            return
+        self._failures.pop(step.key, None)
+        if step.kind is Kind.UNREGISTER:
             self._missing.pop(step.key.id, None)
         elif step.kind is Kind.REMOVE:
             node_id = step.key.id

@@ -17,7 +17,9 @@ def key(node_id: int, directory: int = 1) -> ReplicaKey:
 
 
 class Quorum:
-    """Node 1 leads. steps: those that the autopilot asked for, each with its time; all of them succeed at once."""
+    """Node 1 leads. steps: those that the autopilot asked for, each with its time; all of them succeed at once, unless
+    `fails`. asked: the times and ids of all that it asked for.
+    """
 
     def __init__(self, voters: int, observers: int = 0, rules: Rules = RULES) -> None:
         self.now_ms = 0
@@ -33,6 +35,7 @@ class Quorum:
         self.log_end = self.durable_end = 0
         self.autopilot = Autopilot(rules)
         self.steps: list[tuple[int, Kind, ReplicaKey]] = []
+        self.asked: list[tuple[int, int]] = []
 
     def run(self, seconds: float) -> Report:
         """Look once a second, for so long, and make the steps; the last report."""
@@ -47,6 +50,7 @@ class Quorum:
         report = self.autopilot.look(self.view())
         if report.step is not None:
             self.autopilot.begin(report.step)
+            self.asked.append((self.now_ms, report.step.key.id))
             if not self.fails:
                 self._make(report.step)
             self.autopilot.end(self.now_ms, is_done=not self.fails)

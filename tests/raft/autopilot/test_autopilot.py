@@ -184,21 +184,34 @@ def test_a_leader_that_was_stopped_for_an_hour_takes_nobody_for_dead() -> None:
     assert quorum.steps == []
 
 
-def test_a_step_that_fails_is_held_back_and_another_node_has_its_turn() -> None:
+def test_a_step_that_fails_is_held_back_for_ever_longer_and_another_node_has_its_turn() -> None:
     quorum = Quorum(voters=3, observers=3)
     quorum.fails = True
 
-    quorum.run(5)
-    report = quorum.look()
+    quorum.run(45)
     quorum.fails = False
-    quorum.run(9)
-    before = list(quorum.kinds)
     quorum.run(20)
 
-    assert report.step is not None
-    assert report.step.key == key(5)
-    assert before == []
+    assert [now_ms // 1000 for now_ms, node_id in quorum.asked if node_id == 4] == [5, 6, 8, 12, 20, 30, 40, 50]
+    assert [node_id for now_ms, node_id in quorum.asked if now_ms < 9000] == [4, 4, 5, 4]
+    assert quorum.kinds == [("add", 4), ("add", 6)]
+
+
+def test_after_a_success_a_step_is_held_back_as_at_first() -> None:
+    quorum = Quorum(voters=3, observers=2)
+    quorum.fails = True
+    quorum.run(30)
+    quorum.fails = False
+    quorum.run(30)
     assert quorum.kinds == [("add", 4), ("add", 5)]
+
+    quorum.replace_disk(5)
+    quorum.fails = True
+    begin_ms = quorum.now_ms
+    quorum.run(9)
+
+    times = [(now_ms - begin_ms) // 1000 for now_ms, node_id in quorum.asked if now_ms > begin_ms and node_id == 5]
+    assert times == [5, 6, 8]
 
 
 def test_a_registration_without_a_node_goes_only_where_voters_may_be_dead() -> None:
