@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.keys.own import LEAVE_ON_STOP
-from raft.autopilot.leave_rules import keep_reason, wait_reason
+from raft.autopilot.leave_rules import Distance, keep_reason, wait_reason
 from raft.autopilot.report import Kind, Step
 from raft.autopilot.requests import request_of
 from raft.interface import effects as raft_effects
@@ -32,18 +32,20 @@ if TYPE_CHECKING:
 
 # The longest time for it. With controller.server.start.SHUTDOWN_S_MAX it fits into what service managers give.
 LEAVE_S_MAX = 8.0
-# Until a request is made again that failed, was refused for now, or was not answered.
-RETRY_S = 0.2
+# Until it looks again for a leader; and until a request is made again that was refused for now.
+LOOK_S = 0.2
+RETRY_S = 1.0
 ANSWER_S = 1.5
-# Of several that are stopped at a time, each begins so much later for each voter with a higher id: two that ask for the
-# same state could both be removed by it.
-APART_S = 0.25
+# Of several that are stopped at a time, each asks so much later for each voter with a higher id. In a RETRY_S, eight of
+# them ask at eight different moments.
+APART_MS = 125
 # Errors after which the same request may succeed, at this leader or the next.
 PASSING = frozenset(
     {Error.NOT_LEADER_OR_FOLLOWER, Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.BROKER_NOT_AVAILABLE}
 )
 # The connection number in the source of its requests to this node, besides AUTOPILOT_CONNECTION.
 LEAVE_CONNECTION = -2
+NO_LEADER = "no leader is known"
 Topic = DescribeQuorumRequest.TopicData
 
 
@@ -63,19 +65,16 @@ class Leave:
         self._is_enabled = config is not None and config.flag(LEAVE_ON_STOP)
         self._loop, self._replica, self._controller = loop, replica, controller
         self._autopilot, self._channels, self._log = autopilot, channels, log
-        self._go_on: Callable[[], None] | None = None
+        self._go_on: tuple[Callable[[], Any], ...] = ()
         self._is_over = False
         self._number = 0
-        self._reason = "no leader is known"
+        self._reason = NO_LEADER
+        self._distance = Distance(replica.key.id, APART_MS)
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    @property
-    def is_under_way(self) -> bool:
-        return self._go_on is not None
-
-    def begin(self, go_on: Callable[[], None]) -> None:
-        """Leave, then call `go_on`, after LEAVE_S_MAX at the latest; where this was called before, wait no longer."""
-        if self._go_on is not None:
+    def begin(self, *go_on: Callable[[], Any]) -> None:
+        """Leave, then call these, after LEAVE_S_MAX at the latest; where this was called before, wait no longer."""
+        if self._go_on:
             self._stay("the node was told again to stop")
         elif self._is_enabled and self._replica.is_voter and not self._is_over:
             self._go_on = go_on
@@ -83,14 +82,14 @@ class Leave:
                 self._stay(reason)
                 return
             self._timers["end"] = self._loop.call_later(LEAVE_S_MAX, self._give_up)
-            higher = sum(1 for voter_id in self._replica.voters.ids if voter_id > self._replica.key.id)
-            self._after(APART_S * higher, "it has not asked yet")
+            self._ask_state()
         else:
-            go_on()
+            for act in go_on:
+                act()
 
     def close(self) -> None:
         """The node ends: do nothing more."""
-        self._go_on, self._is_over = None, True
+        self._go_on, self._is_over = (), True
         for timer in self._timers.values():
             timer.cancel()
 
@@ -101,7 +100,7 @@ class Leave:
         if isinstance(event, raft_inputs.Answered):
             self._take(event.number, event.response)
         elif isinstance(event, raft_inputs.Failed) and event.number == self._number:
-            self._wait(f"the leader does not answer: {error_name(event.error)}")
+            self._after(LOOK_S, f"the leader does not answer: {error_name(event.error)}")
         return True
 
     def on_answer(self, source: Source, response: Any) -> None:
@@ -123,6 +122,13 @@ class Leave:
         if reason := self._keep_reason():
             self._stay(reason)
             return
+        leader = self._controller.env.leader_id, self._replica.epoch
+        if leader[0] != self._replica.key.id and self._replica.endpoint_of(leader[0]) is None:
+            self._after(LOOK_S, NO_LEADER)
+            return
+        if wait_ms := self._distance.wait_ms(leader, self._replica.voters.ids):
+            self._after(wait_ms / 1000, "it has not asked yet")
+            return
         partition = Topic.PartitionData(partition_index=0)
         self._ask(DescribeQuorumRequest(topics=(Topic(topic_name=METADATA_TOPIC, partitions=(partition,)),)))
 
@@ -137,10 +143,10 @@ class Leave:
         elif endpoint is not None:
             self._channels.send(raft_effects.Send(-1 - leader_id, self._number, endpoint, request))
         else:
-            self._wait("no leader is known")
+            self._after(LOOK_S, NO_LEADER)
 
     def _take(self, number: int, response: Any) -> None:
-        if self._go_on is None or number != self._number:
+        if not self._go_on or number != self._number:
             return
         if not isinstance(response, DescribeQuorumResponse):
             self._on_removed(response)
@@ -185,7 +191,7 @@ class Leave:
 
     def _after(self, wait_s: float, reason: str) -> None:
         """Begin again after a while, and with a request under way: unless it is answered before."""
-        if self._go_on is not None:
+        if self._go_on:
             self._reason = reason
             if "retry" in self._timers:
                 self._timers["retry"].cancel()
@@ -201,6 +207,6 @@ class Leave:
     def _end(self) -> None:
         go_on = self._go_on
         self.close()
-        assert go_on is not None, "the node leaves"
-        # In a step of its own: this may be within one of the replica.
-        self._loop.call_soon(go_on)
+        assert go_on, "the node leaves"
+        for act in go_on:  # each in a step of its own: this may be within one of the replica
+            self._loop.call_soon(act)

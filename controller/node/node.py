@@ -234,13 +234,13 @@ class Node:
         """A part of the node reports an event for the log."""
         self.log(name, **fields)
 
-    def shut_down(self) -> None:
-        """Leave the voters where that is configured, take a snapshot if a restart would have much to replay, then hand
-        leadership over, and end when raft has done so or has given up. A second call ends the wait before it.
+    def shut_down(self, on_left: Callable[[], Any] = lambda: None) -> None:
+        """Leave the voters where that is configured, call `on_left`, take a snapshot if a restart would have much to
+        replay, then hand leadership over, and end when raft has done so or has given up. A second call ends a wait.
         """
         if not self.is_ending:
             self.log("node_stopping")
-            self.leave.begin(self._stop.begin)
+            self.leave.begin(on_left, self._stop.begin)
 
     def fail(self, error: BaseException) -> None:
         """Log why this node cannot go on, send the other voters that it no longer leads, and end."""

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
-from controller.config.keys.own import BOOTSTRAP_EXPECT
 from controller.core.apis import served_versions
 from controller.interface.env import Env
 from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
-from controller.node.leave_task import LEAVE_S_MAX
 from controller.node.long_requests import URGENT_APIS, is_long
 from controller.node.long_thread import LongThread
 from controller.node.making import Edges, Setup, make_node
@@ -132,7 +130,8 @@ def voters_warning(config: NodeConfig, recovered: Recovered) -> str:
     if not is_dynamic and recovered.log_end > 0 and not config.voters:
         return (
             "controller.quorum.voters is not set, and kraft.version is 0: this node knows no voters, and does not "
-            "vote; set it again, and raise kraft.version first (kraftctl quorum migrate --to dynamic)"
+            "vote; unless the quorum has kraft.version 1 meanwhile, set it again, and raise kraft.version first "
+            "(kraftctl quorum migrate --to dynamic)"
         )
     return ""
 
@@ -217,9 +216,8 @@ def build(
         setup, files, loop, executor, edges, wall_ms=wall_ms, log=log, on_end=on_end, clock=time.perf_counter
     )
     if warning := voters_warning(config, node.storage.recovered):
-        if config.number(BOOTSTRAP_EXPECT) and not config.voters:
-            # Under an orchestrator one pod after the other would start without a vote, until no majority is left.
-            raise ConfigError(f"{warning}; with {BOOTSTRAP_EXPECT} such a directory is refused")
+        # One that was down while kraft.version was raised learns the voters from its leader's log. Until then it is not
+        # ready, so that an orchestrator restarts no other one.
         log("configuration_warning", text=warning)
     if audit is not None:
         audit.begin(node.replica)
@@ -361,9 +359,9 @@ async def serve(config: NodeConfig, log: Log) -> int:
     manager = ServiceManager(os.environ)
     manager.serving(node)
     if wanted.is_set():
-        _stop(node, loop, manager)
+        stop(node, loop, manager)
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, node, loop, manager)
+        loop.add_signal_handler(number, stop, node, loop, manager)
     await ended.wait()
     self_checks.close()
     if node.admission.audit is not None:
@@ -405,11 +403,10 @@ def _one_line(error: Exception) -> str:
     return line if remedy is None else f"{line}; {remedy}"
 
 
-def _stop(node: Node, loop: asyncio.AbstractEventLoop, manager: ServiceManager) -> None:
-    """Leave the voters, hand leadership over, then stop; stop in any case at the timeout."""
+def stop(node: Node, loop: asyncio.AbstractEventLoop, manager: ServiceManager) -> None:
+    """Leave the voters, hand leadership over, then stop; stop in any case SHUTDOWN_S_MAX after leaving has ended."""
     manager.stopping()
-    node.shut_down()
-    loop.call_later(SHUTDOWN_S_MAX + (LEAVE_S_MAX if node.leave.is_under_way else 0), node.end_now)
+    node.shut_down(lambda: loop.call_later(SHUTDOWN_S_MAX, node.end_now))
 
 
 def _collect_rarely(loop: asyncio.AbstractEventLoop) -> None:

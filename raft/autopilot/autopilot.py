@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from raft.autopilot.report import Health, Kind, NodeState, Report
 from raft.autopilot.rules import Candidate, Situation, next_step
 from raft.autopilot.view import is_level, is_live
-from raft.state.leader_state import UNKNOWN
+from raft.state.leader_state import UNKNOWN, Progress
 
 if TYPE_CHECKING:
     from raft.autopilot.report import Step
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # A node that the autopilot removed as dead must be level for longer before it is added again, twice for each time.
 DOUBLINGS_MAX = 8
-# A step that failed is not tried again for this long.
-HOLD_MS = 10_000
+# A step that failed is not tried again for this long, twice as long after each further failure, up to the second.
+HOLD_MS, HOLD_MS_MAX = 1_000, 10_000
 
 
 class _Seen(NamedTuple):
@@ -41,8 +41,10 @@ class Autopilot:
         self._owed: dict[int, int] = {}
         self._deaths: dict[int, int] = {}  # ids that were removed as dead, and how often
         self._held: dict[ReplicaKey, int] = {}  # of steps that failed: until when
+        self._failures: dict[ReplicaKey, int] = {}  # and how often since the last that succeeded
         self._voters = 0  # how many there were when the newest step was chosen
         self._pending: Step | None = None
+        self._own: Progress | None = None  # what the leader's own disk has, at each look
 
     def look(self, view: View) -> Report:
         """What is to be done now."""
@@ -56,7 +58,15 @@ class Autopilot:
             node_id: count for node_id, count in self._owed.items()
             if node_id not in voter_ids and len(voter_ids) < count
         }  # fmt: skip
-        nodes = [self._state(member, view.now_ms) for member in view.members]
+        if self._own is None:
+            self._own = Progress(view.leader)
+        # A look is to the leader what a Fetch is to the others: with a slow disk it may lack what they have committed.
+        self._own.on_fetched(view.durable_end, view.log_end, 0, view.now_ms)
+        members = [
+            member._replace(caught_up_ms=self._own.caught_up_ms) if member.key == view.leader else member
+            for member in view.members
+        ]
+        nodes = [self._state(member, view.now_ms) for member in members]
         self._seen = {node.key: _Seen(node.health, node.since_ms, node.is_voter) for node in nodes}
         candidates = tuple(
             self._candidate(node, member, view.now_ms, is_drained=node.key.id in view.drained)
@@ -73,7 +83,8 @@ class Autopilot:
         self._voters = len(voters)
         step, held_by = next_step(Situation(view.now_ms, self._rules, voters, candidates, gone))
         if step is not None and view.now_ms < self._held.get(step.key, view.now_ms):
-            held_by.append(f"{step.kind.value} {step.key.id} failed, and is tried again {HOLD_MS} ms after that")
+            left_ms = self._held[step.key] - view.now_ms
+            held_by.append(f"{step.kind.value} {step.key.id} failed, and is tried again in {left_ms} ms")
             step = None
         return Report(reported, step, tuple(held_by))
 
@@ -87,8 +98,12 @@ class Autopilot:
         step, self._pending = self._pending, None
         assert step is not None, "no step is under way"
         if not is_done:
-            self._held[step.key] = now_ms + HOLD_MS
-        elif step.kind is Kind.UNREGISTER:
+            failures = self._failures.get(step.key, 0)
+            self._held[step.key] = now_ms + min(HOLD_MS << min(failures, DOUBLINGS_MAX), HOLD_MS_MAX)
+            self._failures[step.key] = failures + 1
+            return
+        self._failures.pop(step.key, None)
+        if step.kind is Kind.UNREGISTER:
             self._missing.pop(step.key.id, None)
         elif step.kind is Kind.REMOVE:
             node_id = step.key.id
@@ -102,6 +117,8 @@ class Autopilot:
             health, reason = Health.HEALTHY, ""
         elif is_live(member, self._rules, now_ms):
             health, reason = Health.LAGGING, "it fetches, and has not caught up"
+            if self._own is not None and member.key == self._own.key:
+                reason = "it leads, and its disk lacks records that it has written"
         else:
             # What was before this leader began is not known to it.
             since_ms = max(member.fetched_ms, self._begin_ms)

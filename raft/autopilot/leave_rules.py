@@ -12,6 +12,8 @@ from raft.autopilot.rules import may_remove
 from raft.interface.config import ReplicaKey
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from records.messages.quorum import DescribeQuorumResponse
 
     Partition = DescribeQuorumResponse.TopicData.PartitionData
@@ -20,6 +22,29 @@ if TYPE_CHECKING:
 # With fewer voters than this no further voter may be lost: one of three stays a voter while it is away, as the two that
 # are left are a majority either way.
 STAYING_MIN = 3
+
+
+class Distance:
+    """How much later than others a voter asks its leader, where several stop: two that rest on the same state could
+    both be removed by it, and two voters would be left.
+
+    The time runs from the moment at which this voter knows the leader, anew with each leader: those that waited for a
+    leader all learn of it at about the same time.
+    """
+
+    def __init__(self, own_id: int, apart_ms: int) -> None:
+        self._own_id, self._apart_ms = own_id, apart_ms
+        self._leader: tuple[int, int] | None = None
+
+    def wait_ms(self, leader: tuple[int, int], voter_ids: Iterable[int]) -> int:
+        """How long to wait before this leader is asked for the first time, and 0 from then on.
+
+        leader: its id and epoch.
+        """
+        if leader == self._leader:
+            return 0
+        self._leader = leader
+        return self._apart_ms * sum(1 for voter_id in voter_ids if voter_id > self._own_id)
 
 
 def keep_reason(count: int) -> str:

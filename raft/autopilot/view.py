@@ -53,7 +53,8 @@ class View(NamedTuple):
 
     members: the voters, and those observers that are controllers, by key. registered: ids of the registered
     controllers. refusal: why the voter set cannot be changed now; empty where it can. can_unregister: whether
-    metadata.version has the record for it. drained: ids of controllers that are to become no voters.
+    metadata.version has the record for it. drained: ids of controllers that are to become no voters. log_end,
+    durable_end: of the leader's own log, exclusive.
     """
 
     now_ms: int
@@ -64,6 +65,8 @@ class View(NamedTuple):
     is_paused: bool = False
     can_unregister: bool = False
     drained: frozenset[int] = frozenset()
+    log_end: int = 0
+    durable_end: int = 0
 
 
 def view_of(
@@ -89,6 +92,8 @@ def view_of(
         is_paused,
         can_unregister,
         drained,
+        replica.log.end,
+        replica.log.durable_end,
     )
 
 

@@ -32,12 +32,24 @@ def is_possible(controller: InitialController) -> bool:
     return 0 < len(controller.host.encode(errors="replace")) <= HOST_MAX and controller.host.isprintable()
 
 
+class Sign(NamedTuple):
+    """A request that only a node with metadata sends, of a quorum that has not formed with this controller's disk.
+
+    cluster_id: of that node. leads: whether it leads its quorum. text: what was asked by whom, for people.
+    """
+
+    cluster_id: str
+    leads: bool
+    text: str
+
+
 class Unformatted(NamedTuple):
     """A controller whose disk is not formatted.
 
     saved: the initial controllers that it has saved, ascending by id; empty if none. expect: of its configuration;
     cluster_id: that of its configuration, empty if it has none.
-    former: what it had saved before, and replaced; it tells nobody.
+    former: what it had saved before, and replaced; sign: of another quorum, None while there is none; is_listening:
+    whether it has served for too short a time to know. These it tells nobody.
     """
 
     controller: InitialController
@@ -45,6 +57,8 @@ class Unformatted(NamedTuple):
     expect: int
     cluster_id: str = ""
     former: tuple[tuple[InitialController, ...], ...] = ()
+    sign: Sign | None = None
+    is_listening: bool = False
 
 
 class Formatted(NamedTuple):
@@ -100,6 +114,8 @@ def decide(own: Unformatted, answers: Mapping[str, Answer]) -> Decision:
     formatted = {answer.cluster_id: address for address, answer in answers.items() if isinstance(answer, Formatted)}
     if formatted:
         return _join(own, formatted)
+    if own.sign is not None:
+        return _join_by_sign(own, own.sign)
     there: dict[int, Unformatted] = {}
     for address, answer in answers.items():
         if isinstance(answer, Unformatted):
@@ -113,6 +129,8 @@ def decide(own: Unformatted, answers: Mapping[str, Answer]) -> Decision:
         return Wait(_count_text(own, there, answers))
     controllers = tuple(sorted(answer.controller for answer in there.values()))
     if own.saved != controllers:
+        if own.is_listening:
+            return Wait("it listens for requests of a quorum that exists, before it saves the initial controllers")
         others = [answer.saved for answer in there.values() if answer.saved not in ((), controllers)]
         return _save(own, controllers, has_others=bool(others))
     late = sorted(node_id for node_id, answer in there.items() if answer.saved != controllers)
@@ -135,6 +153,16 @@ def _join(own: Unformatted, formatted: Mapping[str, str]) -> Form | Join | Wait:
         # formed it loses its disk. A given cluster id does not say who the voters are.
         return Form(cluster_id, own.saved)
     return Join(cluster_id)
+
+
+def _join_by_sign(own: Unformatted, sign: Sign) -> Join | Wait:
+    """Nobody tells of a quorum, but one exists: its voters that have lost their disks may be a majority."""
+    if sign.leads and sign.cluster_id == own.cluster_id:
+        return Join(sign.cluster_id)  # the leader itself will ask again, and so tell where it is
+    return Wait(
+        f"a quorum of the cluster {sign.cluster_id} exists: {sign.text}. No second one is formed. Repair that one "
+        "(kraftctl recover), or give it up: stop its nodes, and restart this controller"
+    )
 
 
 def _find_disagreement(own: Unformatted, there: Mapping[int, Unformatted]) -> str:

@@ -14,14 +14,14 @@ AGAIN = (sys.executable, "-m", MODULE)
 
 
 def seeds(text: str) -> range:
-    """`7` or `1-500`, inclusive."""
-    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    """`7`, `1-500`, inclusive, or `22-6400/64`, of which each 64th: 22, 86, …."""
+    match = re.fullmatch(r"(\d+)(?:-(\d+)(?:/([1-9]\d*))?)?", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a seed N nor a range A-B")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a seed N nor a range A-B or A-B/STEP")
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
         raise argparse.ArgumentTypeError(f"{text} is empty")
-    return range(first, last + 1)
+    return range(first, last + 1, int(match[3] or 1))
 
 
 def add_level(parser: argparse.ArgumentParser) -> None:

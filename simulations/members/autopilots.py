@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.autopilot.autopilot import Autopilot
-from raft.autopilot.leave_rules import keep_reason, wait_reason
+from raft.autopilot.leave_rules import Distance, keep_reason, wait_reason
 from raft.autopilot.report import Kind, Step
 from raft.autopilot.requests import request_of
 from raft.autopilot.view import view_of
+from raft.change_stages import refusal_of_change
 from raft.describe import replica_state
 from raft.interface.config import ReplicaKey
 from raft.interface.inputs import Requested, Source
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
 
 # Connections of autopilots have the numbers below this one: no client and no administrator has such a number.
 FIRST_CONNECTION = -2_000_000
-# How often a voter that stops asks, and the time between.
-LEAVE_TRIES, LEAVE_RETRY_MS = 10, 50
+# How often a voter that stops asks, the time between, and that between two looks for a leader; a quarter of a node's.
+LEAVE_TRIES, LEAVE_RETRY_MS, LEAVE_LOOK_MS = 10, 250, 50
+LEAVE_APART_MS = 30
+# The longest time from the leader's answer of its state to its next request, of which it has a stream of its own.
+LEAVE_ON_THE_WAY_MS = 25
 # The longest pause of a step for its disk: so late may a look be.
 LATE_MS = 20
 
@@ -53,6 +57,8 @@ class Autopilots:
         self.steps = AutopilotSteps(run.world, run.ledger, rules, 2 * (look_ms + LATE_MS) * MS)
         self._autopilots: dict[int, tuple[Process, Leader, Autopilot]] = {}
         self._stops_nodes = True
+        self._distances: dict[int, tuple[Process, Distance]] = {}  # of the nodes that leave
+        self._rng = run.stream("leaves")
         self._look()
 
     def has_healed(self, voters: Voters) -> bool:
@@ -88,15 +94,18 @@ class Autopilots:
         if not tries or keep_reason(len(replica.voters.ids)) or not replica.is_voter:
             self._stop(node, down_ms)
         elif leader is None or not self._knows(leader):
-            self._leave_later(process, down_ms, tries)
+            self._leave_later(process, down_ms, tries - 1, LEAVE_LOOK_MS)
+        elif wait_ms := self._distance_of(process).wait_ms((leader.node.id, leader.replica.epoch), replica.voters.ids):
+            self._leave_later(process, down_ms, tries, wait_ms)
         else:
             partition = self._describe(leader)
             if keep_reason(len(partition.current_voters)):
                 self._stop(node, down_ms)
             elif wait_reason(partition, key, self._rules.live_ms):
-                self._leave_later(process, down_ms, tries)
+                self._leave_later(process, down_ms, tries - 1, LEAVE_RETRY_MS)
             else:
-                self._ask_to_leave(leader, process, down_ms, tries)
+                on_the_way_us = int(self._rng.random() * LEAVE_ON_THE_WAY_MS * MS)
+                self._run.world.after(on_the_way_us, self._ask_to_leave, leader, process, down_ms, tries)
 
     def end_chaos(self) -> None:
         """No further node is stopped: those that have begun to leave go on as they are."""
@@ -104,8 +113,13 @@ class Autopilots:
 
     def _ask_to_leave(self, leader: Process, process: Process, down_ms: int, tries: int) -> None:
         role = leader.replica.role
-        assert isinstance(role, Leader), "a leader that is known"
-        self.steps.leaves(leader, role, process.node.key)
+        if process.is_dead:
+            return
+        if leader.is_dead or not isinstance(role, Leader) or not self._knows(leader):
+            self._leave_later(process, down_ms, tries - 1, LEAVE_LOOK_MS)
+            return
+        if refusal_of_change(leader.replica, role, "removing") is None:
+            self.steps.leaves(leader, role, process.node.key)
 
         def on_answer(error: int) -> None:
             if error in {Error.NONE, Error.VOTER_NOT_FOUND}:
@@ -113,16 +127,23 @@ class Autopilots:
                 if not process.is_dead and self._stops_nodes:
                     self._stop(process.node, down_ms)
             else:
-                self._leave_later(process, down_ms, tries)
+                self._leave_later(process, down_ms, tries - 1, LEAVE_RETRY_MS)
 
         self._send(leader, Step(Kind.REMOVE, process.replica.key, ""), on_answer)
 
-    def _leave_later(self, process: Process, down_ms: int, tries: int) -> None:
+    def _leave_later(self, process: Process, down_ms: int, tries: int, wait_ms: int) -> None:
         def again() -> None:
             if not process.is_dead:
-                self.leave(process.node, down_ms, tries - 1)
+                self.leave(process.node, down_ms, tries)
 
-        self._run.world.after(LEAVE_RETRY_MS * MS, again)
+        self._run.world.after(wait_ms * MS, again)
+
+    def _distance_of(self, process: Process) -> Distance:
+        """That of a node since its process began."""
+        known = self._distances.get(process.node.id)
+        if known is None or known[0] is not process:
+            known = self._distances[process.node.id] = (process, Distance(process.node.id, LEAVE_APART_MS))
+        return known[1]
 
     def _stop(self, node: Node, down_ms: int) -> None:
         self._run.count("leave:stopped")

@@ -101,6 +101,9 @@ def _of_leaves(seed: int) -> Plan:
     rules |= {"ids": plan.ids, "voters_max": 5, "zones": {}}
     plan.faults = [Fault(AUTOPILOT.name, rules)]
     plan.recovery = RecoveryPlan(plan.ids, quiet=rng.random() < 0.5)
+    if rng.random() < 0.4:
+        _leave_together(rng, plan, live_ms)
+        return plan
     whom = (*plan.ids, "leader", "follower")
     down_ms = (1, 50, live_ms, 3 * live_ms)
     every_ms = pick(rng, (200, 500, 900))
@@ -117,6 +120,19 @@ def _of_leaves(seed: int) -> Plan:
         rng, plan.chaos_ms, 2_500, lambda: make_isolation(rng, pick(rng, ("leader", "follower")), 100, 900)
     )
     return plan
+
+
+def _leave_together(rng: Random, plan: Plan, live_ms: int) -> None:
+    """Two voters of four are stopped at the same moment, while there is no leader: both wait for the next one."""
+    plan.voters, plan.observers = 4, 0
+    plan.faults[0].args["ids"] = plan.ids
+    plan.recovery.core = plan.ids
+    for at_ms in range(1_000, plan.chaos_ms, 8 * live_ms):
+        plan.faults.append(Fault("kill", {"whom": "leader", "down_ms": live_ms // 2}, at_ms=at_ms))
+        first = between(rng, 1, 4)
+        for whom in (first, first % 4 + 1):
+            leave = {"whom": whom, "down_ms": live_ms}
+            plan.faults.append(Fault(LEAVE.name, leave, at_ms=at_ms + between(rng, 1, 3)))
 
 
 def _kill_again_and_again(rng: Random, plan: Plan, rules: dict[str, Any]) -> None:

@@ -115,4 +115,10 @@ MUTANTS = (
             "seen.health is health",
         ),
     ),
+    _row(
+        "P14",
+        "a leader counts itself as healthy, whatever its disk lacks",
+        "seed 1000697",
+        Edit(AUTOPILOT, "Autopilot.look", "member.key == view.leader", "False"),
+    ),
 )

@@ -367,7 +367,11 @@ class Bench:
         self.open: list[Any] = []
         self.connections = 100
         self.replica = Replica(
-            RaftConfig(CLUSTER, **settings), key(replica_id), voters or static_voters(1, 2, 3), recovered, Random(seed)
+            RaftConfig(CLUSTER, **settings),
+            key(replica_id),
+            static_voters(1, 2, 3) if voters is None else voters,
+            recovered,
+            Random(seed),
         )
         self.first = self._took(start(self.replica, now_ms))
         if settled:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from raft.interface.config import Endpoint
 from raft.interface.effects import Append, Denied, HighWatermark, SaveEpochs, Send, Truncate, VotersChanged
 from raft.interface.inputs import Answered, Failed, Flushed
-from raft.interface.voters import voters_record
+from raft.interface.voters import VoterSet, voters_record
 from raft.state.roles import Follower, Prospective, Unattached
 from records.batch import build_batch, build_control_batch
 from records.control import KRaftVersionRecord
@@ -480,6 +480,28 @@ def test_voters_in_the_log_are_in_force_when_they_are_appended() -> None:
     assert VotersChanged(tuple(dynamic_voters(2, 3))) in effects
     assert (bench.replica.voters, bench.replica.kraft_version) == (dynamic_voters(2, 3), 1)
     assert not bench.replica.is_voter
+
+
+@pytest.mark.parametrize("leader_id", [None, 2])
+def test_a_voter_that_was_down_while_kraft_version_was_raised_learns_the_voters(leader_id: int | None) -> None:
+    """Its configuration names no static voters any more, and its log ends before kraft.version 1."""
+    servers = (endpoint(2),)
+    bench = Bench(
+        1, VoterSet(), log(5, (1, 0)), election=voted(1, leader_id, None), bootstrap_servers=servers,
+    )  # fmt: skip
+    bench.wait(5000)
+    asked = bench.last_send()
+    records = [
+        encode_control(KRaftVersionRecord(version=0, kraft_version=1)),
+        encode_control(voters_record(dynamic_voters(1, 2, 3))),
+    ]
+    data = build_control_batch(records, base_offset=5, leader_epoch=1, timestamp_ms=0)
+
+    bench.answer(asked, fetch_response(1, 2, error=Error.NOT_LEADER_OR_FOLLOWER, node=2))
+    answered(bench, fetch_response(1, 2, records=data, high_watermark=7))
+
+    assert (bench.replica.voters, bench.replica.kraft_version) == (dynamic_voters(1, 2, 3), 1)
+    assert bench.replica.is_voter
 
 
 def test_voters_that_are_truncated_are_no_longer_in_force() -> None:

@@ -109,6 +109,9 @@ def check_joined(node: Node, now_ms: int) -> Check:
         return Check("joined", False, f"{where}, which has not answered for {silent_ms} ms")
     if replica.high_watermark is None:
         return Check("joined", False, f"{where}, but does not know the high watermark yet")
+    if not len(replica.voters):
+        # Where the voters are static, one node after the other would lose its vote, until no majority is left.
+        return Check("joined", False, f"{where}, but knows no voters: its log has none, nor its configuration")
     return Check("joined", True, f"{where}; it answered {silent_ms} ms ago")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from controller.config.keys.own import AUTOPILOT_PAUSED
 from controller.node.autopilot_task import AutopilotTask
-from controller.node.leave_task import ANSWER_S, APART_S, LEAVE_CONNECTION, LEAVE_S_MAX, RETRY_S, Leave
+from controller.node.leave_task import ANSWER_S, APART_MS, LEAVE_CONNECTION, LEAVE_S_MAX, LOOK_S, RETRY_S, Leave
 from controller.state.tables.configs import BROKER
 from raft.interface.inputs import Answered, Failed, Requested
 from records.errors import Error
@@ -69,7 +69,7 @@ class Setting:
         config = SimpleNamespace(
             flag=lambda _key: is_enabled, number=lambda _key: 1, list=lambda _key: (),
         )  # fmt: skip
-        env = SimpleNamespace(config=config, leader_id=1 if leads else LEADER)
+        self.env = env = SimpleNamespace(config=config, leader_id=1 if leads else LEADER)
         controller: Any = SimpleNamespace(
             state=SimpleNamespace(configs=self.configs), env=env, is_active=leads
         )  # fmt: skip
@@ -87,7 +87,7 @@ class Setting:
 
     def begin(self) -> None:
         self.leave.begin(self._end)
-        self.loop.run(APART_S * (len(self.ids) - 1))
+        self.loop.run(APART_MS / 1000 * (len(self.ids) - 1))
 
     def _end(self) -> None:
         self.ended += 1
@@ -182,7 +182,6 @@ def test_where_it_must_stay_it_stops_at_once_and_asks_nobody(
     setting.configs[(BROKER, "")] = configs
 
     setting.leave.begin(setting._end)
-    assert not setting.leave.is_under_way, "the stop has no longer time than without the key"
     setting.loop.run()
 
     assert (setting.ended, setting.sent, setting.to_itself) == (1, [], [])
@@ -219,9 +218,24 @@ def test_those_that_stop_at_the_same_time_ask_one_after_the_other() -> None:
     setting = Setting(1, 2, 3, 4)
 
     setting.leave.begin(lambda: None)
-    setting.loop.run(3 * APART_S - 0.01)
+    setting.loop.run(3 * APART_MS / 1000 - 0.01)
     before = len(setting.sent)
     setting.loop.run(0.02)
+
+    assert (before, len(setting.sent)) == (0, 1)
+
+
+def test_those_that_waited_for_a_leader_ask_it_one_after_the_other() -> None:
+    setting = Setting(1, 2, 3, 4)
+    setting.env.leader_id = -1
+
+    setting.leave.begin(lambda: None)
+    setting.loop.run(2)
+    assert setting.sent == []
+    setting.env.leader_id = LEADER
+    setting.loop.run(3 * APART_MS / 1000 - 0.01)
+    before = len(setting.sent)
+    setting.loop.run(LOOK_S + 0.02)
 
     assert (before, len(setting.sent)) == (0, 1)
 
@@ -236,7 +250,7 @@ def test_it_asks_again_while_others_are_not_healthy_and_stops_in_time() -> None:
     setting.loop.run(ANSWER_S)
     assert len(setting.sent) == 3, "and so it does where no answer comes"
     setting.leave.on_input(Failed(-1 - LEADER, setting.sent[-1].number, Error.BROKER_NOT_AVAILABLE))
-    setting.loop.run(RETRY_S)
+    setting.loop.run(LOOK_S)
     setting.answer(setting.described(3))
     setting.loop.run(LEAVE_S_MAX)
 
@@ -299,6 +313,5 @@ def test_a_refusal_for_good_and_a_second_signal_end_it() -> None:
     assert (refused.ended, told.ended) == (1, 1)
     assert refused.reasons == ["DescribeQuorum failed: CLUSTER_AUTHORIZATION_FAILED"]
     assert told.reasons == ["the node was told again to stop"]
-    assert not told.leave.is_under_way
     told.begin()  # once more, for the snapshot that the stop writes then
     assert told.ended == 2

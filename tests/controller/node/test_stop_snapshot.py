@@ -147,7 +147,9 @@ def test_a_node_with_much_to_replay_writes_a_snapshot_and_serves_until_it_is_on_
 
     async def scene(seat: Seat) -> None:
         end_offset = seat.node.controller.state.stable_end_offset
-        seat.node.shut_down()
+        left: list[bool] = []
+        seat.node.shut_down(lambda: left.append(seat.node.is_ending))
+        assert left == [False], "there is nothing to wait for before the snapshot"
         await seat.create("late", 1)
         assert seat.node.controller.is_active
         release()

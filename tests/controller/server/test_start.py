@@ -9,18 +9,22 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 import uvloop
 
-from controller.server.start import voters_warning, wall_of_loop_ms
+from controller.server.start import SHUTDOWN_S_MAX, stop, voters_warning, wall_of_loop_ms
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
 from records.messages.versions import ApiVersionsRequest
 from records.schema import replace
 from simulations.chaos.brokers import heartbeat, registration
+from simulations.chaos.ports import free_ports
 from tests.benchmarks.client import FEATURES, create_topics
 from tests.controller.server.processes import (
     CLUSTER_ID,
@@ -216,18 +220,21 @@ def test_a_node_explains_what_controller_quorum_voters_does_at_its_kraft_version
     assert bool(warning) == bool(text)
 
 
-def test_a_directory_with_static_voters_is_refused_where_a_quorum_forms_itself(tmp_path: Path) -> None:
-    port = free_port()
+def test_a_directory_with_static_voters_is_not_ready_where_a_quorum_forms_itself(tmp_path: Path) -> None:
+    port, http_port = free_ports(2)
     with running(tmp_path, port) as first, Connection("127.0.0.1", port, "test"):
         first.send_signal(signal.SIGTERM)
         first.wait(5)
 
-    forms = {"controller_quorum_bootstrap_servers": f"127.0.0.1:{port}", "kraft_quorum_bootstrap_expect": "1"}
-    refused = run_to_end(write_properties(tmp_path, port, controller_quorum_voters=None, **forms))
+    forms = {
+        "controller_quorum_bootstrap_servers": f"127.0.0.1:{port}", "kraft_quorum_bootstrap_expect": "1",
+        "kraft_http_listener": f"127.0.0.1:{http_port}",
+    }  # fmt: skip
+    with running(tmp_path, port, controller_quorum_voters=None, **forms):
+        with pytest.raises(HTTPError, match="503"):
+            urlopen(f"http://127.0.0.1:{http_port}/readyz", timeout=5)
 
-    assert refused.returncode == 1
-    assert "this node knows no voters, and does not vote" in refused.stderr
-    assert "with kraft.quorum.bootstrap.expect such a directory is refused" in refused.stderr
+        assert "this node knows no voters, and does not vote" in (tmp_path / "node.log").read_text()
     with running(tmp_path, port):
         """With its static voters it starts as before."""
 
@@ -243,6 +250,19 @@ def test_sigterm_stops_a_node_within_five_seconds_and_it_can_start_again(tmp_pat
 
         assert answer.error_code == 0
         assert again.poll() is None
+
+
+def test_the_hard_end_of_a_stop_is_counted_from_the_end_of_leaving() -> None:
+    left: list[Any] = []
+    timers: list[tuple[float, Any]] = []
+    node: Any = SimpleNamespace(shut_down=left.append, end_now=lambda: None)
+    loop: Any = SimpleNamespace(call_later=lambda wait_s, act: timers.append((wait_s, act)))
+
+    stop(node, loop, SimpleNamespace(stopping=lambda: None))  # type: ignore[arg-type]
+    before = list(timers)
+    left[0]()
+
+    assert (before, timers) == ([], [(SHUTDOWN_S_MAX, node.end_now)])
 
 
 def test_sigterm_leaves_a_snapshot_that_the_next_start_replays_from(tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ def key(node_id: int, directory: int = 1) -> ReplicaKey:
 
 
 class Quorum:
-    """Node 1 leads. steps: those that the autopilot asked for, each with its time; all of them succeed at once."""
+    """Node 1 leads. steps: those that the autopilot asked for, each with its time; all of them succeed at once, unless
+    `fails`. asked: the times and ids of all that it asked for.
+    """
 
     def __init__(self, voters: int, observers: int = 0, rules: Rules = RULES) -> None:
         self.now_ms = 0
@@ -30,8 +32,10 @@ class Quorum:
         self.registered = {each.id for each in (*self.voters, *self.observers)}
         self.is_paused, self.refusal, self.can_unregister = False, "", False
         self.fails = False
+        self.log_end = self.durable_end = 0
         self.autopilot = Autopilot(rules)
         self.steps: list[tuple[int, Kind, ReplicaKey]] = []
+        self.asked: list[tuple[int, int]] = []
 
     def run(self, seconds: float) -> Report:
         """Look once a second, for so long, and make the steps; the last report."""
@@ -46,6 +50,7 @@ class Quorum:
         report = self.autopilot.look(self.view())
         if report.step is not None:
             self.autopilot.begin(report.step)
+            self.asked.append((self.now_ms, report.step.key.id))
             if not self.fails:
                 self._make(report.step)
             self.autopilot.end(self.now_ms, is_done=not self.fails)
@@ -61,7 +66,7 @@ class Quorum:
         members += [self._member(each, is_voter=False) for each in self.observers]
         return View(
             self.now_ms, key(1), tuple(sorted(members)), frozenset(self.registered), self.refusal, self.is_paused,
-            self.can_unregister,
+            self.can_unregister, log_end=self.log_end, durable_end=self.durable_end,
         )  # fmt: skip
 
     def replace_disk(self, node_id: int) -> None:

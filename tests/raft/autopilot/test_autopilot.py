@@ -184,21 +184,34 @@ def test_a_leader_that_was_stopped_for_an_hour_takes_nobody_for_dead() -> None:
     assert quorum.steps == []
 
 
-def test_a_step_that_fails_is_held_back_and_another_node_has_its_turn() -> None:
+def test_a_step_that_fails_is_held_back_for_ever_longer_and_another_node_has_its_turn() -> None:
     quorum = Quorum(voters=3, observers=3)
     quorum.fails = True
 
-    quorum.run(5)
-    report = quorum.look()
+    quorum.run(45)
     quorum.fails = False
-    quorum.run(9)
-    before = list(quorum.kinds)
     quorum.run(20)
 
-    assert report.step is not None
-    assert report.step.key == key(5)
-    assert before == []
+    assert [now_ms // 1000 for now_ms, node_id in quorum.asked if node_id == 4] == [5, 6, 8, 12, 20, 30, 40, 50]
+    assert [node_id for now_ms, node_id in quorum.asked if now_ms < 9000] == [4, 4, 5, 4]
+    assert quorum.kinds == [("add", 4), ("add", 6)]
+
+
+def test_after_a_success_a_step_is_held_back_as_at_first() -> None:
+    quorum = Quorum(voters=3, observers=2)
+    quorum.fails = True
+    quorum.run(30)
+    quorum.fails = False
+    quorum.run(30)
     assert quorum.kinds == [("add", 4), ("add", 5)]
+
+    quorum.replace_disk(5)
+    quorum.fails = True
+    begin_ms = quorum.now_ms
+    quorum.run(9)
+
+    times = [(now_ms - begin_ms) // 1000 for now_ms, node_id in quorum.asked if now_ms > begin_ms and node_id == 5]
+    assert times == [5, 6, 8]
 
 
 def test_a_registration_without_a_node_goes_only_where_voters_may_be_dead() -> None:
@@ -247,6 +260,36 @@ def test_a_new_directory_must_be_level_and_a_majority_healthy_before_the_former_
     assert (level.steps, small.steps) == ([], [])
     assert "it must stay level for" in early.held_by[0]
     assert "without a majority of healthy voters its former self stays" in late.held_by[0]
+
+
+def test_a_leader_whose_disk_lacks_what_it_wrote_is_no_healthy_voter() -> None:
+    quorum = Quorum(3)
+    quorum.run(20)
+    quorum.replace_disk(2)
+
+    quorum.log_end = 10
+    slow = quorum.run(20)
+    quorum.durable_end = 10
+    quorum.run(20)
+
+    leader = next(node for node in slow.nodes if node.key == key(1))
+    assert (leader.health, leader.reason) == (
+        Health.LAGGING, "it leads, and its disk lacks records that it has written",
+    )  # fmt: skip
+    assert [reason.partition(": ")[2] for reason in slow.held_by] == [
+        "without a majority of healthy voters its former self stays"
+    ]
+    assert quorum.kinds == [("remove", 2), ("add", 2)]
+
+
+def test_a_leader_whose_disk_is_a_moment_behind_its_log_is_a_healthy_voter() -> None:
+    quorum = Quorum(3)
+
+    for _ in range(20):
+        quorum.durable_end, quorum.log_end = quorum.log_end, quorum.log_end + 10
+        report = quorum.run(1)
+
+    assert [node.health for node in report.nodes] == [Health.HEALTHY] * 3
 
 
 def test_a_leader_that_was_stopped_for_an_hour_counts_levels_and_ghosts_anew() -> None:

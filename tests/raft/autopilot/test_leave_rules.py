@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raft.autopilot.leave_rules import keep_reason, wait_reason
+from raft.autopilot.leave_rules import Distance, keep_reason, wait_reason
 from records.messages.quorum import DescribeQuorumResponse
 from tests.raft.autopilot.quorum import key
 
@@ -52,3 +52,11 @@ def test_a_majority_of_those_that_stay_must_be_healthy(ages_ms: tuple[int | None
 def test_the_leader_itself_may_leave_and_one_that_is_no_voter_any_more_removes_nobody() -> None:
     assert wait_reason(partition(0, 0, 0, 0), key(1), LIVE_MS) == ""
     assert wait_reason(partition(0, 0, 0, 0, leader_id=7), key(1), LIVE_MS) == "the leader is no voter any more"
+
+
+def test_each_asks_a_leader_at_a_time_of_its_own_and_so_the_next_leader() -> None:
+    distances = [Distance(number, 125) for number in (1, 2, 3, 4)]
+
+    waits = [[each.wait_ms(leader, (1, 2, 3, 4)) for each in distances] for leader in ((1, 5), (1, 5), (2, 6))]
+
+    assert waits == [[375, 250, 125, 0], [0, 0, 0, 0], [375, 250, 125, 0]]

@@ -1,4 +1,7 @@
-"""All orders of asking, deciding, moving and losing disks, of three controllers that form a quorum."""
+"""All orders of asking, deciding, moving and losing disks, of three controllers that form a quorum.
+
+The quorum may grow: then it has other voters, whose disks are never lost, and which ask the three for votes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,18 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.formation.rules import Form, Formatted, InitialController, Join, Save, Unformatted, Wait, cluster_id_of
+from raft.formation.rules import (
+    Form,
+    Formatted,
+    InitialController,
+    Join,
+    Save,
+    Sign,
+    Silent,
+    Unformatted,
+    Wait,
+    cluster_id_of,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +39,8 @@ class Slot(NamedTuple):
     """One controller. disk: how many it has lost; host: which of its two it has; saved, former: what it has saved, now
     and before; formed: the
     initial controllers of the quorum that its disk is formatted for, None before; answers: of its round, by controller,
-    None outside of one.
+    None outside of one. has_sign: whether another voter has asked it; is_listening: whether one that lives may not have
+    asked it yet.
     """
 
     disk: int = 0
@@ -34,12 +49,16 @@ class Slot(NamedTuple):
     former: tuple[Controllers, ...] = ()
     formed: Controllers | None = None
     answers: tuple[Answer | None, ...] | None = None
+    has_sign: bool = False
+    is_listening: bool = False
 
 
 class World(NamedTuple):
     """slots: of the controllers. losses, moves: how many disks may still be lost, and hosts changed. given: the
     cluster id, if it is configured.
 
+    may_grow: whether a quorum that exists may get other voters; grown: the one that has. is_deaf: the requests of
+    these are not noticed.
     formed: all initial controllers that any disk was formatted for as a voter; existed: those that a living majority of
     them was formatted for at one time.
     """
@@ -50,6 +69,9 @@ class World(NamedTuple):
     given: str = ""
     formed: frozenset[Controllers] = frozenset()
     existed: frozenset[Controllers] = frozenset()
+    may_grow: bool = False
+    grown: Controllers | None = None
+    is_deaf: bool = False
 
 
 class Broken(Exception):
@@ -64,15 +86,33 @@ def state_of(world: World, number: int, slot: Slot) -> Answer:
     """What a controller answers now."""
     if slot.formed is not None:
         return Formatted(world.given or cluster_id_of(slot.formed))
-    return unformatted(world, number, slot)
+    if slot.has_sign:
+        return Silent("it has a request of a quorum that exists")
+    return told(world, number, slot)
+
+
+def told(world: World, number: int, slot: Slot) -> Unformatted:
+    """What a controller tells of itself."""
+    return unformatted(world, number, slot)._replace(former=(), sign=None, is_listening=False)
 
 
 def unformatted(world: World, number: int, slot: Slot) -> Unformatted:
-    return Unformatted(controller(number, slot), slot.saved, COUNT, world.given, slot.former)
+    sign = (
+        Sign(world.given or cluster_id_of(world.grown), False, "a voter asks")
+        if slot.has_sign and world.grown
+        else None
+    )
+    return Unformatted(
+        controller(number, slot), slot.saved, COUNT, world.given, slot.former, sign, slot.is_listening
+    )  # fmt: skip
 
 
 def steps(world: World, decide: Decide) -> Iterator[partial[World]]:
     """The steps that can come next; each gives the world after it, or raises Broken."""
+    if world.may_grow and world.grown is None:
+        for former in sorted(world.existed):
+            if voters_of(former, world.slots) >= MAJORITY:
+                yield partial(world._replace, grown=former)
     for number, slot in enumerate(world.slots):
         if world.losses:
             yield partial(_lose, world, number)
@@ -80,9 +120,13 @@ def steps(world: World, decide: Decide) -> Iterator[partial[World]]:
             yield partial(_move, world, number)
         if slot.formed is not None:
             continue
+        if slot.is_listening:
+            yield partial(_put, world, number, listened(world, slot))
+        if world.grown and not (slot.has_sign or slot.is_listening or world.is_deaf):
+            yield partial(_ask, world, number)
         if slot.answers is None:
             # Its own state is the same in the whole round.
-            own = tuple(unformatted(world, number, slot) if other == number else None for other in range(COUNT))
+            own = tuple(told(world, number, slot) if other == number else None for other in range(COUNT))
             yield partial(_put, world, number, slot._replace(answers=own))
             continue
         for other, answer in enumerate(slot.answers):
@@ -93,15 +137,34 @@ def steps(world: World, decide: Decide) -> Iterator[partial[World]]:
             yield partial(_decide, world, number, decide)
 
 
+def listened(world: World, slot: Slot) -> Slot:
+    """A controller after its time to listen, in which the other voters have asked it."""
+    return slot._replace(is_listening=False, has_sign=slot.has_sign or bool(world.grown and not world.is_deaf))
+
+
+def _ask(world: World, number: int) -> World:
+    """Another voter asks a controller."""
+    return _put(world, number, world.slots[number]._replace(has_sign=True))
+
+
 def _lose(world: World, number: int) -> World:
     """A disk is lost, and its controller begins with an empty one."""
-    return _put(world, number, Slot(world.slots[number].disk + 1))._replace(losses=world.losses - 1)
+    return _put(world, number, Slot(world.slots[number].disk + 1, is_listening=True))._replace(losses=world.losses - 1)
 
 
 def _move(world: World, number: int) -> World:
     """A controller restarts at its other host."""
     slot = world.slots[number]
-    return _put(world, number, slot._replace(host=1 - slot.host, answers=None))._replace(moves=world.moves - 1)
+    return _put(
+        world,
+        number,
+        slot._replace(
+            host=1 - slot.host,
+            answers=None,
+            has_sign=False,
+            is_listening=True,
+        ),
+    )._replace(moves=world.moves - 1)
 
 
 def _decide(world: World, number: int, decide: Decide) -> World:
@@ -128,7 +191,7 @@ def _put(world: World, number: int, slot: Slot) -> World:
     existing = {formed for formed in world.formed if voters_of(formed, slots) >= MAJORITY}
     existed = world.existed | existing
     for former in existed:
-        is_alive = any(votes(former, number, slot) for number, slot in enumerate(slots))
+        is_alive = former == world.grown or any(votes(former, number, slot) for number, slot in enumerate(slots))
         if is_alive and any(each not in (None, former) for each in formed_by_voters(slots)):
             raise Broken(f"{former} existed, and another quorum is formed")
     if len(existing) > 1:
@@ -153,9 +216,17 @@ def votes(formed: Controllers, number: int, slot: Slot) -> bool:
     return any(each.directory_id == controller(number, slot).directory_id for each in formed)
 
 
-def explore(decide: Decide, losses: int) -> set[World]:
-    """All worlds that can be reached. Raises Broken."""
-    first = World((Slot(),) * COUNT, losses)
+def lost(*, is_deaf: bool = False) -> World:
+    """The three controllers have formed a quorum with a given id, which has grown, and lost their disks."""
+    former = tuple(controller(number, Slot()) for number in range(COUNT))
+    return World(
+        (Slot(1, is_listening=True),) * COUNT, 0, given="given", formed=frozenset((former,)),
+        existed=frozenset((former,)), grown=former, is_deaf=is_deaf,
+    )  # fmt: skip
+
+
+def explore(decide: Decide, first: World) -> set[World]:
+    """All worlds that can be reached from one. Raises Broken."""
     seen = {first}
     waiting = deque([first])
     while waiting:
@@ -167,13 +238,13 @@ def explore(decide: Decide, losses: int) -> set[World]:
     return seen
 
 
-def walk(rng: Random, decide: Decide, losses: int, moves: int = 0, given: str = "") -> World:
+def walk(rng: Random, decide: Decide, losses: int, moves: int = 0, given: str = "", *, may_grow: bool = False) -> World:
     """The world after 100 random steps, or fewer where none is left. Raises Broken."""
-    world = World((Slot(),) * COUNT, losses, moves, given)
+    world = World((Slot(),) * COUNT, losses, moves, given, may_grow=may_grow)
     for _ in range(100):
         choices = list(steps(world, decide))
         # Few faults, so that they also come late.
-        faults = [step for step in choices if step.func in (_lose, _move)]
+        faults = [step for step in choices if step.func in (_lose, _move, _ask)]
         others = [step for step in choices if step not in faults]
         if not choices:
             break
@@ -186,8 +257,9 @@ def settle(world: World, decide: Decide) -> World | str:
     reason = ""
     for _ in range(4):
         for number in range(COUNT):
-            slot = world.slots[number]
+            slot = listened(world, world.slots[number])
             if slot.formed is None:
+                world = _put(world, number, slot)
                 answers = {f"c{other}": state_of(world, other, each) for other, each in enumerate(world.slots)}
                 decision = decide(unformatted(world, number, slot), answers)
                 reason = decision.reason if type(decision) is Wait else reason

@@ -14,13 +14,14 @@ from raft.formation.rules import (
     InitialController,
     Join,
     Save,
+    Sign,
     Silent,
     Unformatted,
     Wait,
     cluster_id_of,
     decide,
 )
-from tests.raft.formation.explored import MAJORITY, Broken, World, explore, settle, votes, walk
+from tests.raft.formation.explored import COUNT, MAJORITY, Broken, Slot, World, explore, lost, settle, votes, walk
 
 if TYPE_CHECKING:
     from raft.formation.rules import Answer, Decision
@@ -39,7 +40,7 @@ def answers_of(*states: Answer) -> dict[str, Answer]:
 
 
 def test_no_order_of_steps_gives_two_quorums_and_each_gives_one() -> None:
-    worlds = explore(decide, 0)
+    worlds = explore(decide, World((Slot(),) * COUNT, 0))
 
     assert len(worlds) > 3000
     assert any(world.existed for world in worlds)
@@ -55,7 +56,7 @@ def test_lost_disks_and_new_addresses_do_not_give_two_quorums(losses: int, given
     rng = Random(losses)
     reasons = set()
     for _ in range(1000):
-        settled = settle(walk(rng, decide, losses, 3, given), decide)
+        settled = settle(walk(rng, decide, losses, 3, given, may_grow=True), decide)
         if isinstance(settled, str):
             reasons.add(settled)
         elif losses == 1 and not given:
@@ -94,9 +95,16 @@ def ignores(own: Unformatted, answers: dict[str, Answer]) -> Decision:
     return decide(own, empty)
 
 
+def hurries(own: Unformatted, answers: dict[str, Answer]) -> Decision:
+    """Save the initial controllers before it has listened."""
+    return decide(own._replace(is_listening=False), answers)
+
+
 # Each with a seed that shows it soon.
 @pytest.mark.parametrize(
-    ("fault", "seed"), [(forms_early, 6), (forgets, 6), (ignores, 1)], ids=["early", "forgets", "ignores"]
+    ("fault", "seed"),
+    [(forms_early, 6), (forgets, 6), (ignores, 1)],
+    ids=["early", "forgets", "ignores"],
 )
 def test_a_broken_rule_is_noticed(fault: Decide, seed: int) -> None:
     rng = Random(seed)
@@ -109,6 +117,20 @@ def test_a_broken_rule_is_noticed(fault: Decide, seed: int) -> None:
         walk_often()
 
 
+def test_a_quorum_that_has_grown_is_not_formed_again_by_three_empty_disks() -> None:
+    worlds = explore(decide, lost())
+
+    assert len(worlds) > 100
+    assert {slot.formed for world in worlds for slot in world.slots} == {None}
+    assert all("a quorum of the cluster given exists" in str(settle(world, decide)) for world in worlds)
+
+
+@pytest.mark.parametrize(("fault", "is_deaf"), [(decide, True), (hurries, False)], ids=["deaf", "hurries"])
+def test_a_second_quorum_without_the_rule_is_noticed(fault: Decide, *, is_deaf: bool) -> None:
+    with pytest.raises(Broken):
+        explore(fault, lost(is_deaf=is_deaf))
+
+
 def test_what_all_three_saved_is_formed() -> None:
     assert decide(has(ONE), answers_of(has(ONE), has(TWO), has(THREE))) == Save(ALL)
     assert decide(has(ONE, ALL), answers_of(has(ONE, ALL), has(TWO, ALL), has(THREE))) == Wait(
@@ -116,6 +138,43 @@ def test_what_all_three_saved_is_formed() -> None:
     )
     formed = decide(has(ONE, ALL), answers_of(*(has(each, ALL) for each in ALL)))
     assert formed == Form(cluster_id_of(ALL), ALL)
+
+
+SIGN = Sign("given", False, "node 4 has its metadata, and asks for a vote")
+
+
+def test_a_quorum_that_asks_is_not_formed_again() -> None:
+    asked = [has(each, ALL, cluster_id="given", sign=SIGN) for each in ALL]
+
+    decision = decide(asked[0], answers_of(*asked))
+
+    assert isinstance(decision, Wait)
+    assert decision.reason.startswith("a quorum of the cluster given exists: node 4 has its metadata, and asks for a")
+    # The others, which nobody asked, miss its answer.
+    silent = Silent("it has a request of a quorum that exists, and its log says of which")
+    decision = decide(has(TWO, ALL), answers_of(silent, has(TWO, ALL), has(THREE, ALL)))
+    assert isinstance(decision, Wait)
+    assert decision.reason.endswith(silent.reason)
+
+
+def test_the_quorum_of_a_leader_that_asks_is_joined_by_its_given_id() -> None:
+    leads = SIGN._replace(leads=True)
+
+    given = decide(has(ONE, cluster_id="given", sign=leads), answers_of(has(ONE), has(TWO), has(THREE)))
+    other = decide(has(ONE, sign=leads), answers_of(has(ONE), has(TWO), has(THREE)))
+
+    assert given == Join("given")
+    assert isinstance(other, Wait)
+
+
+def test_what_the_bootstrap_servers_say_goes_before_a_request() -> None:
+    assert decide(has(ONE, sign=SIGN), answers_of(has(ONE), Formatted("given"))) == Join("given")
+
+
+def test_nothing_is_saved_before_it_has_listened() -> None:
+    decision = decide(has(ONE, is_listening=True), answers_of(has(ONE), has(TWO), has(THREE)))
+
+    assert decision == Wait("it listens for requests of a quorum that exists, before it saves the initial controllers")
 
 
 def test_a_quorum_that_exists_is_joined() -> None:

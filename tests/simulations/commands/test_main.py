@@ -58,6 +58,15 @@ def test_a_sweep_without_a_broken_world_exits_with_0(capsys: pytest.CaptureFixtu
     assert output[-1].startswith("3 seeds, 0 broken: ")
 
 
+def test_every_64th_seed_of_a_range_is_run(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["sweep", "--seeds", "1-130/64", "--jobs", "1", "--hashes"])
+
+    assert code == 0
+    lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines[:3] == ["1", "65", "129"]
+    assert lines[3] == "3"
+
+
 def test_a_goal_of_the_gate_that_is_not_met_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,7 +58,8 @@ def container_properties(environment: Mapping[str, str], mounted: Mapping[str, s
     `kraft.log.level`.
 
     Where controllers form their quorum by themselves, CLUSTER_ID is its id. Without a `node.id` it is then the ordinal
-    at the end of the host name, as that of a pod of a StatefulSet.
+    at the end of the host name, as that of a pod of a StatefulSet; and so it is where KAFKA_NODE_ID is empty, as with
+    a Kubernetes before 1.28, whose pods have no label with their ordinal.
 
     Raises ConfigError if a controller has advertised listeners, which stock's image refuses too.
     """
@@ -67,14 +68,18 @@ def container_properties(environment: Mapping[str, str], mounted: Mapping[str, s
         del keys["advertised.listeners"]  # an empty variable counts as not set
     if keys.get("process.roles") == "controller" and "advertised.listeners" in keys:
         raise ConfigError("KAFKA_ADVERTISED_LISTENERS is not supported on a KRaft controller.")
+    has_empty_id = keys.get("node.id") == ""
+    if has_empty_id:
+        del keys["node.id"]
     properties = {**(mounted or {}), **keys} or dict(DEFAULT_PROPERTIES)
     if not {"log.dirs", "log.dir", "metadata.log.dir"} & properties.keys():
         properties["log.dirs"] = DATA_DIRECTORY
     if environment.get(ROOT_LEVEL):
         properties.setdefault("kraft.log.level", environment[ROOT_LEVEL].upper())
-    if properties.get(BOOTSTRAP_EXPECT, "0").strip() != "0":
-        if environment.get("CLUSTER_ID"):
-            properties.setdefault(BOOTSTRAP_CLUSTER_ID, environment["CLUSTER_ID"])
+    forms_quorum = properties.get(BOOTSTRAP_EXPECT, "0").strip() != "0"
+    if forms_quorum and environment.get("CLUSTER_ID"):
+        properties.setdefault(BOOTSTRAP_CLUSTER_ID, environment["CLUSTER_ID"])
+    if forms_quorum or has_empty_id:
         ordinal = environment.get("HOSTNAME", "").partition(".")[0].rpartition("-")[2]
         if not {"node.id", "broker.id"} & properties.keys() and ordinal.isascii() and ordinal.isdigit():
             properties["node.id"] = ordinal

@@ -7,9 +7,12 @@ import os
 import signal
 import time
 from contextlib import suppress
+from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from controller.core.apis import served_versions
+from controller.interface.refusals import error_response
 from controller.security.listeners import Security
 from controller.server.start import advertised_endpoints, open_http, wall_clock_ms
 from raft.formation.file import Stored, read_formation, write_formation
@@ -25,6 +28,7 @@ from raft.formation.rules import (
     decide,
     is_possible,
 )
+from raft.formation.signs import SIGNS, sign_of
 from raft.interface.config import Endpoint
 from raft.interface.effects import Send
 from raft.interface.inputs import Answered, Failed, Refused
@@ -34,7 +38,7 @@ from raft.network.server import Server
 from raft.storage.directory_lock import DirectoryLock
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import new_directory_id
-from records.errors import Error, error_name
+from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.formation import QuorumFormationRequest, QuorumFormationResponse
@@ -44,11 +48,11 @@ from tools.offline.new_directories import make_directories
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
     from controller.node.logging.logs import Log
-    from raft.formation.rules import Answer
+    from raft.formation.rules import Answer, Sign
     from raft.interface.inputs import Input
     from raft.network.requests import Incoming
 
-# ApiVersions, SASL and QuorumFormation: what a controller serves that has no metadata.
+# ApiVersions, SASL and QuorumFormation: what a controller serves that has no metadata, besides SIGNS.
 SERVED = {18: (0, 4), 32000: (0, 0)}
 FETCH_WITH_CLUSTER_ID = 12
 TEXT_MAX = 200  # of what a peer tells, in a reason
@@ -57,6 +61,7 @@ ROUND_S = 0.5
 # Once the initial controllers are saved, and only the others have to save them, too.
 SAVED_ROUND_S = 0.1
 ANSWER_S = 2.0
+HAS_A_SIGN = "it has a request of a quorum that exists, and its log says of which"
 LEADERLESS = "it belongs to a quorum that has no leader now, and so does not tell its cluster id"
 # How often the same reason for waiting is logged again.
 REMIND_S = 60.0
@@ -86,6 +91,10 @@ class Formation:
         self._formatted: set[int] = set()  # the peers that have a metadata log
         self._asked: dict[int, list[str]] = {}  # by peer, the cluster ids that are not refused yet
         self._given = config.text("kraft.quorum.bootstrap.cluster.id") or ""
+        served = served_versions(config.release)
+        self._served = SERVED | {key: served[key] for key in SIGNS}
+        self._sign: Sign | None = None
+        self._listens_until = inf  # monotonic, in s
         self._told = ("", -REMIND_S)
         self._address = ("", 0)
         self._server: Server
@@ -95,7 +104,9 @@ class Formation:
     def own(self) -> Unformatted:
         controller = InitialController(self._config.node_id, self._stored.directory_id, *self._address)
         number = self._config.number("kraft.quorum.bootstrap.expect")
-        return Unformatted(controller, self._stored.saved, number, self._given, self._stored.former)
+        is_listening = time.monotonic() < self._listens_until
+        stored = self._stored
+        return Unformatted(controller, stored.saved, number, self._given, stored.former, self._sign, is_listening)
 
     @property
     def directory_id(self) -> bytes:
@@ -110,7 +121,7 @@ class Formation:
         loop = asyncio.get_running_loop()
         security = Security(self._config, now=loop.time, note=self._note, wall_ms=wall_clock_ms, state=lambda: None)
         self._server = Server(
-            loop, SERVED, on_request=self._on_request, on_disconnected=lambda _number: None, note=self._note
+            loop, self._served, on_request=self._on_request, on_disconnected=lambda _number: None, note=self._note
         )
         self._channels = Channels(
             loop, f"raft-client-{self._config.node_id}", self._rng,
@@ -124,6 +135,7 @@ class Formation:
                 )
             first = advertised_endpoints(self._config, bound)[0]
             self._address = first.host, first.port
+            self._listens_until = time.monotonic() + listening_s(self._config)
             if self._is_new:
                 write_formation(self._files, self._directory, self._stored)
             return await self._ask_until_decided(stop)
@@ -228,9 +240,16 @@ class Formation:
         elif isinstance(incoming.message, ApiVersionsRequest):
             keys = tuple(
                 ApiVersionsResponse.ApiVersion(api_key=key, min_version=first, max_version=last)
-                for key, (first, last) in SERVED.items()
+                for key, (first, last) in self._served.items()
             )
             self._server.reply(incoming.source, ApiVersionsResponse(error_code=0, api_keys=keys))
+        elif incoming.api_key in SIGNS:
+            sign = sign_of(self.own, incoming.message)
+            if sign is not None and (self._sign is None or sign.leads):
+                self._sign = sign
+            # The sender takes that for a lost connection, and asks again after its backoff.
+            refusal = ApiError(Error.BROKER_NOT_AVAILABLE, "this controller has no metadata yet")
+            self._server.reply(incoming.source, error_response(incoming.message, refusal, incoming.version))
         else:
             self._server.disconnect(incoming.source, "this controller has no metadata yet")
 
@@ -272,6 +291,17 @@ async def find_quorum(config: NodeConfig, directory: str, log: Log) -> tuple[For
         lock.release()
 
 
+def listening_s(config: NodeConfig) -> float:
+    """How long a controller listens before it saves initial controllers, in seconds.
+
+    A voter whose leader is lost notices within the fetch timeout, and asks for votes again within two election timeouts
+    and a backoff.
+    """
+    prefix = "controller.quorum."
+    election_ms = 2 * config.number(prefix + "election.timeout.ms") + config.number(prefix + "election.backoff.max.ms")
+    return (config.number(prefix + "fetch.timeout.ms") + election_ms) / 1000
+
+
 def _fetch_nothing(cluster_id: str) -> FetchRequest:
     return FetchRequest(cluster_id=cluster_id, max_wait_ms=0, min_bytes=0, topics=())
 
@@ -279,7 +309,8 @@ def _fetch_nothing(cluster_id: str) -> FetchRequest:
 def read_answer(response: Any, count_max: int) -> Answer:
     """count_max: how many controllers a peer can have saved."""
     if response.error_code:
-        return Silent(error_name(response.error_code))
+        has_sign = response.error_code == Error.INCONSISTENT_VOTER_SET
+        return Silent(HAS_A_SIGN if has_sign else error_name(response.error_code))
     if isinstance(response, DescribeClusterResponse):
         return Formatted(response.cluster_id) if response.cluster_id else Silent("it tells no cluster id")
     assert isinstance(response, QuorumFormationResponse)
@@ -299,8 +330,9 @@ def _response_of(own: Unformatted) -> QuorumFormationResponse:
     def encode_controller(each: InitialController) -> QuorumFormationResponse.InitialController:
         return QuorumFormationResponse.InitialController(**each._asdict())
 
+    error = Error.NONE if own.sign is None else Error.INCONSISTENT_VOTER_SET
     return QuorumFormationResponse(
-        error_code=0, expect=own.expect, cluster_id=own.cluster_id, controller=encode_controller(own.controller),
+        error_code=error, expect=own.expect, cluster_id=own.cluster_id, controller=encode_controller(own.controller),
         saved=tuple(map(encode_controller, own.saved)),
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ from controller.interface.inputs import SnapshotClosed, SnapshotOpened
 from controller.server.http.probes import BEHIND_MAX, Check, check_startup, ready, role_name
 from raft.interface.config import SnapshotId
 from raft.interface.inputs import ShutDown
+from raft.interface.voters import VoterSet
 from tests.controller.rig import Rig
 from tests.controller.server.http.bundle import node_of
 from tests.raft.building import (
@@ -59,6 +60,19 @@ def test_a_follower_without_a_high_watermark_is_not_ready() -> None:
     joined = verdict(fetched(follower(), high_watermark=-1))["joined"]
 
     assert joined == Check("joined", False, "follows node 2 in epoch 1, but does not know the high watermark yet")
+
+
+def test_a_follower_that_knows_no_voters_is_not_ready_until_the_log_has_them() -> None:
+    bench = fetched(follower(), records=batch(0, 1, 3), high_watermark=3)
+    voters = bench.replica.voters
+
+    bench.replica.voters = VoterSet()
+    before = verdict(bench)["joined"]
+    bench.replica.voters = voters
+
+    assert not before.passed
+    assert before.reason == "follows node 2 in epoch 1, but knows no voters: its log has none, nor its configuration"
+    assert verdict(bench)["joined"].passed
 
 
 def test_a_follower_is_not_ready_while_its_log_lacks_much_of_what_the_leader_has_committed() -> None:

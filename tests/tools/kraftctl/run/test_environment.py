@@ -81,3 +81,14 @@ def test_a_controller_that_forms_a_quorum_has_its_id_from_the_host_name_and_that
     assert (given["node.id"], given["kraft.quorum.bootstrap.cluster.id"]) == ("7", "mounted")
     assert [properties.get("node.id") for properties in others] == [None, None]
     assert container_properties({**forms, "HOSTNAME": "pod-1.svc.example"}, None)["node.id"] == "1"
+
+
+def test_an_empty_node_id_is_that_of_the_host_name() -> None:
+    """A Kubernetes before 1.28 gives pods no label with their ordinal."""
+    pod = {"KAFKA_NODE_ID": "", "KAFKA_PROCESS_ROLES": "controller", "HOSTNAME": "kraft-controller-2"}
+
+    alone = container_properties(pod, None)
+    mounted = container_properties(pod, {"node.id": "7"})
+    elsewhere = container_properties({**pod, "HOSTNAME": "c2f4e1"}, None)
+
+    assert [properties.get("node.id") for properties in (alone, mounted, elsewhere)] == ["2", "7", None]

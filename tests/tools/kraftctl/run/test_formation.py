@@ -23,8 +23,9 @@ from raft.storage.meta_properties import MetaProperties, read_meta_properties
 from records.messages.cluster import DescribeClusterResponse
 from records.messages.formation import QuorumFormationResponse
 from records.schema import replace
+from records.uuids import uuid_text
 from simulations.chaos.ports import free_ports
-from tests.controller.server.processes import run_to_end, start_command, write_properties
+from tests.controller.server.processes import format_directory, run_to_end, start_command, write_properties
 from tests.controller.server.test_names_change import ASKED
 from tests.deploy.watched import eventually
 from tests.interop.ask import ask
@@ -175,20 +176,60 @@ def test_two_lost_disks_of_a_quorum_do_not_make_a_second_one(controllers: Contro
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_kills_at_any_moment_do_not_keep_controllers_from_one_quorum(controllers: Controllers, seed: int) -> None:
+def test_kills_at_any_moment_do_not_keep_controllers_from_one_quorum(tmp_path: Path, seed: int) -> None:
     rng = Random(seed)
+    # So they listen for 1.3 s, and kills come before and after that.
+    controllers = Controllers(
+        tmp_path, controller_quorum_fetch_timeout_ms="1000", controller_quorum_election_timeout_ms="100",
+        controller_quorum_election_backoff_max_ms="100",
+    )  # fmt: skip
+    try:
+        _kill_at_any_moment(controllers, rng)
+
+        assert controllers.replicas()[0] == controllers.directory_ids()
+        assert len({values.cluster_id for node in NODES if (values := controllers.identity(node))}) == 1
+    finally:
+        for node in list(controllers.processes):
+            controllers.kill(node)
+
+
+def _kill_at_any_moment(controllers: Controllers, rng: Random) -> None:
     for _ in range(6):
         for node in rng.sample(NODES, 3):
             if node not in controllers.processes:
                 controllers.start(node)
-        time.sleep(rng.random() * 1.5)
+        time.sleep(rng.random() * 3)
         for node in rng.sample(NODES, rng.randint(1, 3)):
             controllers.kill(node)
     controllers.start(*(node for node in NODES if node not in controllers.processes))
     eventually(lambda: len(controllers.replicas()[0]) == 3, "a quorum of three")
 
-    assert controllers.replicas()[0] == controllers.directory_ids()
-    assert len({values.cluster_id for node in NODES if (values := controllers.identity(node))}) == 1
+
+def test_three_lost_disks_of_five_do_not_make_a_second_quorum(tmp_path: Path) -> None:
+    """Voters 4 and 5 have joined later; the bootstrap servers 1, 2 and 3 have all lost their disks."""
+    controllers = Controllers(tmp_path, kraft_quorum_bootstrap_cluster_id=GIVEN)
+    (tmp_path / "4").mkdir()
+    port, other_port = free_ports(2)
+    fourth = write_properties(
+        tmp_path / "4", port, node_id="4", controller_quorum_voters=None,
+        controller_quorum_bootstrap_servers=",".join(f"127.0.0.1:{each}" for each in controllers.ports.values()),
+    )  # fmt: skip
+    ports = {**controllers.ports, 4: port, 5: other_port}
+    voters = [f"{node}@127.0.0.1:{each}:{uuid_text(bytes([node]) * 16)}" for node, each in ports.items()]
+    format_directory(fourth, "--initial-controllers", ",".join(voters), cluster_id=GIVEN)
+    controllers.properties[4] = fourth
+    try:
+        controllers.start(4, *NODES)
+        reason = f"a quorum of the cluster {GIVEN} exists: node 4 has its metadata, and asks for a vote. No second one"
+        eventually(lambda: any(reason in controllers.log(node) for node in NODES), "a request of voter 4 is heard", 90)
+        time.sleep(5)
+
+        assert {node: controllers.identity(node) for node in NODES} == dict.fromkeys(NODES)
+        assert not any("initial_controllers_saved" in controllers.events(node) for node in NODES)
+        assert "connection_refused" not in controllers.events(1), "the requests of voter 4 are answered"
+    finally:
+        for node in list(controllers.processes):
+            controllers.kill(node)
 
 
 def test_a_given_cluster_id_is_that_of_the_quorum(tmp_path: Path) -> None:
