@@ -27,7 +27,7 @@ PROMISES = {
         "raft/network/test_server.py::test_when_unread_answers_exceed_the_limit_the_oldest_such_connection_is_closed",
         "raft/network/test_server.py::test_a_connection_above_the_limit_replaces_the_one_idle_for_longest_on_the_server",
         "raft/network/test_sasl_gate.py::test_unfinished_requests_without_authentication_do_not_close_authenticated_clients",
-        "controller/config/security/test_principal_rules.py::test_a_long_subject_is_mapped_or_refused_in_bounded_steps",
+        "raft/security/test_principal_rules.py::test_a_long_subject_is_mapped_or_refused_in_bounded_steps",
     ),
     "Fuzzers test the codecs, the network and the storage": (
         "records/test_compression.py::test_any_bytes_are_data_or_a_value_error",

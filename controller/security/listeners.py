@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from controller.config.security.listener_values import ListenerValues
-from controller.config.security.principal_rules import PrincipalRules
 from controller.config.security.security_checks import (
     GSSAPI,
     OAUTHBEARER,
@@ -18,6 +17,7 @@ from controller.config.security.security_checks import (
 )
 from controller.interface.inputs import Principal
 from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
+from raft.security.principal_rules import PrincipalRules
 
 if TYPE_CHECKING:
     import ssl

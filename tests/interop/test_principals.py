@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from controller.config.security.kerberos_rules import KerberosRules
-from controller.config.security.principal_rules import PrincipalRules
+from raft.security.principal_rules import PrincipalRules
 from records.java.config_error import ConfigError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from controller.config.security.principal_rules import STEPS_MAX
+from raft.security.principal_rules import STEPS_MAX
 from records.java.config_error import ConfigError
 from records.java.java_matching import Program, Steps, TooManySteps
 from records.java.java_regex import compile_java

@@ -9,8 +9,8 @@ from controller.config.security.gss_checks import check_gss_client, check_gss_se
 from controller.config.security.jaas_file import KEY as JAAS_FILE_KEY
 from controller.config.security.jaas_file import jaas_file, jaas_sections
 from controller.config.security.listener_values import ListenerValues
-from controller.config.security.principal_rules import PrincipalRules
 from raft.security.jaas import Module, parse_jaas
+from raft.security.principal_rules import PrincipalRules
 from records.java.config_error import ConfigError
 from records.java.java_values import parse_integer
 

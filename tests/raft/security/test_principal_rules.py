@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.security import principal_rules
-from controller.config.security.principal_rules import PrincipalRules
+from raft.security import principal_rules
+from raft.security.principal_rules import PrincipalRules
 from records.java.config_error import ConfigError
 from records.java.java_matching import Steps
 
