@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from simulations.chaos.quorum import Quorum
     from tests.interop.stock import Stock
 
-BROKERS = (101, 102, 103)
+# Topics have three replicas: with three brokers none can be created while one is in controlled shutdown, as by stock.
+BROKERS = (101, 102, 103, 104)
 HEAP = "-Xmx384m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 START_S = 90.0
 STOP_S = 90.0
@@ -35,7 +36,7 @@ METADATA_FAULT = re.compile(r"Encountered .*\bfault\b.*")
 
 
 class Brokers:
-    """Brokers 101 to 103. died: those that ended unexpectedly."""
+    """Brokers 101 to 104. died: those that ended unexpectedly."""
 
     def __init__(self, quorum: Quorum, stock: Stock) -> None:
         self._stock = stock

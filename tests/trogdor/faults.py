@@ -55,18 +55,18 @@ class TrogdorNemesis(Nemesis):
 
     def _crash_broker(self, _quorum: Quorum, fault: Fault, wait: Callable[[float], None]) -> None:
         self._end_stop_of_broker()
-        node = self._brokers.nodes[_broker(fault)]
+        node = self._brokers.nodes[self._draw_broker()]
         node.kill()
         wait(fault.seconds)
         node.start()
 
-    def _restart_broker(self, _quorum: Quorum, fault: Fault, _wait: Any) -> None:
+    def _restart_broker(self, _quorum: Quorum, _fault: Fault, _wait: Any) -> None:
         self._end_stop_of_broker()
-        self._brokers.restart(_broker(fault))
+        self._brokers.restart(self._draw_broker())
 
     def _stop_broker(self, _quorum: Quorum, fault: Fault, _wait: Any) -> None:
         self._end_stop_of_broker()
-        serving = [broker for broker in (_broker(fault), *BROKERS) if self._brokers.serves(broker)]
+        serving = [broker for broker in (self._draw_broker(), *BROKERS) if self._brokers.serves(broker)]
         if not serving:
             return
         node = self._brokers.nodes[serving[0]]
@@ -77,6 +77,11 @@ class TrogdorNemesis(Nemesis):
         node = fault.nodes[0]
         properties = str(quorum.directory / f"node-{node}.properties")
         self._await_end(self._stop(properties, quorum.processes[node].pid, fault.seconds), properties)
+
+    def _draw_broker(self) -> int:
+        broker = self._rng.choice(BROKERS)
+        self.report(f"broker {broker}")
+        return broker
 
     def _stop(self, properties: str, pid: int, seconds: float) -> str:
         """Have Trogdor stop a process, and see that it is stopped."""
@@ -101,10 +106,6 @@ class TrogdorNemesis(Nemesis):
             self.wrong += specs.check_resumed(task, self._trogdor.await_done(task, DONE_S), properties)
         except TimeoutError as error:
             self.wrong.append(str(error))
-
-
-def _broker(fault: Fault) -> int:
-    return BROKERS[fault.nodes[0] - 1]
 
 
 def is_stopped(pid: int) -> bool:
