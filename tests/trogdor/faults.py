@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STOP_S_MIN = 3.0
 # Beyond the time of the fault itself.
 DONE_S = 60.0
+# For a kind of fault that was not injected in time.
+SHARE_S = 4.0
 
 
 class TrogdorNemesis(Nemesis):
@@ -44,6 +46,12 @@ class TrogdorNemesis(Nemesis):
         self._trogdor = trogdor
         self._stops = 0
         self._under_way: tuple[str, str] | None = None  # the stop of a broker: the task, and the process
+
+    def run(self, until: float) -> None:
+        """Inject faults until `until`, and, on a busy machine, until each kind was injected."""
+        super().run(until)
+        while self._missing():
+            super().run(time.monotonic() + SHARE_S)
 
     def inject(self, fault: Fault, until: float) -> None:
         super().inject(fault, until)
