@@ -142,4 +142,5 @@ def configuration(ports: dict[str, int]) -> dict[str, Any]:
 
 
 def error_lines(log: str) -> list[str]:
-    return [line for line in log.splitlines() if re.match(r"\[[^]]*\] (ERROR|FATAL) ", line)]
+    """The errors in a log, but for what a command wrote to stderr: its exit code is the error of its task."""
+    return [line for line in log.splitlines() if re.match(r"\[[^]]*\] (ERROR|FATAL) (?!\S+: \(stderr\):)", line)]

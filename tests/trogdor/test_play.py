@@ -34,12 +34,14 @@ def test_trogdor_loses_and_repeats_no_message_under_faults(tmp_path: Path) -> No
 def test_an_error_in_a_log_is_found(tmp_path: Path) -> None:
     lines = [{"level": level, "event": "node_failed"} for level in ("info", "warn", "error", "critical")]
     (tmp_path / "node-1.log").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    text = "[2026-11-28 11:52:58,559] INFO fine (c)\n[2026-11-28 11:52:58,560] ERROR SendRecordsCallback: error (c)\n"
+    error = "[2026-11-28 11:52:58,560] ERROR SendRecordsCallback: error (c)"
+    said = "[2026-11-28 11:52:58,561] ERROR delete-3-1: (stderr):a warning of the tool (c)"
+    text = f"[2026-11-28 11:52:58,559] INFO fine (c)\n{error}\n{said}\n"
 
     found = [event.fields["level"] for event in log_events(tmp_path, 1) if is_error(event)]
 
     assert found == ["error", "critical"]
-    assert error_lines(text) == ["[2026-11-28 11:52:58,560] ERROR SendRecordsCallback: error (c)"]
+    assert error_lines(text) == [error]
 
 
 def test_a_stopped_process_is_told_from_one_that_runs() -> None:
