@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos porcupine bench dist sbom release deploy-check docs site upgrade-check pythons format clean
+.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos porcupine trogdor bench dist sbom release deploy-check docs site upgrade-check pythons format clean
 
 setup: $(READY)
 
@@ -50,7 +50,7 @@ gssapi: setup
 
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
-	$(BIN)/python -m pytest $(PARALLEL) --durations=25 tests/interop tests/oracle tests/deploy/strimzi/stock tests/porcupine --interop
+	$(BIN)/python -m pytest $(PARALLEL) --durations=25 tests/interop tests/oracle tests/deploy/strimzi/stock tests/porcupine tests/trogdor --interop
 	KRAFT_ORACLE_RELEASE=4.3.1 $(BIN)/python -m pytest $(PARALLEL) tests/oracle --interop -k of_the_day
 
 # Kafka's own integration tests, with our controllers in place of Kafka's; with CLASSES=--all all of them.
@@ -98,6 +98,11 @@ chaos: setup
 # The same faults, and clients on franz-go whose history Porcupine checks; both are Go modules.
 porcupine: setup
 	$(BIN)/python -m tests.porcupine.play --seconds 180
+
+# Kafka's Trogdor: its workloads and faults on stock brokers, with the faults of chaos on controllers of ours.
+trogdor: setup
+	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make trogdor needs a JDK 17+ and Maven' >&2; exit 1; }
+	$(BIN)/python -m tests.trogdor --seconds 180
 
 bench: setup
 	$(BIN)/python -m tests.benchmarks

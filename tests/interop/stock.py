@@ -37,6 +37,7 @@ TOOLS = {
     "delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
     "leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
     "broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+    "get-offsets": "org.apache.kafka.tools.GetOffsetShell",
     "console-producer": "org.apache.kafka.tools.ConsoleProducer",
     "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
 }
