@@ -50,7 +50,7 @@ gssapi: setup
 
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
-	$(BIN)/python -m pytest $(PARALLEL) --durations=25 tests/interop tests/oracle tests/deploy/strimzi/stock tests/porcupine tests/trogdor --interop
+	$(BIN)/python -m pytest $(PARALLEL) --durations=25 tests/interop tests/oracle tests/deploy/strimzi/stock tests/porcupine --interop
 	KRAFT_ORACLE_RELEASE=4.3.1 $(BIN)/python -m pytest $(PARALLEL) tests/oracle --interop -k of_the_day
 
 # Kafka's own integration tests, with our controllers in place of Kafka's; with CLASSES=--all all of them.

@@ -25,7 +25,7 @@ collect_ignore: list[str] = []
 # `make interop`, with --no-loadscope-reorder). The others follow in the order of their paths.
 LONGEST = (
     "interop/test_migration", "deploy/strimzi/stock/test_life", "interop/test_voters", "interop/test_mixed_quorum",
-    "oracle/test_explore", "trogdor/test_play",
+    "oracle/test_explore",
     "interop/test_security_failover", "interop/test_security_tools", "interop/test_security_mechanisms",
     "interop/test_security_page", "oracle/wire/test_wire", "interop/test_troubles",
     "deploy/test_watch_through_faults", "tools/kraftctl/run/test_up", "simulations/raft/test_targeted_plans",
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, usual)
     config.addinivalue_line("markers", "slow: takes seconds; left out of `.ci/run quick`")
     if not config.getoption("--interop"):
-        collect_ignore.extend(("interop", "oracle", "deploy/strimzi/stock", "porcupine", "trogdor"))
+        collect_ignore.extend(("interop", "oracle", "deploy/strimzi/stock", "porcupine"))
     if not config.getoption("--spark"):
         collect_ignore.extend(("pipeline/spark", "pipeline/stream"))
     if not config.getoption("--deploy"):

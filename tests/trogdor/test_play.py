@@ -1,4 +1,4 @@
-"""Trogdor's workloads end with all messages while controllers of ours and stock brokers are under faults."""
+"""What Trogdor's run looks for in logs and processes; `make trogdor` runs it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,13 @@ import subprocess
 import time
 from typing import TYPE_CHECKING
 
-import pytest
-
 from simulations.chaos.log_events import log_events
 from tests.trogdor.faults import is_stopped
-from tests.trogdor.play import is_error, play
+from tests.trogdor.play import is_error
 from tests.trogdor.processes import error_lines
-from tests.trogdor.rounds import LANES
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytestmark = pytest.mark.slow
-
-
-def test_trogdor_loses_and_repeats_no_message_under_faults(tmp_path: Path) -> None:
-    outcome = play(tmp_path, 45, 1, print)
-
-    assert outcome.wrong == []
-    assert outcome.counts["rounds"] >= LANES
-    assert all(outcome.faults.values()), outcome.faults
-    assert outcome.leaders > 1
 
 
 def test_an_error_in_a_log_is_found(tmp_path: Path) -> None:
