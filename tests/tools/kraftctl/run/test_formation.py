@@ -164,8 +164,9 @@ def test_two_lost_disks_of_a_quorum_do_not_make_a_second_one(controllers: Contro
     reason = (
         f"2 of 3 controllers are there (2, 3); 127.0.0.1:{controllers.ports[1]}: it belongs to a quorum that has no"
     )
-    # Where the one that is left has not resigned yet when they ask it, they join it, as observers.
-    ends = (reason, '"quorum_joined"')
+    # Where the one that is left has not resigned yet when they ask it, they join it, as observers. Later it asks them
+    # for their votes.
+    ends = (reason, "exists: node 1 has its metadata", '"quorum_joined"')
     eventually(lambda: all(any(end in controllers.log(node) for end in ends) for node in (2, 3)), "both wait, or join")
     time.sleep(2)
     eventually(lambda: controllers.described() is None, "none of three leads")
