@@ -74,6 +74,7 @@ class Silent(NamedTuple):
 
 
 HOST_MAX = 255  # bytes of a name in the domain name system
+CLUSTER_ID_MAX = 200  # characters of one that anybody may tell, in a reason
 REMEDY = "If no quorum was formed before, stop all controllers, and remove their files kraft-formation.json"
 
 Answer = Unformatted | Formatted | Silent
@@ -159,9 +160,15 @@ def _join_by_sign(own: Unformatted, sign: Sign) -> Join | Wait:
     """Nobody tells of a quorum, but one exists: its voters that have lost their disks may be a majority."""
     if sign.leads and sign.cluster_id == own.cluster_id:
         return Join(sign.cluster_id)  # the leader itself will ask again, and so tell where it is
+    cluster_id = sign.cluster_id[:CLUSTER_ID_MAX]
+    exists = f"a quorum of the cluster {cluster_id} exists: {sign.text}. No second one is formed. "
+    if sign.leads:
+        return Wait(
+            f"{exists}It has a leader: set kraft.quorum.bootstrap.cluster.id to that id, and restart this controller, "
+            "which then joins it; or give it up: stop its nodes, and restart this controller"
+        )
     return Wait(
-        f"a quorum of the cluster {sign.cluster_id} exists: {sign.text}. No second one is formed. Repair that one "
-        "(kraftctl recover), or give it up: stop its nodes, and restart this controller"
+        f"{exists}Repair that one (kraftctl recover), or give it up: stop its nodes, and restart this controller"
     )
 
 

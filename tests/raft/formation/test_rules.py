@@ -165,6 +165,17 @@ def test_the_quorum_of_a_leader_that_asks_is_joined_by_its_given_id() -> None:
 
     assert given == Join("given")
     assert isinstance(other, Wait)
+    # The quorum is whole: what is missing is a key of this controller.
+    assert "set kraft.quorum.bootstrap.cluster.id to that id" in other.reason
+    assert "kraftctl recover" not in other.reason
+
+
+def test_of_a_cluster_id_that_anybody_may_tell_the_reason_has_only_the_beginning() -> None:
+    for leads in (False, True):
+        decision = decide(has(ONE, sign=SIGN._replace(cluster_id="x" * 30_000, leads=leads)), answers_of(has(ONE)))
+
+        assert isinstance(decision, Wait)
+        assert len(decision.reason) < 600
 
 
 def test_what_the_bootstrap_servers_say_goes_before_a_request() -> None:
