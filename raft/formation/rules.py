@@ -116,7 +116,7 @@ def decide(own: Unformatted, answers: Mapping[str, Answer]) -> Decision:
     if formatted:
         return _join(own, formatted)
     if own.sign is not None:
-        return _join_by_sign(own, own.sign)
+        return _wait_by_sign(own.sign)
     there: dict[int, Unformatted] = {}
     for address, answer in answers.items():
         if isinstance(answer, Unformatted):
@@ -156,19 +156,19 @@ def _join(own: Unformatted, formatted: Mapping[str, str]) -> Form | Join | Wait:
     return Join(cluster_id)
 
 
-def _join_by_sign(own: Unformatted, sign: Sign) -> Join | Wait:
-    """Nobody tells of a quorum, but one exists: its voters that have lost their disks may be a majority."""
-    if sign.leads and sign.cluster_id == own.cluster_id:
-        return Join(sign.cluster_id)  # the leader itself will ask again, and so tell where it is
+def _wait_by_sign(sign: Sign) -> Wait:
+    """Nobody tells of a quorum, but one exists: its voters that have lost their disks may be a majority.
+
+    A request proves nothing, so this controller joins nothing by it, even where a leader sent it.
+    """
     cluster_id = sign.cluster_id[:CLUSTER_ID_MAX]
-    exists = f"a quorum of the cluster {cluster_id} exists: {sign.text}. No second one is formed. "
+    repair = "Repair that one (kraftctl recover)"
     if sign.leads:
-        return Wait(
-            f"{exists}It has a leader: set kraft.quorum.bootstrap.cluster.id to that id, and restart this controller, "
-            "which then joins it; or give it up: stop its nodes, and restart this controller"
-        )
+        command = "kafka-storage format --no-initial-controllers"
+        repair = f"It has a leader: stop this controller, and format it with that cluster id to join ({command})"
     return Wait(
-        f"{exists}Repair that one (kraftctl recover), or give it up: stop its nodes, and restart this controller"
+        f"a quorum of the cluster {cluster_id} exists: {sign.text}. No second one is formed. {repair}, or give it up: "
+        "stop its nodes, and restart this controller"
     )
 
 
