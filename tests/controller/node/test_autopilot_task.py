@@ -92,7 +92,6 @@ def test_a_voter_that_is_silent_is_removed_and_the_answer_ends_the_step() -> Non
     refused = RemoveRaftVoterResponse(throttle_time_ms=0, error_code=Error.REQUEST_TIMED_OUT, error_message="late")
     setting.task.on_answer(asked.source, refused)
     setting.task.on_answer(asked.source, refused)  # no answer comes twice; a second one would change nothing
-    setting.run(5)
 
     assert asked.request == RemoveRaftVoterRequest(
         cluster_id=CLUSTER, voter_id=4, voter_directory_id=key(4).directory_id
