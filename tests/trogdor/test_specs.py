@@ -1,4 +1,4 @@
-"""What is wrong with the end of a task is told; the states are as Trogdor's coordinator gives them."""
+"""The checks of a task's end state find each error; the states have the form that Trogdor's coordinator gives them."""
 
 from __future__ import annotations
 
