@@ -22,6 +22,8 @@ WEIGHTS = (8, 8, 8, 6, 4, 2, 1)
 # The leader appends a record twice a second, and soon after it each follower whom no earlier fault keeps away.
 FULL_S = 60.0
 HOURS = 5
+# By how much each sync takes longer on a slow disk, and on one that a leader does not get over.
+SLOW_S, STALLED_S = 0.5, 5.0
 
 
 class Fault(NamedTuple):
@@ -243,6 +245,22 @@ def set_back(quorum: Quorum, fault: Fault, wait: Wait) -> None:
     _move(quorum, fault, wait, -HOURS)
 
 
+def slow_disk(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    _delay_syncs(quorum, fault, wait, SLOW_S)
+
+
+def stall_disk(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    _delay_syncs(quorum, fault, wait, STALLED_S)
+
+
+def _delay_syncs(quorum: Quorum, fault: Fault, wait: Wait, seconds: float) -> None:
+    """Have each sync of a node take so much longer, for long enough that some do."""
+    assert quorum.syncs is not None
+    quorum.syncs.delay(seconds, fault.nodes[0])
+    wait(max(fault.seconds, seconds))
+    quorum.syncs.delay(0, fault.nodes[0])
+
+
 def _move(quorum: Quorum, fault: Fault, wait: Wait, hours: int) -> None:
     """Move a node's wall clock, and back again. The node notices each move within a second."""
     assert quorum.clocks is not None
@@ -274,9 +292,11 @@ FAULTS: dict[str, Callable[[Quorum, Fault, Wait], None]] = {
 }
 FAULTS_OF_DISKS = {"full disk": fill}
 FAULTS_OF_CLOCKS = {"clock ahead": set_ahead, "clock behind": set_back}
+FAULTS_OF_SYNCS = {"slow disk": slow_disk, "stalled disk": stall_disk}
 
 
 def faults_of(quorum: Quorum) -> dict[str, Callable[[Quorum, Fault, Wait], None]]:
-    """Those that are possible: nodes may have the machine's own disk and clock."""
+    """Those that are possible: nodes may have the machine's own disk, clock and syncs."""
     disks, clocks = FAULTS_OF_DISKS if quorum.disks else {}, FAULTS_OF_CLOCKS if quorum.clocks else {}
-    return {**FAULTS, **disks, **clocks}
+    syncs = FAULTS_OF_SYNCS if quorum.syncs else {}
+    return {**FAULTS, **disks, **clocks, **syncs}

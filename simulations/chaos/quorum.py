@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from records.errors import ApiError
 from records.metadata_log import PARTITION_DIRECTORY
 from records.wire import DecodeError
+from simulations.chaos.equipment import OF_THE_MACHINE
 from simulations.chaos.network import Network
 from simulations.chaos.ports import free_ports
 from tools.client.connection import Connection
@@ -21,8 +22,8 @@ from tools.client.quorum import describe_request
 if TYPE_CHECKING:
     from typing import Any
 
-    from simulations.chaos.clocks import Clocks
-    from simulations.chaos.disks import Disks
+    from simulations.chaos.equipment import Equipment
+
 
 NODES = (1, 2, 3)
 CLUSTER_ID = "Q2hhb3NDaGFvc0NoYW9zQw"
@@ -31,30 +32,27 @@ ASK_S = 2.0
 
 
 class Quorum:
-    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly.
+    """The nodes under one directory. lives: how often each was started; failures: how often each ended with an error
+    where it had to; died: the processes that ended unexpectedly.
 
-    disks, clocks: those of the nodes, if they are not the machine's; the caller closes the disks. start_s: the time
-    after which a new process handles SIGTERM, on a busy machine; end_s: the time in which a node shuts down.
+    equipment: of the nodes; the caller closes the disks. start_s: the time after which a new process handles SIGTERM,
+    on a busy machine; end_s: the time in which a node shuts down.
     """
 
     start_s = 5.0
     end_s = 10.0
 
     def __init__(
-        self,
-        directory: Path,
-        settings: dict[str, str] | None = None,
-        disks: Disks | None = None,
-        clocks: Clocks | None = None,
+        self, directory: Path, settings: dict[str, str] | None = None, equipment: Equipment = OF_THE_MACHINE
     ) -> None:
         self.directory = directory
-        self.disks = disks
-        self.clocks = clocks
+        self.disks, self.clocks, self.syncs = equipment
         self.ports = dict(zip(NODES, free_ports(len(NODES)), strict=True))
         self.network = Network(self.ports)
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self.stopped: set[int] = set()
         self.lives = dict.fromkeys(NODES, 0)
+        self.failures = dict.fromkeys(NODES, 0)
         self.died: list[str] = []
         self._started: dict[int, float] = {}
         self._settings = settings or {}
@@ -79,6 +77,8 @@ class Quorum:
 
     def command(self, node: int) -> list[str]:
         """The command line of a node."""
+        if self.syncs is not None:
+            return self.syncs.command(node, self._properties(node))
         return [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
 
     def signal(self, node: int, number: signal.Signals) -> None:
@@ -125,7 +125,9 @@ class Quorum:
         except subprocess.TimeoutExpired:
             process.kill()
             code = process.wait()
-        if code != 1:
+        if code == 1:
+            self.failures[node] += 1
+        else:
             self.died.append(f"node {node} left with exit code {code} where it had to end with an error")
 
     def look(self) -> None:

@@ -18,8 +18,7 @@ from random import Random
 from typing import IO, NamedTuple
 
 from simulations.chaos.brokers import IDS, Brokers
-from simulations.chaos.clocks import Clocks
-from simulations.chaos.disks import Disks
+from simulations.chaos.equipment import OF_THE_MACHINE, Equipment, equip
 from simulations.chaos.nemesis import Fault, Nemesis
 from simulations.chaos.quorum import NODES, Quorum
 from simulations.commands.chaos import SETTINGS
@@ -29,8 +28,6 @@ HERE = Path(__file__).parent
 # Beyond the time of the clients: the check has two minutes, and once more as long for the page.
 END_S = 360
 START_S = 60
-# Old segments and snapshots are deleted once a minute by a node that runs so long, as by stock: under faults not often.
-DISK_BYTES = 256 << 20
 # Without an authorizer there are no ACLs. A client that is not authenticated has all rights. No session of a broker
 # ends while the controllers are away: the model of a partition has no change by the controller itself.
 CHECKED = {
@@ -53,11 +50,9 @@ class Planted(Quorum):
     # A run of an hour goes on beside other work, with the lowest priority.
     start_s = end_s = 60.0
 
-    def __init__(
-        self, directory: Path, settings: dict[str, str], plant: str | None, disks: Disks | None, clocks: Clocks | None
-    ) -> None:
+    def __init__(self, directory: Path, settings: dict[str, str], plant: str | None, equipment: Equipment) -> None:
         self._plant = plant
-        super().__init__(directory, settings, disks, clocks)
+        super().__init__(directory, settings, equipment)
 
     def command(self, node: int) -> list[str]:
         program, *arguments = super().command(node)
@@ -114,10 +109,10 @@ def play(
     nodes = directory / "nodes"
     nodes.mkdir()
     with ExitStack() as ending:
-        disks, clocks = equip(nodes, ending) if faults else (None, None)
-        quorum = Planted(nodes, {**SETTINGS, **CHECKED}, plant, disks, clocks)
+        equipment = equip(nodes, NODES, ending, _say) if faults else OF_THE_MACHINE
+        quorum = Planted(nodes, {**SETTINGS, **CHECKED}, plant, equipment._replace(syncs=None))
         ending.callback(quorum.close)
-        nemesis = Announcer(quorum, Random(f"porcupine {seed}"), lambda line: sys.stdout.write(f"{line}\n"))
+        nemesis = Announcer(quorum, Random(f"porcupine {seed}"), _say)
         for each in NODES:
             quorum.start(each)
         brokers = Brokers(quorum)
@@ -146,19 +141,8 @@ def play(
     return Outcome(**json.loads(text), faults=nemesis.counts, died=quorum.died)
 
 
-def equip(directory: Path, ending: ExitStack) -> tuple[Disks | None, Clocks | None]:
-    """A disk and a clock for each node; None, and a line that says why, where this machine does not allow them."""
-    disks, clocks = None, None
-    try:
-        disks = Disks(directory, NODES, DISK_BYTES)
-        ending.callback(disks.close)
-    except OSError as error:
-        sys.stdout.write(f"no disk is filled: {error}\n")
-    try:
-        clocks = Clocks(directory, NODES)
-    except FileNotFoundError as error:
-        sys.stdout.write(f"no clock is moved: {error}\n")
-    return disks, clocks
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
 
 
 def tell(outcome: Outcome) -> str:

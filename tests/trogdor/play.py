@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.config.values.node_values import RELEASE
 from records.features.levels import KAFKA_4_3
 from simulations.chaos import log_events, verdict
+from simulations.chaos.equipment import equip
 from simulations.chaos.quorum import NODES, Quorum
 from simulations.commands.chaos import SETTINGS
 from tests.interop.stock import Stock
@@ -54,11 +55,16 @@ def play(directory: Path, seconds: int, seed: int, say: Callable[[str], object])
 
     directory: empty; gets the files of all processes.
     """
+    with ExitStack() as unmounting:
+        quorum = Quorum(directory, CONTROLLER_SETTINGS, equip(directory, NODES, unmounting, say))
+        return _play(directory, seconds, seed, say, quorum)
+
+
+def _play(directory: Path, seconds: int, seed: int, say: Callable[[str], object], quorum: Quorum) -> Outcome:
     stock = Stock(VERSION, quick=True)
     stock.bring()
     trogdor = Trogdor(directory / "trogdor", f"{directory}/node-[0-9]+.properties")
     begin = time.monotonic()
-    quorum = Quorum(directory, CONTROLLER_SETTINGS)
     quorum.start_s = quorum.end_s = NODE_S
     with ExitStack() as ending:
         ending.callback(quorum.close)
@@ -100,7 +106,8 @@ def play(directory: Path, seconds: int, seed: int, say: Callable[[str], object])
 
 
 def is_error(event: log_events.LogEvent) -> bool:
-    return event.fields.get("level") in ERRORS
+    """Whether a node says that something is wrong; `verdict.check_processes` knows which nodes had to fail."""
+    return event.fields.get("level") in ERRORS and event.event != verdict.FAILED
 
 
 def tell(outcome: Outcome) -> str:

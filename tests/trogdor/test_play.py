@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def test_an_error_in_a_log_is_found(tmp_path: Path) -> None:
-    lines = [{"level": level, "event": "node_failed"} for level in ("info", "warn", "error", "critical")]
+    lines = [{"level": level, "event": "policy_failed"} for level in ("info", "warn", "error", "critical")]
+    lines.append({"level": "critical", "event": "node_failed"})
     (tmp_path / "node-1.log").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     error = "[2026-11-28 11:52:58,560] ERROR SendRecordsCallback: error (c)"
     said = "[2026-11-28 11:52:58,561] ERROR delete-3-1: (stderr):a warning of the tool (c)"

@@ -10,14 +10,15 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from simulations.chaos.nemesis import SLOW_S, STALLED_S
 from simulations.chaos.quorum import NODES
+from simulations.chaos.syncs import Syncs
 from tests.benchmarks.client import Connection
 from tests.control_groups import limited
 from tests.controller.server.alterations import BROKER, alteration
@@ -33,49 +34,21 @@ if TYPE_CHECKING:
 KEY = "test.of.limits"
 EPOCH = "kafka_server_raftmetrics_current_epoch"
 MIB = 1 << 20
-# A node whose syncs take as long as a file says, in s.
-SLOW_DISK = """
-import os, sys, time
-def slow(sync):
-    def run(handle):
-        sync(handle)
-        with open(sys.argv[1]) as file:
-            time.sleep(float(file.read()))
-    return run
-os.fdatasync, os.fsync = slow(os.fdatasync), slow(os.fsync)
-from tools.kraftctl.main import main
-sys.exit(main(["start", "-c", sys.argv[2]]))
-"""
-# The time of a sync in the slow case, and that of one which the leader does not get over.
-SLOW_S, STALLED_S = 0.5, 5.0
 
 
 class Limited(Watched):
-    """A quorum whose nodes have slow disks, or limits. groups: by node; files: that a node may open, by node."""
+    """A quorum whose nodes have limits. groups: by node; files: that a node may open, by node."""
 
     def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
         self.groups: dict[int, Group] = {}
         self.files: dict[int, int] = {}
-        self.has_slow_disks = False
         super().__init__(directory, settings)
 
     def command(self, node: int) -> list[str]:
         command = super().command(node)
-        if self.has_slow_disks:
-            command = [sys.executable, "-c", SLOW_DISK, str(self._delay(node)), command[-1]]
         if node in self.files:
             command = ["prlimit", f"--nofile={self.files[node]}:{self.files[node]}", *command]
         return self.groups[node].command(command) if node in self.groups else command
-
-    def delay_syncs(self, delay_s: float, *nodes: int) -> None:
-        """Have each sync of these nodes take so long."""
-        for node in nodes:
-            new = self._delay(node).with_suffix(".new")
-            new.write_text(str(delay_s))
-            new.replace(self._delay(node))
-
-    def _delay(self, node: int) -> Path:
-        return self.directory / f"delay-{node}"
 
     def threads(self, node: int) -> int:
         return len(os.listdir(f"/proc/{self.processes[node].pid}/task"))  # noqa: PTH208 - of a process
@@ -219,26 +192,25 @@ def test_connections_up_to_the_limit_of_files_keep_nobody_out_for_long(tmp_path:
 
 def test_commits_go_on_with_slow_disks_and_after_disks_that_stall(tmp_path: Path) -> None:
     with limited_quorum(tmp_path) as quorum:
-        quorum.has_slow_disks = True
-        quorum.delay_syncs(0.0, *NODES)
+        syncs = quorum.syncs = Syncs(tmp_path, NODES)
         leader = start_all(quorum)
         epoch = quorum.metrics(leader)[EPOCH]
 
         one = next(node for node in NODES if node != leader)
-        quorum.delay_syncs(STALLED_S, one)
+        syncs.delay(STALLED_S, one)
         fast = max(quorum.write(leader, f"one stalls {number}") for number in range(3))
         eventually(lambda: "disk_slow" in quorum.said(one), "the node says that its disk is slow")
-        quorum.delay_syncs(0.05, *NODES)
+        syncs.delay(0.05, *NODES)
         eventually(lambda: quorum.write(leader, "slow") < STALLED_S / 2, "all have the same slow disk")
-        quorum.delay_syncs(SLOW_S, *NODES)
+        syncs.delay(SLOW_S, *NODES)
         slow = min(quorum.write(leader, f"all are slow {number}") for number in range(3))
         assert quorum.metrics(leader)[EPOCH] == epoch
 
-        quorum.delay_syncs(STALLED_S, *NODES)
+        syncs.delay(STALLED_S, *NODES)
         with pytest.raises((AssertionError, OSError)):
             quorum.write(leader, "all stall")
         eventually(lambda: not quorum.are_ready(leader), "the leader without a majority resigns")
-        quorum.delay_syncs(0.0, *NODES)
+        syncs.delay(0.0, *NODES)
         quorum.await_ready(*NODES)
         quorum.write(quorum.await_leader(), "after")
 
@@ -250,11 +222,10 @@ def test_a_leader_is_elected_on_slow_disks_where_the_timeouts_allow_for_them(tmp
     names = ("controller.quorum.election.timeout.ms", "controller.quorum.fetch.timeout.ms")
     timeouts = dict(zip(names, ("5000", "10000"), strict=True))
     with limited_quorum(tmp_path, timeouts) as quorum:
-        quorum.has_slow_disks = True
-        quorum.delay_syncs(0.0, *NODES)
+        syncs = quorum.syncs = Syncs(tmp_path, NODES)
         first = start_all(quorum)
 
-        quorum.delay_syncs(SLOW_S, *NODES)
+        syncs.delay(SLOW_S, *NODES)
         quorum.signal(first, signal.SIGKILL)
         others = [node for node in NODES if node != first]
         eventually(lambda: quorum.are_ready(*others), "a successor, which the other follows", 90)

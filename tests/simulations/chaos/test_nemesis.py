@@ -11,8 +11,11 @@ import pytest
 
 from simulations.chaos.clocks import Clocks, library
 from simulations.chaos.disks import Disks
+from simulations.chaos.equipment import Equipment
 from simulations.chaos.nemesis import FAULTS, HOURS, Fault, Nemesis, Wait
 from simulations.chaos.quorum import NODES, Quorum
+from simulations.chaos.syncs import Syncs
+from simulations.chaos.verdict import check_processes
 from tools.offline.log_file import LogFile
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 class Idle:
     """Nodes that no fault affects."""
 
-    disks = clocks = None
+    disks = clocks = syncs = None
 
     def leader(self) -> int:
         return 1
@@ -65,7 +68,7 @@ def test_a_node_whose_disk_was_full_is_started_again_and_a_moved_clock_is_seen_i
         except OSError as error:
             pytest.skip(f"no disk can be mounted here: {error}")
         ending.callback(disks.close)
-        quorum = Quorum(tmp_path, disks=disks, clocks=Clocks(tmp_path, NODES))
+        quorum = Quorum(tmp_path, equipment=Equipment(disks, Clocks(tmp_path, NODES), Syncs(tmp_path, NODES)))
         ending.callback(quorum.close)
         for node in NODES:
             quorum.start(node)
@@ -77,15 +80,20 @@ def test_a_node_whose_disk_was_full_is_started_again_and_a_moved_clock_is_seen_i
         now_ms = time.time() * 1000
         inject(nemesis, "clock ahead", moved)
         inject(nemesis, "clock behind", moved)
+        inject(nemesis, "slow disk", moved)
+        inject(nemesis, "stalled disk", moved)
         times_h = {round((each - now_ms) / 3_600_000) for each in timestamps_ms(quorum, moved)}
 
         assert quorum.died == []
         assert moved != full
+        assert check_processes(quorum) == []
+        assert quorum.failures == {node: int(node == full) for node in NODES}
+        assert "disk_slow" in (tmp_path / f"node-{moved}.log").read_text()
         assert quorum.lives == {node: 2 if node == full else 1 for node in NODES}
         assert "No space left on device" in (tmp_path / f"node-{full}.log").read_text()
         assert times_h == {-HOURS, 0, HOURS}
         assert {name: count for name, count in nemesis.counts.items() if count} == {
-            "full disk": 1, "clock ahead": 1, "clock behind": 1,
+            "full disk": 1, "clock ahead": 1, "clock behind": 1, "slow disk": 1, "stalled disk": 1,
         }  # fmt: skip
 
 

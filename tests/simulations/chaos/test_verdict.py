@@ -21,6 +21,7 @@ class Left:
     def __init__(self, directory: Path, logs: dict[int, bytes], says: str = "") -> None:
         self.directory = directory
         self.died: list[str] = []
+        self.failures = dict.fromkeys(logs, 0)
         for node, data in logs.items():
             self.log_directory(node).mkdir(parents=True)
             (self.log_directory(node) / f"{0:020}.log").write_bytes(data)
@@ -95,6 +96,10 @@ def test_a_node_that_failed_or_ended_by_itself_is_detected(tmp_path: Path) -> No
     quorum.died.append("node 2 ended by itself with exit code 1")
 
     assert len(check_processes(quorum)) == 4
+
+    # Node 3 had to fail.
+    quorum.failures[3] = 1
+    assert len(check_processes(quorum)) == 3
 
 
 def test_lost_and_doubled_records_are_detected() -> None:
