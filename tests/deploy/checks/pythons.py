@@ -1,4 +1,6 @@
-"""`make pythons`: tests on each installed Python, types and lint for the other versions, wheels for all."""
+"""`make pythons`: tests, with stock Kafka too, on each installed Python, types and lint for the other versions, wheels
+for all.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 LOCKS = ("node.txt", "grpc.txt", "dev.txt")
+# Stock brokers, a stock controller among the voters, stock's tools, TLS and SASL: what an interpreter may do in another
+# way. `make interop` runs these and all others.
+INTEROP = ("test_broker_joins.py", "test_mixed_quorum.py", "test_security.py", "test_stock_tools.py")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any")
 
 
@@ -41,15 +46,26 @@ def run(title: str, command: list[str]) -> bool:
 
 
 def tests_on(version: str, python: str) -> bool:
-    """The quick tests, in an environment of this interpreter made from the lock."""
+    """The quick tests and some beside stock Kafka, in an environment of this interpreter made from the lock."""
     directory = ROOT / ".cache" / "pythons" / version
-    pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    own = str(directory / "bin" / "python")
+    pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     editable = ["--no-deps", "--no-build-isolation", "-e", "."]
     return (
         run(f"{version}: environment", [python, "-m", "venv", "--clear", str(directory)])
         and run(f"{version}: lock", [*pip, "--require-hashes", "-r", "requirements/dev.txt"])
         and run(f"{version}: install", [*pip, *editable])
-        and run(f"{version}: tests", [str(directory / "bin" / "python"), "-m", "pytest", "-m", "not slow"])
+        and run(f"{version}: tests", [own, "-m", "pytest", "-m", "not slow"])
+        and interop_on(version, own)
+    )
+
+
+def interop_on(version: str, python: str) -> bool:
+    if not (shutil.which("java") and shutil.which("mvn")):
+        print(f"== {version}: no tests with stock Kafka, which need a JDK 17+ and Maven", flush=True)
+        return True
+    return run(
+        f"{version}: interop", [python, "-m", "pytest", *(f"tests/interop/{name}" for name in INTEROP), "--interop"]
     )
 
 
