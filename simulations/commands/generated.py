@@ -114,12 +114,12 @@ def _print(count: int, living: Sequence[Found], results: Sequence[Found]) -> set
 
 
 def _try_unit_tests(chosen: Sequence[Generated]) -> None:
-    from simulations.running.generated_hunt import is_seen_by_tests
+    from simulations.running.unit_tests import first_failure
 
     caught = 0
     progress = Progress(len(chosen), "mutants tried with unit tests")
     for each in chosen:
-        is_caught = is_seen_by_tests(each)
+        is_caught = bool(first_failure(each.id, (each.module,)))
         caught += is_caught
         if not is_caught:
             progress.clear()

@@ -38,11 +38,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     generated.add(parser)
     parser.add_argument("--surviving", action="store_true", help="those that no world is known to catch (BOUNDARY.md)")
     parser.add_argument("--list", action="store_true", help="print the mutants and do nothing else")
+    parser.add_argument(
+        "--by-unit-tests", action="store_true", help="run the unit tests of the changed modules, and no world"
+    )
     add_crew(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where each mutant is caught; with --surviving, where none is."""
+    """Returns 0 where each mutant is caught, by worlds or by unit tests; with --surviving, where none is."""
     from simulations.mutants.table import MUTANTS, SURVIVORS, find
 
     if args.generic:
@@ -58,6 +61,8 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     if args.surviving:
         return 0 if hunt(list(SURVIVORS.values()), crew_of(args), args.seeds) == len(SURVIVORS) else 1
+    if args.by_unit_tests:
+        return 1 if try_unit_tests(chosen) else 0
     code = kills.execute(args, chosen, crew_of(args))
     if code is not None:
         return code
@@ -94,6 +99,26 @@ def hunt(chosen: Sequence[Mutant], crew: Crew, numbers: Iterable[int] | None = N
     sys.stdout.write(f"caught first by: {', '.join(f'{name} {count}' for name, count in by)}\n")
     sys.stdout.flush()
     return len(missed)
+
+
+def try_unit_tests(chosen: Sequence[Mutant]) -> int:
+    """Run the unit tests of the modules that each mutant changes, and print the first that fails; returns how many
+    mutants are missed.
+    """
+    from simulations.running.unit_tests import first_failure
+
+    progress = Progress(len(chosen), "mutants tried with unit tests")
+    missed = 0
+    for mutant in chosen:
+        failure = first_failure(mutant.id, [edit.module for edit in mutant.edits])
+        missed += not failure
+        progress.clear()
+        sys.stdout.write(f"{mutant.id:5} {mutant.name}: {failure or 'MISSED'}\n")
+        sys.stdout.flush()
+        progress.add(1)
+    progress.clear()
+    sys.stdout.write(f"{len(chosen)} mutants, {len(chosen) - missed} caught by the unit tests of the same modules\n")
+    return missed
 
 
 def _line(mutant: Mutant, row: Row, *, is_caught: bool) -> str:

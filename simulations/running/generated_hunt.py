@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from hashlib import blake2b
 from pathlib import Path
@@ -279,36 +278,3 @@ class Probe:
             self.lines[frame.f_code.co_filename].add(frame.f_lineno)
             self._left[frame.f_code].discard(frame.f_lineno)
         return self._line
-
-
-TIME_S_MAX = 120
-
-_RUN = """
-import sys, pytest
-from simulations.mutants.patching import install
-from simulations.mutants.table import find
-install(find(sys.argv[1]))
-sys.exit(pytest.main([*sys.argv[2:], "-x", "-q", "-p", "no:cacheprovider"]))
-"""
-
-
-def tests_of(module: str) -> list[str]:
-    """Paths of the tests that mirror a module, or of its whole package where none does; for raft the scenarios too."""
-    *parents, name = module.split(".")
-    folder = ROOT / "tests" / Path(*parents)
-    own = folder / f"test_{name}.py"
-    paths = [own] if own.exists() else sorted(folder.glob("test_*.py"))
-    scenarios = ROOT / "tests" / "scenarios"
-    if parents[0] == "raft" and scenarios.exists():
-        paths.append(scenarios)
-    return [str(path) for path in paths]
-
-
-def is_seen_by_tests(mutant: Generated) -> bool:
-    """Whether the tests that mirror the module fail, cannot run, or take longer than TIME_S_MAX."""
-    command = [sys.executable, "-c", _RUN, mutant.id, *tests_of(mutant.module)]
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=TIME_S_MAX, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
