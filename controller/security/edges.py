@@ -15,7 +15,7 @@ from controller.security.contexts import hold_in_file
 from raft.security.files import FileError, read_bounded
 from raft.security.names import chain_expires_s
 from raft.security.renewal import Renewal
-from raft.security.sessions import Sessions
+from raft.security.sessions import Sessions, is_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -91,7 +91,7 @@ class EdgeSecurity:
     def context(self) -> ssl.SSLContext:
         """The context of the present files."""
         pems = self.pems()
-        if self._context is None or self._context[0] is not pems:
+        if self._context is None or self._context[0] is not pems or is_full(self._context[1]):
             self._context = pems, context_of(pems)
         return self._context[1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -45,7 +46,7 @@ class Renewal(Generic[Value]):
         self._lock = Lock()
         self._refused = ""
         self._seen = self._stamp()
-        self._looked_at = now()
+        self._looked_at = self._made_at = now()
         self._value = make()
 
     def value(self) -> Value:
@@ -54,6 +55,17 @@ class Renewal(Generic[Value]):
             if self._paths and self._now() - self._looked_at >= self._pause_s:
                 self._looked_at = self._now()
                 self._look()
+            return self._value
+
+    def made_again(self) -> Value:
+        """A value that is made anew, once in a second at most, from the files as they are; the present one if they
+        cannot be used.
+        """
+        with self._lock:
+            if self._now() - self._made_at >= 1:
+                self._made_at = self._now()
+                with suppress(FileError):
+                    self._value = self._make()
             return self._value
 
     def _look(self) -> None:

@@ -15,9 +15,17 @@ if TYPE_CHECKING:
     import ssl
     from typing import Any
 
-# Of OpenSSL's cache. A session leaves that cache when its first connection ends (`raft.network.tls`).
+# Of OpenSSL's cache. A session leaves that cache when its first connection ends (`raft.network.tls`); Python 3.14 keeps
+# it there.
 SESSIONS_MAX = 20_480
+# A context with more than these in its cache is replaced: each may hold 65 KiB.
+CACHED_MAX = 1_024
 _ENCODING_DER = 2
+
+
+def is_full(context: ssl.SSLContext) -> bool:
+    """Whether the next connection is to get a new context; the former ends with its connections."""
+    return context.session_stats()["number"] > CACHED_MAX
 
 
 class Sessions:

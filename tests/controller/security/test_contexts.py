@@ -55,6 +55,23 @@ def test_new_files_are_used_without_a_restart(tmp_path):
     assert [name for name, _ in made.notes] == ["keystore_renewed"]
 
 
+def test_a_server_with_many_sessions_gets_a_new_context(tmp_path, monkeypatch):
+    monkeypatch.setattr(sessions, "CACHED_MAX", 2)
+    made = Made(tmp_path)
+    first = made.contexts.server()
+    # Those of open connections are in the cache in every release of Python.
+    kept = [shake_hands(first, of_client(3)) for _ in range(2)]
+    made.now += 1
+    assert made.contexts.server() is first
+
+    kept.append(shake_hands(first, of_client(3)))
+    second = made.contexts.server()
+
+    assert second is not first
+    assert made.contexts.server() is second
+    assert (second.session_stats()["number"], len(kept), made.notes) == (0, 3, [])
+
+
 def test_a_half_written_pair_is_logged_once_and_the_old_one_stays(tmp_path):
     made = Made(tmp_path)
     first = made.contexts.client()

@@ -107,3 +107,17 @@ def test_a_file_that_cannot_be_used_at_first_is_an_error(tmp_path: Path) -> None
         Renewal(
             [str(tmp_path / "missing")], lambda: 1, now=lambda: 0.0, renewed=lambda: None, refused=lambda _: None
         )  # fmt: skip
+
+
+def test_a_value_is_made_again_at_most_once_in_a_second_and_stays_if_its_file_cannot_be_used(tmp_path: Path) -> None:
+    made = Made(tmp_path, pause_s=60)
+    made.put("2")
+
+    values = [made.renewal.made_again()]
+    made.now = 1.0
+    values += [made.renewal.made_again(), made.renewal.made_again()]
+    made.put("x")
+    made.now = 2.0
+    values.append(made.renewal.made_again())
+
+    assert (values, made.reads, made.said) == ([1, 2, 2, 2], 3, [])

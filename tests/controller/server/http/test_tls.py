@@ -9,6 +9,7 @@ import json
 import shutil
 import socket
 import ssl
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -185,7 +186,10 @@ def test_a_tls_session_is_not_resumed_when_the_certificate_has_expired(tmp_path:
     run({**put(tmp_path, "node"), **CLIENTS}, talk)
 
 
-def test_a_tls_session_is_forgotten_when_its_connection_ends(tmp_path: Path) -> None:
+def test_tls_sessions_are_forgotten_when_their_connections_end_or_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "CACHED_MAX", 2)
     context = context_of("watcher")
     context.maximum_version = ssl.TLSVersion.TLSv1_2
 
@@ -196,8 +200,8 @@ def test_a_tls_session_is_forgotten_when_its_connection_ends(tmp_path: Path) -> 
             await asyncio.sleep(0.01)
         gc.collect()
 
-        stats = port._security.context().session_stats()
-        assert (stats["accept_good"], stats["number"]) == (5, 0)
+        # From Python 3.14 on a connection that ends leaves its session in the cache.
+        assert port._security.context().session_stats()["number"] <= (0 if sys.version_info < (3, 14) else 2)
 
     run({**put(tmp_path, "node"), **CLIENTS}, talk)
 
