@@ -81,6 +81,8 @@ def context_of(options: Mapping[str, str]) -> ssl.SSLContext:
     Raises FileError.
     """
     context = ssl.create_default_context()
+    # As in Java; since Python 3.13 it refuses authorities without key usage.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     path, kind = options.get("ssl.truststore.location"), options.get("ssl.truststore.type", "JKS").upper()
     inline = options.get("ssl.truststore.certificates")
     if path is None and inline is None:

@@ -52,7 +52,8 @@ class Watched(Quorum):
             with urllib.request.urlopen(url, timeout=3) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
+            with error:
+                return error.code, error.read().decode()
 
     def status(self, node: int, path: str) -> int:
         """The status of the response; 0 if there is none."""

@@ -123,7 +123,8 @@ class Trogdor:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return json.loads(answer.read() or "null")
         except urllib.error.HTTPError as error:
-            raise OSError(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+            with error:
+                raise OSError(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
 
 
 def configuration(ports: dict[str, int]) -> dict[str, Any]:

@@ -36,7 +36,8 @@ def get(port: int, path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
             return str(answer.read().decode())
     except urllib.error.HTTPError as error:
-        return error.read().decode()
+        with error:
+            return error.read().decode()
 
 
 def reason_with(port: int, part: str) -> str:

@@ -231,8 +231,9 @@ def test_a_directory_with_static_voters_is_not_ready_where_a_quorum_forms_itself
         "kraft_http_listener": f"127.0.0.1:{http_port}",
     }  # fmt: skip
     with running(tmp_path, port, controller_quorum_voters=None, **forms):
-        with pytest.raises(HTTPError, match="503"):
+        with pytest.raises(HTTPError, match="503") as refused:
             urlopen(f"http://127.0.0.1:{http_port}/readyz", timeout=5)
+        refused.value.close()
 
         assert "this node knows no voters, and does not vote" in (tmp_path / "node.log").read_text()
     with running(tmp_path, port):

@@ -84,7 +84,9 @@ class Machines:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.http[node]}/readyz", timeout=2) as answer:
                 return bool(answer.status == 200)
-        except (urllib.error.HTTPError, OSError):
+        except OSError as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()
             return False
 
     def wait_until_caught_up(self) -> None:

@@ -102,7 +102,8 @@ def get(url: str) -> int:
         with urllib.request.urlopen(url, timeout=2) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
     except OSError:
         return 0
 

@@ -300,7 +300,8 @@ def status_of(port: int, path: str) -> int:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 def test_a_damaged_file_is_refused(controllers: Controllers) -> None:
