@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.core.serving import write_result
-from controller.handlers.heartbeats import fence_expired
+from controller.handlers.heartbeats import fence_expired, leave_isrs
 from controller.interface.effects import ConfirmLeadership
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def on_ticked(controller: Controller, _event: Ticked) -> None:
-    """Fence at most one broker and run at most one task, so that a step stays short; the rest is due again at once.
+    """Take a step of at most one broker and run at most one task, so that a step stays short; the rest is due again at
+    once.
 
     Brokers are fenced after no other input: after a pause, a node first takes the heartbeats that arrived meanwhile,
     and then checks which sessions have expired.
@@ -24,7 +25,7 @@ def on_ticked(controller: Controller, _event: Ticked) -> None:
     if controller.tasks is None:
         return
     state, env = controller.state, controller.env
-    result = fence_expired(state, env)
+    result = fence_expired(state, env) or leave_isrs(state, env)
     if result is not None:
         write_result(controller, result)
     task = controller.tasks.due(env.now_ms)

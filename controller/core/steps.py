@@ -42,8 +42,9 @@ def deadline_ms(controller: Controller) -> int | None:
     is_held = controller.long.holds_writes  # fencing and the periodic tasks, which may write
     if controller.tasks is not None and not is_held:
         due.append(controller.tasks.next_due_ms)
-    if controller.env.sessions is not None and not is_held:
-        due.append(controller.env.sessions.next_expiry_ms())
+    sessions = controller.env.sessions
+    if sessions is not None and not is_held:
+        due.append(controller.env.now_ms if sessions.has_steps else sessions.next_expiry_ms())
     if controller.registration is not None:
         due.append(controller.registration.next_due_ms(controller.state, controller.env.leader_id))
     return min((moment_ms for moment_ms in due if moment_ms is not None), default=None)

@@ -71,7 +71,8 @@ def next_state(
     """The state of the broker after a heartbeat.
 
     registration_offset: of its RegisterBrokerRecord, which it must have replayed before it is unfenced. leads: whether
-    it still leads a partition. lowest_active_offset: the offset that all active brokers have replayed.
+    it still leads a partition, or has ISRs to leave in steps. lowest_active_offset: the offset that all active brokers
+    have replayed.
     """
     now = current_state(session)
     if now == FENCED:
@@ -110,15 +111,17 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
         session,
         request,
         registration_offset=registration_offset,
-        leads=lambda: len(state.partitions.rows_led_by(broker.broker_id)) > 0,
+        leads=lambda: must_leave(state, env, session),
         lowest_active_offset=sessions.lowest_active_offset,
     )
     records: list[Item] = []
     effects = []
+    next_row = None
     has_directories = state.metadata_version >= DIRECTORY_ASSIGNMENT
     gone = [directory for directory in broker.directories if has_directories and directory in request.offline_log_dirs]
     if after != before:
-        records += enter_state(state, env, broker, after, gone)
+        entered, next_row = enter_state(state, env, broker, after, gone)
+        records += entered
         fields = {
             "broker_id": broker.broker_id,
             "epoch": broker.epoch,
@@ -127,7 +130,8 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
         }
         effects.append(Noted("broker_state_changed", fields))
     if gone:
-        records += directories_offline(state, env, broker, gone, has_left=after not in (before, UNFENCED))
+        left_below = 0 if after in (before, UNFENCED) else next_row
+        records += directories_offline(state, env, broker, gone, left_below)
     if state.metadata_version >= CORDONED_DIRECTORIES and request.cordoned_log_dirs is not None:
         records += cordon_directories(broker, request.cordoned_log_dirs)
 
@@ -138,7 +142,7 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
     def on_applied(offset: int) -> None:
         sessions.touch(broker.broker_id, fenced=after.is_fenced, metadata_offset=metadata_offset)
         if after == CONTROLLED_SHUTDOWN:
-            sessions.start_shutdown(broker.broker_id, offset)
+            sessions.start_shutdown(broker.broker_id, offset, next_row)
 
     response = BrokerHeartbeatResponse(
         throttle_time_ms=0,
@@ -182,13 +186,16 @@ def require_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
 
 def enter_state(
     state: State, env: Env, broker: Broker, entered_state: BrokerState, gone: Iterable[bytes] = ()
-) -> list[Item]:
-    """The records that change a broker's state. gone: its directories that are newly offline."""
-    if entered_state == UNFENCED:
-        return unfence(state, env, broker, gone)
+) -> tuple[list[Item], int | None]:
+    """The records that change a broker's state, and the row from which on `leave_isrs` goes on; None where it need not.
+
+    gone: its directories that are newly offline.
+    """
     if entered_state == CONTROLLED_SHUTDOWN:
         return in_controlled_shutdown(state, env, broker)
-    return fence(state, env, broker)
+    if entered_state == UNFENCED:
+        return unfence(state, env, broker, gone), None
+    return fence(state, env, broker), None
 
 
 def fence(state: State, env: Env, broker: Broker) -> list[Item]:
@@ -213,25 +220,63 @@ def unfence(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ()) 
     ]
 
 
-def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> list[Item]:
-    """Start controlled shutdown: the broker's leaderships move away while it still serves (KIP-841)."""
+def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> tuple[list[Item], int | None]:
+    """Start controlled shutdown: the broker's leaderships move away while it still serves (KIP-841).
+
+    Returns the records of the first step, and the row of the next; None where it is the only one.
+    """
     records: list[Item] = []
     if not broker.in_controlled_shutdown:
         records.append((registration_change(broker, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN), 1))
-    rows = state.partitions.in_isr(broker.broker_id)
-    return records + leader_and_isr_records(state, env, rows, removed=broker.broker_id)
+    changes, next_row = next_to_leave(state, env, broker.broker_id, 0)
+    return records + changes, next_row
 
 
-def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes], *, has_left: bool) -> list[Item]:
+def leave_isrs(state: State, env: Env) -> Result | None:
+    """The next step of a controlled shutdown of a broker in very many ISRs; None where no such step is left.
+
+    No heartbeat is needed for it. Under another leader, the next heartbeat of the broker begins with what is left.
+    """
+    sessions = env.sessions
+    assert sessions is not None
+    if not sessions.leaving:
+        return None
+    broker_id, start = next(iter(sessions.leaving.items()))
+    records, next_row = next_to_leave(state, env, broker_id, start)
+    return Result(None, records, atomic=False, applied=lambda offset: sessions.leave(broker_id, offset, next_row))
+
+
+def next_to_leave(state: State, env: Env, broker_id: int, start: int) -> tuple[list[Item], int | None]:
+    """The records by which a broker leaves the next ISRs, of partitions from a row on, and the row of the next step."""
+    rows = state.partitions.next_in_isr(broker_id, start, env.partitions_at_once + 1)
+    next_row = int(rows[-1]) if len(rows) > env.partitions_at_once else None
+    return leader_and_isr_records(state, env, rows[: env.partitions_at_once], removed=broker_id), next_row
+
+
+def must_leave(state: State, env: Env, session: Session) -> bool:
+    """Whether a broker that wants to shut down has to leave partitions before it may.
+
+    One that leads none may stop, as in Kafka, and is fenced then; only where it is in more ISRs than one step changes,
+    it leaves these in its controlled shutdown.
+    """
+    assert env.sessions is not None
+    partitions, broker_id, at_once = state.partitions, session.broker_id, env.partitions_at_once
+    if broker_id in env.sessions.leaving or len(partitions.rows_led_by(broker_id)):
+        return True
+    return not session.is_shutting_down and len(partitions.next_in_isr(broker_id, 0, at_once + 1)) > at_once
+
+
+def directories_offline(
+    state: State, env: Env, broker: Broker, gone: list[bytes], left_below: int | None
+) -> list[Item]:
     """Replicas in newly offline directories leave their ISRs and lose leadership (KIP-858).
 
-    has_left: the same batch already removes the broker from every ISR.
+    left_below: the row below which the same batch already removes the broker from every ISR; None for all rows.
     """
     records: list[Item] = []
+    has_left = state.partitions.in_isr(broker.broker_id, 0, left_below)
     for directory in gone:
-        rows = state.partitions.in_directory(directory)
-        if has_left:
-            rows = without(rows, state.partitions.in_isr(broker.broker_id))
+        rows = without(state.partitions.in_directory(directory), has_left)
         records += leader_and_isr_records(state, env, rows, removed=broker.broker_id)
     # A broker without an online directory reports an empty list, which means "no change"; it is about to stop.
     left = tuple(directory for directory in broker.directories if directory not in gone)

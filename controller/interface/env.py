@@ -37,7 +37,8 @@ class Env:
     access: the authorizer; None where everything is allowed. token_secrets: kept by
     `controller.handlers.security.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
     documentation: returns type of config resource -> key -> text, for DescribeConfigs. slices: by which a handler lets
-    other inputs be taken. partitions_at_once: so many leave an expired broker in one step.
+    other inputs be taken. partitions_at_once: so many leave a broker that has expired, or is in controlled shutdown, in
+    one step.
     """
 
     cluster_id: str

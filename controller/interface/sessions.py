@@ -27,8 +27,8 @@ _OF_REGISTRATIONS = frozenset({RegisterBrokerRecord, UnregisterBrokerRecord, Bro
 class Session:
     """One registered broker, as of its last heartbeat.
 
-    metadata_offset: up to where it has applied the metadata log. shutdown_offset: end of the batch that started its
-    controlled shutdown, NO_OFFSET where none is under way.
+    metadata_offset: up to where it has applied the metadata log. shutdown_offset: of the last record by which it left
+    ISRs in its controlled shutdown, NO_OFFSET where none is under way.
     """
 
     broker_id: int
@@ -48,9 +48,12 @@ class Session:
 
 
 class Sessions:
-    """The sessions of all registered brokers. Times are monotonic milliseconds."""
+    """The sessions of all registered brokers. Times are monotonic milliseconds.
 
-    __slots__ = ("_brokers", "_contacts", "_left", "timeout_ms")
+    leaving: the brokers in controlled shutdown that have ISRs left to leave, each with the row of the next.
+    """
+
+    __slots__ = ("_brokers", "_contacts", "_left", "leaving", "timeout_ms")
 
     def __init__(self, timeout_ms: int) -> None:
         self.timeout_ms = timeout_ms
@@ -60,6 +63,7 @@ class Sessions:
         self._contacts: OrderedDict[tuple[int, int], int] = OrderedDict()
         # The expired session whose partitions leave the broker in several steps, its contact, and the next row.
         self._left: tuple[tuple[int, int], int | None, int] | None = None
+        self.leaving: dict[int, int] = {}
 
     def __iter__(self) -> Iterator[Session]:
         """All sessions, by ascending broker id."""
@@ -124,6 +128,11 @@ class Sessions:
         session = broker_id, broker_epoch
         self._left = session, self._contacts.get(session), row
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether a further step of a broker that leaves its partitions is due now."""
+        return bool(self.leaving) or (self._left is not None and self.left_below(*self._left[0]) > 0)
+
     def next_expiry_ms(self) -> int | None:
         """The time, in ms, when the first session expires unless heartbeats arrive; None where there is no session."""
         for contact_ms in self._contacts.values():
@@ -150,16 +159,32 @@ class Sessions:
         session.metadata_offset = metadata_offset
         if fenced:
             session.shutdown_offset = NO_OFFSET
+            self.leaving.pop(broker_id, None)
 
-    def start_shutdown(self, broker_id: int, offset: int) -> None:
-        """The controlled shutdown of the broker started at this offset. Later calls do not change it (KIP-841)."""
+    def start_shutdown(self, broker_id: int, offset: int, next_row: int | None = None) -> None:
+        """The controlled shutdown of the broker started at this offset. Later calls do not change it (KIP-841).
+
+        next_row: as for `leave`.
+        """
         session = self._brokers[broker_id]
         assert not session.fenced, f"fenced broker {broker_id} cannot enter controlled shutdown"
         if session.shutdown_offset < 0:
-            session.shutdown_offset = offset
+            self.leave(broker_id, offset, next_row)
+
+    def leave(self, broker_id: int, offset: int, next_row: int | None) -> None:
+        """A broker in controlled shutdown left ISRs, by records up to this offset.
+
+        next_row: where the partitions begin whose ISRs it has still to leave; None where there are none.
+        """
+        self._brokers[broker_id].shutdown_offset = offset
+        if next_row is None:
+            self.leaving.pop(broker_id, None)
+        else:
+            self.leaving[broker_id] = next_row
 
     def remove(self, broker_id: int) -> None:
         self._brokers.pop(broker_id, None)
+        self.leaving.pop(broker_id, None)
 
     def lowest_active_offset(self) -> int:
         """The least metadata offset of the active brokers; LARGEST_OFFSET where none is active."""

@@ -125,7 +125,7 @@ class Node:
         )  # fmt: skip
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
         self._stop = Stop(self.loop, replica, self.snapshot, self.to_controller, self.to_raft)
-        self._timers = Timers(
+        self.timers = Timers(
             self.loop, replica, controller, storage, ElectionPreparation(self.loop, replica, channels),
             now_ms=self.now_ms, wall_ms=self._wall_ms, queue=self._queue, drain=self._drain,
         )  # fmt: skip
@@ -183,10 +183,10 @@ class Node:
             self.log(name, **fields)
         self._inputs.appendleft((self._start_raft, None))
         self._is_draining = False
-        self._timers.queue_wall_clock()
+        self.timers.queue_wall_clock()
         self._drain()
         if not self.is_ending:
-            self._timers.start()
+            self.timers.start()
             self.autopilot.start(self.loop)
 
     def on_request(self, incoming: Incoming) -> None:
@@ -300,7 +300,7 @@ class Node:
         finally:
             self._is_draining = False
         if not self.is_ending:
-            self._timers.arm()
+            self.timers.arm()
 
     def _start_raft(self, _event: None) -> None:
         wall_ms = self._wall_ms()  # before the other clock, so that no time is after the wall clock
@@ -433,7 +433,7 @@ class Node:
         self.is_ending = True
         self.leave.close()
         self._stop.close()
-        self._timers.close()
+        self.timers.close()
         self.autopilot.close()
 
     def _finish(self) -> None:

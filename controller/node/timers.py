@@ -26,8 +26,11 @@ class Timers:
     """The timers of a node, on its loop.
 
     now_ms: the monotonic clock; wall_ms: the wall clock. queue: queues an input for each core, None for none; drain:
-    steps the cores with the queued inputs.
+    steps the cores with the queued inputs. between_steps_ms: the pause between two steps of a broker that leaves its
+    partitions, beside that in which the loop takes what its sockets have.
     """
+
+    between_steps_ms = 0
 
     def __init__(
         self,
@@ -66,8 +69,10 @@ class Timers:
                 return  # it fires early enough, and is set again then
             self._timer.cancel()
         self._timer_ms = due_ms
-        # Never at once: by the clock of whole milliseconds the deadline may still be ahead.
-        self._timer = self._loop.call_later(max(due_ms - self._now_ms(), 1) / 1000, self._tick)
+        # Otherwise never at once: by the clock of whole milliseconds the deadline may still be ahead.
+        sessions = self._controller.env.sessions
+        least_ms = self.between_steps_ms if sessions is not None and sessions.has_steps else 1
+        self._timer = self._loop.call_later(max(due_ms - self._now_ms(), least_ms) / 1000, self._tick)
 
     def _tick(self) -> None:
         self._timer = None

@@ -205,6 +205,11 @@ class Answering:
         self._read[key] = request.current_metadata_offset if is_as_known else -1
         if not request.want_shut_down or response.is_fenced or response.error_code != Error.NONE:
             return
+        partitions = state.partitions
+        if any(len(partitions.get(row).isr) > 1 for row in partitions.in_isr(request.broker_id).tolist()):
+            # It leaves its ISRs in steps; the others have to read the last of them.
+            self._leaving.pop(key, None)
+            return
         began = self._leaving.setdefault(key, state.end_offset)
         if (
             response.should_shut_down

@@ -110,6 +110,8 @@ class ApiOracle:
             mirror.check_times(appended, process.controller.env.now_ms + ahead_ms)
             request = event.request if type(event) is inputs.Requested else None
             mirror.wrote(appended, by_broker, _who_ended_well(mirror, event), request)
+        if type(event) is inputs.Ticked:
+            mirror.departures.on_ticked(node_id, mirror.image)
 
     def _standby_answers(self, process: ControllerProcess, event: inputs.Requested, done: Sequence[Any]) -> None:
         """A standby that has all that is committed describes just that."""
@@ -139,7 +141,8 @@ class ApiOracle:
         if known is not None and known.epoch == epoch:
             return
         is_whole = self._committed.end_offset == event.end_offset
-        mirror = Mirror(node_id, epoch, self._committed, self._properties, self._about) if is_whole else None
+        at_once = process.controller.env.partitions_at_once
+        mirror = Mirror(node_id, epoch, self._committed, self._properties, self._about, at_once) if is_whole else None
         self._mirrors[node_id] = mirror
 
     def _take(

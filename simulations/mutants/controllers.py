@@ -308,6 +308,34 @@ MUTANTS = (
         Edit("controller.handlers.heartbeats", "fence_expired", "sessions.left_below(broker_id, epoch)", "0"),
     ),
     row(
+        "Q115", "a controlled shutdown in steps ends with its first step", "slices", "own", ("C21", "L08"),
+        Edit("controller.interface.sessions", "Sessions.leave", "self.leaving[broker_id] = next_row", "pass"),
+    ),
+    row(
+        "Q117", "a controlled shutdown in steps waits for its first step to be read alone", "slices", "own", ("C21",),
+        Edit(
+            "controller.interface.sessions", "Sessions.leave", "self._brokers[broker_id].shutdown_offset = offset",
+            "self._brokers[broker_id].shutdown_offset = offset if self._brokers[broker_id].shutdown_offset < 0 else self._brokers[broker_id].shutdown_offset",
+        ),
+    ),
+    row(
+        "Q119", "a broker that leads nothing may stop before the last step of its controlled shutdown", "slices", "own",
+        ("C21",),
+        Edit("controller.handlers.heartbeats", "must_leave", "broker_id in env.sessions.leaving", "False"),
+    ),
+    row(
+        "Q128", "a controlled shutdown in steps begins with the same partitions in each step", "slices", "own",
+        ("C21", "L08"),
+        Edit("controller.handlers.heartbeats", "leave_isrs", "next_to_leave(state, env, broker_id, start)", "next_to_leave(state, env, broker_id, 0)"),
+    ),
+    row(
+        "Q129", "a new active controller does not go on with a controlled shutdown", "slices", "own", ("C21", "L08"),
+        Edit(
+            "controller.handlers.heartbeats", "in_controlled_shutdown", "next_to_leave(state, env, broker.broker_id, 0)",
+            "([], None) if broker.in_controlled_shutdown else next_to_leave(state, env, broker.broker_id, 0)",
+        ),
+    ),
+    row(
         "Q92", "inputs that waited for a long step are lost", "slices", "own", ("L17", "L05", "C06", "L08"),
         Edit("controller.core.serving", "serve_in_slices", "controller.effects.append(Requeue(held))", "pass"),
     ),

@@ -121,6 +121,7 @@ class ControllerProcess(Process):
             # Each batch in parts of a record, and by columns where it can be, as the product does with large ones.
             driver.controller.state.rows_min = 2
             driver.controller.env.partitions_at_once = 1
+            driver.timers.between_steps_ms = 5
             driver.feed.piece_bytes, driver.feed.whole_bytes_max, driver.feed.part_records = 1, 0, 1
         self.is_listening = True
         driver.start()

@@ -67,8 +67,8 @@ class Broker:
         self.latencies_ms: list[float] = []
         self.answered_s: list[float] = []
 
-    def heartbeat(self) -> Any:
-        request = heartbeat(self.id, self.epoch)
+    def heartbeat(self, *, shut_down: bool = False) -> Any:
+        request = replace(heartbeat(self.id, self.epoch), want_shut_down=shut_down)
         begin = time.perf_counter()
         answer = self.connection.ask(request, 1)
         self.answered_s.append(time.perf_counter())

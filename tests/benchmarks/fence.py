@@ -1,4 +1,4 @@
-"""A broker with many leaderships is fenced and unfenced again, beside a writer and the heartbeats of the others."""
+"""A broker with many leaderships is fenced and unfenced again, and one shuts down, beside a writer and heartbeats."""
 
 from __future__ import annotations
 

@@ -172,7 +172,9 @@ class Trial:
         return fleet
 
     def fence(self, fleet: Fleet, replication: int = 3) -> None:
-        """One broker stops its heartbeats; where it then has all leaderships to get back, it sends one again."""
+        """One broker stops its heartbeats; where it then has all leaderships to get back, it sends one again. Another
+        asks for its controlled shutdown.
+        """
         port = self.leader.port
         silent = min(fleet.brokers)
         before = self._cpu_ms()
@@ -184,6 +186,12 @@ class Trial:
             returned = threading.Thread(target=fleet.brokers[silent].heartbeat, daemon=True)
             self._add("unfence", measure_change(port, fleet, silent, returned.start))
             returned.join()
+        fleet.silent.clear()
+        leaving = max(fleet.brokers)
+        asked = threading.Thread(target=fleet.brokers[leaving].heartbeat, kwargs={"shut_down": True}, daemon=True)
+        fleet.silent.add(leaving)
+        self._add("controlled shutdown", measure_change(port, fleet, leaving, asked.start))
+        asked.join()
         fleet.silent.clear()
 
     def _cpu_ms(self) -> list[float]:

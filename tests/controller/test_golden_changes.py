@@ -126,7 +126,7 @@ class Replay:
             ours = changes(self.state, heartbeats.unfence(self.state, self.env, broker))
         elif record.in_controlled_shutdown:
             what = "shut down"
-            ours = changes(self.state, heartbeats.in_controlled_shutdown(self.state, self.env, broker))
+            ours = changes(self.state, heartbeats.in_controlled_shutdown(self.state, self.env, broker)[0])
         else:
             what, ours = "directories reported", []
         end = at + 1 + len(ours)

@@ -50,7 +50,8 @@ BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
 
 class Mirror:
     """image: the state of the active controller of an epoch. begin: where the log ended when it became active;
-    last_offset: of what it has written, at least. about: the id of its cluster, its voters, kraft.version.
+    last_offset: of what it has written, at least. about: the id of its cluster, its voters, kraft.version. at_once: the
+    ISRs that a broker leaves in one step.
     """
 
     def __init__(
@@ -60,13 +61,14 @@ class Mirror:
         committed: Image,
         properties: Mapping[str, str],
         about: tuple[str, tuple[int, ...], int],
+        at_once: int = 5_000,
     ) -> None:
         self.node_id = node_id
         self.epoch = epoch
         self.image = committed.copy()
         self.begin = committed.end_offset
         self.last_offset = self.begin - 1
-        self.departures = Departures()
+        self.departures = Departures(at_once)
         self.changes = Changes()
         self._properties = properties
         self._about = about
@@ -114,6 +116,8 @@ class Mirror:
         records = [each for data in appended for each in records_in(data)]
         for offset, record in records:
             self.changes.on_written(self.image, record, offset)
+            if request is None and type(record) is PartitionChangeRecord:
+                self.departures.left_isrs(self.image, record, offset)
         for operation in self._operations(appended):
             after = self.image.with_own_brokers()
             for record in operation:
@@ -124,7 +128,7 @@ class Mirror:
             changes = [record for record in operation if type(record) is PartitionChangeRecord]
             self._are_once(changes, request)
             leaving = self._leaves(changes) if request is None and not changed else NOBODY
-            if leaving in after.brokers:
+            if leaving in after.brokers and not after.brokers[leaving].leaving:
                 after.brokers[leaving].fenced = True
                 self._lead_on(changes, leaving)
             most = {bytes(record.topic_id): self._replicas_of_first(record.topic_id) for record in changes}
@@ -144,6 +148,7 @@ class Mirror:
                     text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica leads"
                     raise Violation("C21", text)
             self.departures.on_written(operation)
+        self.departures.leave_at_once(self.node_id, self.image)
         self.last_offset = self._last_offset_with(appended)
         for offset, record in records:
             if type(record) is RegisterBrokerRecord and record.broker_id in self.image.brokers:

@@ -22,6 +22,7 @@ from simulations.cluster.metadata.member_rules import (
     forbids_level,
     supports,
 )  # fmt: skip
+from simulations.cluster.rules.departures import stays
 from simulations.cluster.rules.partitions import is_stale
 
 if TYPE_CHECKING:
@@ -93,7 +94,6 @@ def heartbeat(case: Case) -> Read:
 def next_states(case: Case, broker: Broker) -> set[str]:
     """The states in which a heartbeat may leave a broker (KIP-631, KIP-841)."""
     request = case.request
-    leads = bool(case.image.partitions_led_by(request.broker_id))
     if broker.fenced:
         if request.want_shut_down:
             return {GONE}
@@ -102,13 +102,13 @@ def next_states(case: Case, broker: Broker) -> set[str]:
         # A controller that has loaded a snapshot does not know where in it the registration was.
         return {UNFENCED} if request.current_metadata_offset >= case.begin else {FENCED, UNFENCED}
     if request.broker_id in case.departures.since:
-        if leads or not case.departures.have_read(case.image, request.broker_id):
+        if stays(case.image, request.broker_id) or not case.departures.have_read(case.image, request.broker_id):
             return {LEAVING}
         return {LEAVING, GONE}  # a broker whose registration has just changed counts as one that has read nothing
     if request.want_fence:
         return {GONE if request.want_shut_down else FENCED}
     if request.want_shut_down:
-        return {LEAVING if leads else GONE}
+        return {LEAVING if case.departures.has_to_leave(case.image, request.broker_id) else GONE}
     return {UNFENCED}
 
 

@@ -58,6 +58,34 @@ def test_the_offset_of_a_shutdown_is_set_once_and_ends_with_fencing():
     assert s.get(1) == Session(1, True, 7, -1)
 
 
+def test_a_shutdown_in_steps_has_the_offset_of_its_last_step_and_no_further_step_when_the_broker_is_fenced_or_gone():
+    s = sessions(1, 2, 3)
+    for broker_id in (1, 2, 3):
+        s.start_shutdown(broker_id, 50, 7)
+        s.start_shutdown(broker_id, 55)
+
+    s.leave(1, 60, 9)
+    assert (s.get(1).shutdown_offset, s.leaving, s.has_steps) == (60, {1: 9, 2: 7, 3: 7}, True)
+    s.leave(1, 70, None)
+    s.touch(2, fenced=True, metadata_offset=7)
+    s.remove(3)
+    assert (s.get(1).shutdown_offset, s.leaving, s.has_steps) == (70, {}, False)
+
+
+def test_a_step_of_an_expired_broker_is_due_until_the_broker_is_heard_or_fenced():
+    s = sessions(1)
+    s.record_contact(1, 7, 1000)
+    assert not s.has_steps
+
+    s.leave_below(1, 7, 5)
+    assert s.has_steps
+    s.record_contact(1, 7, 1200)
+    assert not s.has_steps
+    s.leave_below(1, 7, 5)
+    s.forget_contact(1, 7)
+    assert not s.has_steps
+
+
 def test_a_fenced_broker_cannot_enter_controlled_shutdown():
     s = sessions(1)
     s.touch(1, fenced=True, metadata_offset=7)

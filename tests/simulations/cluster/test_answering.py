@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from controller.interface import effects, inputs
@@ -22,6 +23,8 @@ ANSWER = DescribeClusterResponse(
     throttle_time_ms=0, error_code=0, error_message=None, cluster_id="", brokers=(), cluster_authorized_operations=0
 )
 
+NO_PARTITIONS = SimpleNamespace(rows_led_by=lambda _broker: (), in_isr=lambda _broker: np.array([], int))
+
 
 class World:
     """An active controller with a log, which is committed up to a given offset."""
@@ -31,7 +34,7 @@ class World:
         chain = SimpleNamespace(at=lambda _offset: None)
         self.brokers = {}
         self.state = SimpleNamespace(
-            end_offset=log_end, brokers=self.brokers, partitions=SimpleNamespace(rows_led_by=lambda _broker: ()),
+            end_offset=log_end, brokers=self.brokers, partitions=NO_PARTITIONS,
             transaction_start=-1,
         )  # fmt: skip
         self.controller = SimpleNamespace(is_active=True, state=self.state, env=SimpleNamespace(epoch=3), replay=None)

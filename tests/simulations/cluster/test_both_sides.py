@@ -15,7 +15,7 @@ from records.metadata.topics import PartitionChangeRecord, PartitionRecord
 from records.schema import replace
 from simulations.cluster.metadata.image import Image, Partition
 from simulations.cluster.rules import nodes, topics
-from simulations.cluster.rules.departures import Departures
+from simulations.cluster.rules.departures import Departures, stays
 from simulations.cluster.rules.elections import Change
 from simulations.cluster.rules.mirror import Mirror
 from simulations.world.violation import Violation
@@ -117,6 +117,39 @@ def test_partitions_leave_a_broker_before_it_is_fenced_by_periodic_work_alone_an
         wrote(-1)
 
 
+def test_a_broker_in_controlled_shutdown_leaves_what_others_can_take_at_once_or_within_a_number_of_ticks() -> None:
+    found = image(partition(leader=102, isr=(101, 102)))
+    found.partitions[TOPIC, 1] = partition(leader=-1, isr=(101,))
+    assert stays(found, 101) == [(TOPIC, 0)]
+    found.partitions[TOPIC, 1].leader = 101
+    assert stays(found, 101) == [(TOPIC, 0), (TOPIC, 1)]
+
+    departures = Departures(at_once=1)
+    departures.leave_at_once(1, found)
+    departures.since[101] = 70
+    departures.leave_at_once(1, found)
+    for _ in range(28):
+        departures.on_ticked(1, found)
+    with pytest.raises(Violation, match="leaves brokers that shut down in ISRs for 28 ticks"):
+        departures.on_ticked(1, found)
+    departures.at_once = 2
+    with pytest.raises(Violation, match="leaves broker 101, which shuts down, in the ISRs of"):
+        departures.leave_at_once(1, found)
+
+    found.partitions[TOPIC, 1].leader = -1
+    found.partitions[TOPIC, 0].isr = (102,)
+    departures.leave_at_once(1, found)
+    departures.on_ticked(1, found)
+    assert departures.ticks == {}
+
+
+def test_a_broker_in_many_isrs_that_leads_nothing_has_to_leave_them_first() -> None:
+    found = image(partition(leader=102, isr=(101, 102)))
+
+    assert [Departures(at_once).has_to_leave(found, 101) for at_once in (0, 1)] == [True, False]
+    assert Departures(at_once=1).has_to_leave(found, 102)
+
+
 def test_a_new_partition_has_neither_eligible_replicas_nor_a_last_known_leader() -> None:
     growth = CreatePartitionsRequest.CreatePartitionsTopic(name="here", count=2, assignments=None)
     request = CreatePartitionsRequest(topics=(growth,), timeout_ms=1, validate_only=False)
@@ -200,6 +233,9 @@ def test_a_leaving_broker_is_let_go_when_all_that_serve_have_read_that_it_leaves
     departures.on_heartbeat(found, replace(other, current_metadata_offset=70), 72, is_done=True)
 
     assert (early, departures.have_read(found, 101)) == (False, True)
+    left = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, isr=(102, 103), leader=102)
+    departures.left_isrs(found, left, 75)
+    assert departures.since == {101: 75}
     departures.on_written([FENCE])
     assert departures.since == {}
 
@@ -207,12 +243,13 @@ def test_a_leaving_broker_is_let_go_when_all_that_serve_have_read_that_it_leaves
 def test_a_heartbeat_lets_a_leaving_broker_go_no_sooner() -> None:
     shut = replace(BEAT, want_shut_down=True)
 
-    def at(read_by_others: int) -> set[str]:
+    def at(read_by_others: int, isr: tuple[int, ...] = (102, 103)) -> set[str]:
         found = case(shut, [])
-        found.image.partitions[TOPIC, 0] = partition(leader=102)
+        found.image.partitions[TOPIC, 0] = partition(leader=102, isr=isr)
         found.departures.since[101] = 70
         found.departures.read = {(102, 102): read_by_others, (103, 103): 90}
         return nodes.next_states(found, found.image.brokers[101])
 
     assert at(69) == {nodes.LEAVING}
     assert nodes.GONE in at(70)
+    assert at(70, isr=(101, 102)) == {nodes.LEAVING}
