@@ -17,7 +17,9 @@ from tests.deploy.unpacked import ROOT, Unpacked
 SEEDS = ("7", "8", "9")
 # Tests that drive the compiled modules, and the files that they need.
 TESTS = ("tests/raft/state", "tests/raft/interface", "tests/scenarios/raft")
-NEEDED = ("tests/raft", "tests/scenarios", "tests/__init__.py", "tests/conftest.py", "pyproject.toml")
+NEEDED = (
+    "tests/raft", "tests/scenarios", "tests/data/golden", "tests/__init__.py", "tests/conftest.py", "pyproject.toml",
+)  # fmt: skip
 # Prints what the debug bundle says.
 PROGRAM = """
 from kraft_quorum.tools.kraftctl.debug.node_parts import versions_part
