@@ -122,12 +122,13 @@ deploy-check: setup $(CHECKERS)/.ready
 	tests/deploy/checks/install-missing.sh
 	PATH="$(CURDIR)/$(CHECKERS)/bin:$$PATH" $(BIN)/python -m pytest tests/deploy/checks --deploy
 
-# Where the files of a release are built.
+# Where the files of a release are built. COMPILED=--compiled adds the wheel with extension modules for this Python.
 DIST := dist
+COMPILED :=
 
 dist: setup $(CHECKERS)/.ready
 	rm -rf $(DIST)
-	$(BIN)/python -m deploy.distributions $(DIST)
+	$(BIN)/python -m deploy.distributions $(COMPILED) $(DIST)
 	$(CHECKERS)/bin/twine check --strict $(DIST)/*
 
 # The pages that are made from the code's own tables (a test says when they are not current), and the site of all pages.
@@ -155,8 +156,9 @@ sbom: $(CHECKERS)/.ready
 # A dry run: all files twice, in two directories, which must be equal; then provenance, checksums, and what is missing for
 # a release. With TAG=v1.2.3 (the workflow's) what is missing is an error.
 SECOND := build/second
+release: COMPILED := --compiled
 release: dist sbom
-	$(MAKE) dist sbom DIST=$(SECOND)
+	$(MAKE) dist sbom DIST=$(SECOND) COMPILED=$(COMPILED)
 	$(BIN)/python -m deploy.release $(if $(TAG),--tag $(TAG)) $(DIST) $(SECOND)
 
 # A quorum of the last release's wheel (until there is one, of a commit) is upgraded node by node to the present code

@@ -9,8 +9,10 @@ imported by a computed name is named relative to `__package__`. An editable inst
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
@@ -54,6 +56,18 @@ def installed_source(source: str) -> str:
     return "".join(lines)
 
 
+# Set, and not 0: builds the wheel with compiled modules, for this interpreter (deploy/compiled.py).
+COMPILED = os.environ.get("KRAFT_QUORUM_COMPILED", "0") not in ("", "0")
+
+
+def compiled_options() -> dict[str, Any]:
+    """The arguments of `setup` for the compiled wheel; mypyc runs in the commands that build."""
+    from deploy.compiled import MYPYC, extensions
+
+    is_building = not {"bdist_wheel", "build", "build_ext"}.isdisjoint(sys.argv)
+    return {"setup_requires": [MYPYC], "ext_modules": extensions(installed_source) if is_building else []}
+
+
 # The HTTP port serves it: a problem on the status page links to what to do.
 RUNBOOK = Path("docs", "runbook.md")
 
@@ -87,6 +101,7 @@ if __name__ == "__main__":
         urls = project_urls()
     except ValueError as error:
         sys.exit(f"records/release.py: {error}")
+    compiled = compiled_options() if COMPILED else {}
     names = find_packages(include=[ABOVE, "pyspark_kraft", *MOVED, *(f"{name}.*" for name in MOVED)])
     setup(
         packages=[installed_name(name) for name in names],
@@ -96,4 +111,5 @@ if __name__ == "__main__":
         entry_points={"console_scripts": entry_points()},
         # An editable installation puts this directory on the path, and so has the names of the repository.
         options={"editable_wheel": {"mode": "compat"}},
+        **compiled,
     )

@@ -1,12 +1,14 @@
-"""`python -m deploy.distributions DIST`: wheels and source distributions of both projects, the same bytes each time.
+"""`python -m deploy.distributions [--compiled] DIST`: wheels and source distributions of both projects, the same bytes
+each time; with `--compiled` also the wheel with extension modules for the Python that runs this, and its platform.
 
 They are built from a copy of the files that git tracks, so that nothing else in the tree gets into them. Two builds of
-a commit are equal with one version of Python, of setuptools and of zlib, wherever, whenever and by whomever they are
-made.
+a commit are equal with one version of Python, of setuptools and of zlib (the compiled wheel: and of mypyc, of the C
+compiler and of its options), wherever, whenever and by whomever they are made.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import os
@@ -22,6 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # A build changes sys.argv.
 BUILD = "import setuptools.build_meta as b, sys; to = sys.argv[1]; b.build_sdist(to); b.build_wheel(to)"
+COMPILE = "import setuptools.build_meta as b, sys; b.build_wheel(sys.argv[1])"
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -77,8 +80,11 @@ def normalize_wheel(path: Path, epoch: int) -> None:
             taken.writestr(entry, content)
 
 
-def build(target: Path) -> list[Path]:
-    """Build all four files into a directory, and return them sorted. Raises CalledProcessError."""
+def build(target: Path, *, with_compiled: bool = False) -> list[Path]:
+    """Build all four files into a directory, and the compiled wheel if asked for; return them sorted.
+
+    Raises CalledProcessError.
+    """
     target.mkdir(parents=True, exist_ok=True)
     epoch = source_date_epoch()
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -87,8 +93,15 @@ def build(target: Path) -> list[Path]:
         for name in sources():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, copy / name)
-        for command in (["-c", BUILD, str(made)], ["-m", "deploy.client.build", str(made)]):
-            subprocess.run([sys.executable, *command], cwd=copy, env=environment, stdout=subprocess.DEVNULL, check=True)
+        pure = environment | {"KRAFT_QUORUM_COMPILED": "0"}
+        compiled = environment | {"KRAFT_QUORUM_COMPILED": "1", "PYTHONHASHSEED": "0"}
+        commands = [(pure, "-c", BUILD), (pure, "-m", "deploy.client.build")]
+        # Last: it leaves extensions in the copy's build directory, which the pure wheel would take in.
+        commands += [(compiled, "-c", COMPILE)] if with_compiled else []
+        for variables, *command in commands:
+            subprocess.run(
+                [sys.executable, *command, str(made)], cwd=copy, env=variables, stdout=subprocess.DEVNULL, check=True,
+            )  # fmt: skip
         for path in made.iterdir():
             (normalize_wheel if path.suffix == ".whl" else normalize_sdist)(path, epoch)
             shutil.copy(path, target)
@@ -121,13 +134,17 @@ def first_difference(one: Path, other: Path) -> str | None:
     return None
 
 
-def main(target: Path) -> int:
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("target", type=Path)
+    options = parser.parse_args(arguments)
     try:
-        print("\n".join(map(str, build(target))))
+        print("\n".join(map(str, build(options.target, with_compiled=options.compiled))))
     except subprocess.CalledProcessError as error:
         return error.returncode
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(sys.argv[1:]))

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 NAME = "kraft-quorum.provenance.json"
 CHECKSUMS = "SHA256SUMS"
 # What `make release` builds with, and what it lists in the bill of materials.
-LOCKS = ("requirements/deploy.txt", "requirements/dev.txt", "requirements/grpc.txt")
+LOCKS = ("requirements/compiled.txt", "requirements/deploy.txt", "requirements/dev.txt", "requirements/grpc.txt")
 
 
 def sha256_of(path: Path) -> str:

@@ -43,11 +43,7 @@ def test_each_input_class_has_a_function() -> None:
 
 
 def test_each_effect_class_is_defined_in_effects() -> None:
-    made = {
-        each
-        for each in vars(effects).values()
-        if isinstance(each, type) and each.__module__ == "raft.interface.effects"
-    }
+    made = {each for each in vars(effects).values() if isinstance(each, type) and each.__module__ == effects.__name__}
 
     assert made == set(effects.Effect.__args__)  # type: ignore[attr-defined]
 

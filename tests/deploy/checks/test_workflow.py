@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ def test_each_job_may_do_what_it_needs_and_no_more() -> None:
     assert FOUND["permissions"] == {}
     assert {name: job["permissions"] for name, job in JOBS.items()} == {
         "build": {"contents": READ},
+        "compiled": {"contents": READ},
         "sign": {"id-token": WRITE, "attestations": WRITE},
         "publish": {"id-token": WRITE},
         "image": {"contents": READ, "packages": WRITE, "id-token": WRITE, "attestations": WRITE},
@@ -62,6 +64,22 @@ def test_each_action_is_pinned_by_the_hash_of_a_commit() -> None:
     assert {each for each in used if pins[each.split("@")[0]] != each.split("@")[1]} == set()
 
 
+def test_the_compiled_wheels_are_built_from_the_lock_for_each_python_and_published_with_the_pure_ones() -> None:
+    options = next(step["env"] for _, step in STEPS if "cibuildwheel" in step.get("uses", ""))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    supported = re.findall(r"Python :: 3\.(\d+)", "".join(project["classifiers"]))
+
+    assert options["CIBW_BUILD"].split() == [f"cp3{minor}-manylinux_*" for minor in supported]
+    assert options["CIBW_BEFORE_BUILD"].endswith("--require-hashes -r requirements/compiled.txt")
+    assert "KRAFT_QUORUM_COMPILED=1" in options["CIBW_ENVIRONMENT"].split()
+    assert [name for name, step in STEPS if step.get("with", {}).get("pattern") == "compiled-*"] == [
+        "sign", "publish", "notes",
+    ]  # fmt: skip
+    # The index refuses a wheel for the Linux of one machine, as `make release` builds.
+    packages = next(step["with"] for _, step in STEPS if step.get("with", {}).get("name") == "packages")
+    assert packages["path"].split() == ["dist/*-any.whl", "dist/*.tar.gz"]
+
+
 def test_it_names_no_host_and_expands_nothing_in_a_script() -> None:
     assert re.findall(r"https?://|\b[\w-]+\.(?:io|org|com|dev)\b", TEXT) == []
     assert [step["run"] for _, step in STEPS if "${{" in step.get("run", "")] == []
@@ -70,7 +88,8 @@ def test_it_names_no_host_and_expands_nothing_in_a_script() -> None:
 def test_it_releases_what_make_release_builds_and_signs_before_it_publishes() -> None:
     assert JOBS["build"]["steps"][2]["run"] == 'make release TAG="$GITHUB_REF_NAME"'
     assert {name: job.get("needs") for name, job in JOBS.items()} == {
-        "build": None, "sign": "build", "publish": "sign", "image": "build", "notes": "publish",
+        "build": None, "compiled": "build", "sign": ["build", "compiled"], "publish": "sign", "image": "build",
+        "notes": "publish",
     }  # fmt: skip
     image = next(step for _, step in STEPS if step.get("id") == "push")
     assert image["with"]["platforms"] == "linux/amd64,linux/arm64"

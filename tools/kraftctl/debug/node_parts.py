@@ -160,10 +160,14 @@ def config_part(subject: Subject) -> Iterator[Content]:
 
 
 def versions_part() -> Iterator[Content]:
-    """Of this tool, of Python, of the libraries that a node uses, and of the system."""
+    """Of this tool, of Python, of the libraries that a node uses, and of the system.
+
+    compiled: whether this is the compiled wheel (docs/releases.md).
+    """
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
+    from raft.state import commit
     from records.release import KAFKA_COMMIT_ID, KAFKA_VERSION, VERSION
 
     packages: dict[str, str | None] = {}
@@ -174,6 +178,7 @@ def versions_part() -> Iterator[Content]:
             packages[name] = None
     yield "versions.json", {
         "kraft_quorum": VERSION, "kafka": KAFKA_VERSION, "kafka_commit": KAFKA_COMMIT_ID,
+        "compiled": not str(commit.__file__).endswith(".py"),
         "python": platform.python_version(), "packages": packages,
         "system": platform.system(), "release": platform.release(),
         "machine": platform.machine(), "cpus": os.cpu_count(),
