@@ -1,5 +1,6 @@
 package kraft.tests;
 
+import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -49,25 +50,32 @@ public final class RemoteImage {
     }
 
     private static void replay(File segment, long end, MetadataDelta delta) {
-        try (FileRecords records = FileRecords.open(segment, false)) {
-            for (RecordBatch batch : records.batches()) {
-                if (batch.lastOffset() >= end) {
-                    return;
-                }
-                if (!batch.isControlBatch()) {
-                    for (Record record : batch) {
-                        ByteBuffer value = record.value();
-                        ApiMessage message =
-                            new MetadataRecordSerde().read(new ByteBufferAccessor(value), value.remaining()).message();
-                        // What is in a transaction that was not ended is shown too: none is aborted in these tests.
-                        if (!(message instanceof BeginTransactionRecord) && !(message instanceof EndTransactionRecord)) {
-                            delta.replay(message);
-                        }
-                    }
-                }
+        try {
+            FileRecords records = FileRecords.open(segment, false);
+            try (Closeable handlers = records::closeHandlers) { // close() would cut off what was appended since
+                replay(records, end, delta);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void replay(FileRecords records, long end, MetadataDelta delta) {
+        for (RecordBatch batch : records.batches()) {
+            if (batch.lastOffset() >= end) {
+                return;
+            }
+            if (!batch.isControlBatch()) {
+                for (Record record : batch) {
+                    ByteBuffer value = record.value();
+                    ApiMessage message =
+                        new MetadataRecordSerde().read(new ByteBufferAccessor(value), value.remaining()).message();
+                    // What is in a transaction that was not ended is shown too: none is aborted in these tests.
+                    if (!(message instanceof BeginTransactionRecord) && !(message instanceof EndTransactionRecord)) {
+                        delta.replay(message);
+                    }
+                }
+            }
         }
     }
 }
