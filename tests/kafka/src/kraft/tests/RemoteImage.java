@@ -31,9 +31,17 @@ public final class RemoteImage {
         return delta(process).apply(MetadataProvenance.EMPTY);
     }
 
+    /** What is in the log, committed or not, for a process that waits for this and so cannot say what is committed. */
+    static MetadataImage written(Process process) {
+        return delta(process, Long.MAX_VALUE).apply(MetadataProvenance.EMPTY);
+    }
+
     /** All that was committed since the beginning, as a change of nothing. */
     static MetadataDelta delta(Process process) {
-        long end = process.awaitQuorum().get("quorum").get("high_watermark").asLong();
+        return delta(process, process.awaitQuorum().get("quorum").get("high_watermark").asLong());
+    }
+
+    private static MetadataDelta delta(Process process, long end) {
         MetadataDelta delta = new MetadataDelta.Builder().setImage(MetadataImage.EMPTY).build();
         File[] segments = process.directory().resolve("__cluster_metadata-0").toFile()
             .listFiles((directory, name) -> name.endsWith(".log"));
