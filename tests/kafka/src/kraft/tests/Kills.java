@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 /** Kills the active controller of each cluster when it is due, and starts it anew, where the harness asked for that. */
 final class Kills {
     private static final int SECONDS = Integer.getInteger("kraft.tests.kill.seconds", 0);
-    private static final int FIRST_SECONDS = Integer.getInteger("kraft.tests.kill.first.seconds", 0);
-    private static final int POLL_MS = 200;
+    private static final int FIRST_MS = Integer.getInteger("kraft.tests.kill.first.ms", 0);
+    private static final int POLL_MS = 100;
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
 
     // The harnesses take a new thread of another name for a leak of the test.
@@ -38,7 +38,7 @@ final class Kills {
     }
 
     private static void run() {
-        KillTimes times = new KillTimes(TimeUnit.SECONDS.toNanos(FIRST_SECONDS), TimeUnit.SECONDS.toNanos(SECONDS));
+        KillTimes times = new KillTimes(TimeUnit.MILLISECONDS.toNanos(FIRST_MS), TimeUnit.SECONDS.toNanos(SECONDS));
         try {
             while (true) {
                 TimeUnit.MILLISECONDS.sleep(POLL_MS);
