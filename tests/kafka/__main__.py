@@ -61,7 +61,7 @@ def run(harness: Harness, name: str, side: Side, options: argparse.Namespace, en
     seconds = time.monotonic() - begin
     print(f"{line_of(tests)}  {seconds:5.0f} s  {side:5}  {name}", flush=True)
     if not tests:
-        return [Ended(name, "failed", "no tests are in the class, or it could not be loaded")]
+        tests = [Ended(name, "failed", "no tests are in the class, or it could not be loaded")]
     if options.record and "#" in name:
         table.store_again(name.partition("#")[0], side, tests, datetime.now(UTC).date().isoformat())
     elif options.record:

@@ -33,6 +33,7 @@ IN_MEMORY = "in memory: "
 NO_METHOD = re.compile(r"NoSuchMethodError: '[^']* kafka\.server\.ControllerServer\.")
 COMBINED = "both broker and controller"
 KILL_SECONDS = 20
+FIRST_KILL_MS = 500  # a cluster of one short test lives less than 2 s after its controller is active
 # The levels of Kafka's own log4j2.yaml for tests, which ConfigCommandIntegrationTest expects to find.
 LOG4J2 = """\
 status = ERROR
@@ -48,7 +49,7 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = [%d] %p %m (%c)%n
 """
 
-Side = Literal["stock", "ours", "kills"]  # kills: ours, whose active controller is killed every KILL_SECONDS
+Side = Literal["stock", "ours", "kills"]  # kills: ours, whose active controller is killed, as KillTimes.java says
 Outcome = Literal["passed", "failed", "in memory", "combined", "skipped"]
 
 
@@ -111,6 +112,7 @@ class Harness:
             f"-Dlog4j2.configurationFile={self.directory}/log4j2.properties",
             f"-Dkraft.tests.command={kraftctl} start -c", f"-Dkraft.tests.logs={out}/logs",
             f"-Dkraft.tests.kill.seconds={KILL_SECONDS if side == 'kills' else 0}",
+            f"-Dkraft.tests.kill.first.ms={FIRST_KILL_MS}",
             "-cp", self._class_path(side), "org.junit.platform.console.ConsoleLauncher", "execute",
             "--disable-banner", "--disable-ansi-colors", "--details=none", f"--reports-dir={out}",
             "--config=junit.jupiter.extensions.autodetection.enabled=true",

@@ -24,8 +24,8 @@ PAGE_TEXT = """\
 CONTRIBUTING.md says. A cell is the number of tests that passed; a cell without a number was not measured. *Failed* is
 a failure of the test. *In memory* is a test that asks a controller inside its own JVM for what no request answers, or
 gives it a Java class: only Kafka's own controller can pass it. *Combined* is a test of nodes that are brokers and
-controllers at once, which ours never are. Under kills, the active controller gets SIGKILL every 20 s and is started
-anew; the cell has the number of kills.
+controllers at once, which ours never are. Under kills, the active controller of a cluster gets SIGKILL half a second
+after the first one became active, then every 20 s, and is started anew; the cell has the number of kills.
 
 `python -m tests.kafka --all --side stock --side ours --side kills --record` measures the cells that are empty and
 writes this page from [kafka-tests.tsv](kafka-tests.tsv), which has the seconds and the date of each run too.

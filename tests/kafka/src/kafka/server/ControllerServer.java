@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
+import org.apache.kafka.common.internals.Plugin;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.utils.Time;
@@ -14,10 +15,12 @@ import org.apache.kafka.image.publisher.MetadataPublisher;
 import org.apache.kafka.metadata.ControllerRegistration;
 import org.apache.kafka.metadata.KafkaConfigSchema;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
+import org.apache.kafka.server.authorizer.Authorizer;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
 import kafka.network.SocketServer;
 import kafka.raft.KafkaRaftManager;
 import kraft.tests.Process;
+import kraft.tests.RemoteAuthorizer;
 import kraft.tests.RemoteController;
 import kraft.tests.RemoteImage;
 import kraft.tests.RemoteMetrics;
@@ -40,6 +43,7 @@ public class ControllerServer {
     private final List<MetadataPublisher> publishers = new ArrayList<>();
     private final Process process;
     private final Controller controller;
+    private final scala.Option<Plugin<Authorizer>> authorizer;
 
     public ControllerServer(SharedServer sharedServer, KafkaConfigSchema schema, BootstrapMetadata bootstrap) {
         this.sharedServer = sharedServer;
@@ -50,6 +54,7 @@ public class ControllerServer {
         LOG.debug("a process is the controller {}", config.nodeId());
         this.process = new Process(sharedServer, bootstrap);
         this.controller = RemoteController.make(process);
+        this.authorizer = RemoteAuthorizer.plugin(process);
         sharedServer.raftManager_$eq(RemoteRaft.make(process));
         sharedServer.snapshotEmitter_$eq(RemoteMetrics.snapshotEmitter(process));
     }
@@ -101,9 +106,9 @@ public class ControllerServer {
         return controller;
     }
 
-    /** No authorizer is in this JVM: tests that wait for ACLs wait for those of the brokers. */
-    public scala.Option<org.apache.kafka.common.internals.Plugin<org.apache.kafka.server.authorizer.Authorizer>> authorizerPlugin() {
-        return scala.Option.empty();
+    /** One that answers for the process, where it has Kafka's own; a Java class of a test would not be the one it asks. */
+    public scala.Option<Plugin<Authorizer>> authorizerPlugin() {
+        return authorizer;
     }
 
     /** The registrations of controllers that the process has committed. */

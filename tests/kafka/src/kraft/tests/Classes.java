@@ -3,9 +3,16 @@ package kraft.tests;
 import java.io.File;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarFile;
+import java.util.stream.Stream;
+
+import org.junit.platform.commons.annotation.Testable;
+import org.junit.platform.commons.support.AnnotationSupport;
+import org.junit.platform.commons.support.HierarchyTraversalMode;
+import org.junit.platform.commons.support.ReflectionSupport;
 
 /** Prints the names of Kafka's test classes that start a cluster: by the annotations, or by the older harness. */
 public final class Classes {
@@ -16,13 +23,12 @@ public final class Classes {
     }
 
     public static void main(String[] jars) throws Exception {
-        Class<?> harness = Class.forName("kafka.server.QuorumTestHarness");
         Set<String> names = new TreeSet<>();
         for (String jar : jars) {
             try (JarFile file = new JarFile(new File(jar))) {
                 file.stream().map(entry -> entry.getName()).filter(name -> name.endsWith("Test.class")).forEach(name -> {
                     String type = name.substring(0, name.length() - ".class".length()).replace('/', '.');
-                    if (startsCluster(type, harness)) {
+                    if (isListed(type)) {
                         names.add(type);
                     }
                 });
@@ -31,26 +37,24 @@ public final class Classes {
         names.forEach(System.out::println);
     }
 
-    private static boolean startsCluster(String name, Class<?> harness) {
+    /** Whether a class has tests and starts a cluster, or cannot be loaded: then it is run, and fails. */
+    static boolean isListed(String name) {
         try {
+            Class<?> harness = Class.forName("kafka.server.QuorumTestHarness");
             Class<?> type = Class.forName(name, false, Classes.class.getClassLoader());
-            if (Modifier.isAbstract(type.getModifiers())) {
-                return false;
-            }
-            if (harness.isAssignableFrom(type) || KITS.contains(name)) {
-                return true;
-            }
-            for (Method method : type.getMethods()) {
-                for (var annotation : method.getAnnotations()) {
-                    if (ANNOTATIONS.contains(annotation.annotationType().getSimpleName())) {
-                        return true;
-                    }
-                }
-            }
-            return false;
-        } catch (Throwable error) {
+            // Those that are not public too, and those of the classes above it.
+            List<Method> tests = ReflectionSupport.findMethods(
+                type, method -> AnnotationSupport.isAnnotated(method, Testable.class), HierarchyTraversalMode.TOP_DOWN);
+            return !Modifier.isAbstract(type.getModifiers()) && !tests.isEmpty()
+                && (harness.isAssignableFrom(type) || KITS.contains(name) || tests.stream().anyMatch(Classes::hasCluster));
+        } catch (Exception | LinkageError error) {
             System.err.println(name + ": " + error);
-            return false;
+            return true;
         }
+    }
+
+    private static boolean hasCluster(Method method) {
+        return Stream.of(method.getAnnotations())
+            .anyMatch(each -> ANNOTATIONS.contains(each.annotationType().getSimpleName()));
     }
 }

@@ -10,9 +10,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Kills the active controller at each interval and starts it anew, where the harness asked for that. */
+/** Kills the active controller of each cluster when it is due, and starts it anew, where the harness asked for that. */
 final class Kills {
     private static final int SECONDS = Integer.getInteger("kraft.tests.kill.seconds", 0);
+    private static final int FIRST_MS = Integer.getInteger("kraft.tests.kill.first.ms", 0);
+    private static final int POLL_MS = 100;
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
 
     // The harnesses take a new thread of another name for a leak of the test.
@@ -36,20 +38,29 @@ final class Kills {
     }
 
     private static void run() {
+        KillTimes times = new KillTimes(TimeUnit.MILLISECONDS.toNanos(FIRST_MS), TimeUnit.SECONDS.toNanos(SECONDS));
         try {
             while (true) {
-                TimeUnit.SECONDS.sleep(SECONDS);
+                TimeUnit.MILLISECONDS.sleep(POLL_MS);
                 for (Process each : RUNNING) {
-                    if (each.isActive() && each.killAndStart()) {
-                        Files.writeString(Path.of(System.getProperty("kraft.tests.logs"), "kills.txt"),
-                            Instant.now() + " " + each.nodeId() + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-                    }
+                    killIfDue(each, times);
                 }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void killIfDue(Process process, KillTimes times) throws IOException, InterruptedException {
+        String cluster = process.shared().clusterId();
+        if (times.isAwaited(cluster, System.nanoTime()) && process.isActive()
+            && times.seen(cluster, System.nanoTime()) && process.killAndStart()) {
+            times.killed(cluster, System.nanoTime());
+            Files.writeString(Path.of(System.getProperty("kraft.tests.logs"), "kills.txt"),
+                Instant.now() + " " + process.nodeId() + " " + cluster + "\n",
+                StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
     }
 }

@@ -20,6 +20,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.common.internals.Plugin;
+import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ClientInformation;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.ApiKeys;
@@ -31,6 +33,7 @@ import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.metadata.authorizer.ClusterMetadataAuthorizer;
 import org.apache.kafka.server.authorizer.Action;
 import org.apache.kafka.server.authorizer.AuthorizationResult;
 import org.apache.kafka.server.authorizer.Authorizer;
@@ -47,17 +50,19 @@ final class PluginServer {
     private static final String STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer";
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    private final Process process;
     private final CreateTopicPolicy create;
     private final AlterConfigPolicy alter;
     private final Authorizer authorizer;
     private final Principals principals;
     private final ServerSocket listener;
 
-    private PluginServer(KafkaConfig config) throws IOException {
+    private PluginServer(KafkaConfig config, Process process) throws IOException {
+        this.process = process;
         create = config.getConfiguredInstance(CREATE, CreateTopicPolicy.class);
         alter = config.getConfiguredInstance(ALTER, AlterConfigPolicy.class);
         authorizer = isOwn(config, AUTHORIZER) ? authorizer(config) : null;
-        principals = new Principals(config);
+        principals = Principals.areOwn(config) ? new Principals(config) : null;
         listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
     }
 
@@ -76,11 +81,11 @@ final class PluginServer {
     }
 
     /** The server of a configuration's plugins; null where it names none. */
-    static PluginServer of(KafkaConfig config) throws IOException {
+    static PluginServer of(KafkaConfig config, Process process) throws IOException {
         if (!isOwn(config, CREATE) && !isOwn(config, ALTER) && !isOwn(config, AUTHORIZER) && !Principals.areOwn(config)) {
             return null;
         }
-        PluginServer server = new PluginServer(config);
+        PluginServer server = new PluginServer(config, process);
         Thread thread = new Thread(server::accept, "plugins");
         thread.setDaemon(true);
         thread.start();
@@ -91,6 +96,7 @@ final class PluginServer {
         try {
             Authorizer made = Utils.newInstance(name(config, AUTHORIZER), Authorizer.class);
             made.configure(config.originals());
+            Plugin.wrapInstance(made, new Metrics(), AUTHORIZER); // gives it its metrics, which Kafka's own needs
             return made;
         } catch (ClassNotFoundException e) {
             throw new IllegalArgumentException(e);
@@ -136,7 +142,7 @@ final class PluginServer {
         Map<String, String> answer = new TreeMap<>();
         try {
             if (request.has("operation")) {
-                if (authorizer.authorize(context(request), List.of(action(request))).get(0) == AuthorizationResult.ALLOWED) {
+                if (isAllowed(request)) {
                     answer.put("allowed", "");
                 }
             } else if (request.has("listener")) {
@@ -155,6 +161,14 @@ final class PluginServer {
             answer.put("error", error.toString());
         }
         return answer;
+    }
+
+    private boolean isAllowed(JsonNode request) throws IOException {
+        if (authorizer instanceof ClusterMetadataAuthorizer loaded) {
+            loaded.loadSnapshot(RemoteImage.written(process).acls().acls());
+            loaded.completeInitialLoad();
+        }
+        return authorizer.authorize(context(request), List.of(action(request))).get(0) == AuthorizationResult.ALLOWED;
     }
 
     private static CreateTopicPolicy.RequestMetadata topic(JsonNode request) {
@@ -181,14 +195,23 @@ final class PluginServer {
         return new Action(AclOperation.fromCode((byte) request.get("operation").asInt()), resource, 1, true, true);
     }
 
-    private static RequestContext context(JsonNode request) throws IOException {
+    private RequestContext context(JsonNode request) throws IOException {
         short apiKey = (short) request.get("api_key").asInt();
-        KafkaPrincipal principal =
-            new KafkaPrincipal(request.get("principal_type").asText(), request.get("principal").asText());
+        KafkaPrincipal principal = principal(request);
         return new RequestContext(
             new RequestHeader(ApiKeys.forId(apiKey), ApiKeys.forId(apiKey).latestVersion(), "", 0), "",
             InetAddress.getByName(request.get("host").asText()), principal,
             new ListenerName(request.get("listener").asText()), SecurityProtocol.PLAINTEXT, ClientInformation.EMPTY, false);
+    }
+
+    /** Of a request that comes in an envelope the builder of the broker made it, of a connection the one of the test does. */
+    private KafkaPrincipal principal(JsonNode request) throws IOException {
+        String name = request.get("principal").asText();
+        boolean isOfConnection =
+            request.get("operation").asInt() == AclOperation.CLUSTER_ACTION.code() || name.contains("="); // of a certificate
+        return isOfConnection && principals != null
+            ? principals.build(name, request.get("host").asText(), request.get("listener").asText())
+            : new KafkaPrincipal(request.get("principal_type").asText(), name);
     }
 
     private static AlterConfigPolicy.RequestMetadata change(JsonNode request) {

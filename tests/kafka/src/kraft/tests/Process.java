@@ -121,7 +121,7 @@ public final class Process {
             // A harness that says nothing loads the metadata's directory alone, not the default that a node would.
             properties.setProperty("log.dirs", config.metadataLogDir());
         }
-        plugins = PluginServer.of(config);
+        plugins = PluginServer.of(config, this);
         if (plugins != null) {
             properties.setProperty("kraft.tests.plugins.port", String.valueOf(plugins.port()));
             for (String key : List.of(PluginServer.CREATE, PluginServer.ALTER, PluginServer.AUTHORIZER)) {

@@ -1,5 +1,6 @@
 package kraft.tests;
 
+import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,9 +31,17 @@ public final class RemoteImage {
         return delta(process).apply(MetadataProvenance.EMPTY);
     }
 
+    /** What is in the log, committed or not, for a process that waits for this and so cannot say what is committed. */
+    static MetadataImage written(Process process) {
+        return delta(process, Long.MAX_VALUE).apply(MetadataProvenance.EMPTY);
+    }
+
     /** All that was committed since the beginning, as a change of nothing. */
     static MetadataDelta delta(Process process) {
-        long end = process.awaitQuorum().get("quorum").get("high_watermark").asLong();
+        return delta(process, process.awaitQuorum().get("quorum").get("high_watermark").asLong());
+    }
+
+    private static MetadataDelta delta(Process process, long end) {
         MetadataDelta delta = new MetadataDelta.Builder().setImage(MetadataImage.EMPTY).build();
         File[] segments = process.directory().resolve("__cluster_metadata-0").toFile()
             .listFiles((directory, name) -> name.endsWith(".log"));
@@ -49,25 +58,32 @@ public final class RemoteImage {
     }
 
     private static void replay(File segment, long end, MetadataDelta delta) {
-        try (FileRecords records = FileRecords.open(segment, false)) {
-            for (RecordBatch batch : records.batches()) {
-                if (batch.lastOffset() >= end) {
-                    return;
-                }
-                if (!batch.isControlBatch()) {
-                    for (Record record : batch) {
-                        ByteBuffer value = record.value();
-                        ApiMessage message =
-                            new MetadataRecordSerde().read(new ByteBufferAccessor(value), value.remaining()).message();
-                        // What is in a transaction that was not ended is shown too: none is aborted in these tests.
-                        if (!(message instanceof BeginTransactionRecord) && !(message instanceof EndTransactionRecord)) {
-                            delta.replay(message);
-                        }
-                    }
-                }
+        try {
+            FileRecords records = FileRecords.open(segment, false);
+            try (Closeable handlers = records::closeHandlers) { // close() would cut off what was appended since
+                replay(records, end, delta);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void replay(FileRecords records, long end, MetadataDelta delta) {
+        for (RecordBatch batch : records.batches()) {
+            if (batch.lastOffset() >= end) {
+                return;
+            }
+            if (!batch.isControlBatch()) {
+                for (Record record : batch) {
+                    ByteBuffer value = record.value();
+                    ApiMessage message =
+                        new MetadataRecordSerde().read(new ByteBufferAccessor(value), value.remaining()).message();
+                    // What is in a transaction that was not ended is shown too: none is aborted in these tests.
+                    if (!(message instanceof BeginTransactionRecord) && !(message instanceof EndTransactionRecord)) {
+                        delta.replay(message);
+                    }
+                }
+            }
         }
     }
 }
