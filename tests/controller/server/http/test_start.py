@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
 
@@ -38,8 +39,12 @@ WITHOUT_SAMPLES = {
 def get(port: int, path: str, accept: str = "") -> tuple[str, str]:
     """Content type and body; raises OSError for a status that is not 200."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Accept": accept})
-    with urllib.request.urlopen(request, timeout=5) as answer:
-        return answer.headers["Content-Type"], answer.read().decode()
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return answer.headers["Content-Type"], answer.read().decode()
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise
 
 
 def test_a_node_serves_each_path(tmp_path: Path) -> None:
