@@ -13,7 +13,7 @@ from raft.security.files import FileError, read_bounded
 from raft.security.keystores import key_pair, pem, trusted_certificates
 from raft.security.names import chain_expires_s
 from raft.security.renewal import CHECK_S, Renewal
-from raft.security.sessions import Sessions, is_full
+from raft.security.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ class Contexts:
 
     def server(self) -> ssl.SSLContext:
         server = self._made.value()[0]
-        return self._made.made_again()[0] if is_full(server) else server
+        return self._made.made_again()[0] if self._sessions.is_full(server) else server
 
     def client(self) -> ssl.SSLContext:
         return self._made.value()[1]

@@ -15,7 +15,7 @@ from controller.security.contexts import hold_in_file
 from raft.security.files import FileError, read_bounded
 from raft.security.names import chain_expires_s
 from raft.security.renewal import Renewal
-from raft.security.sessions import Sessions, is_full
+from raft.security.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -74,7 +74,8 @@ class EdgeSecurity:
         self.asks_clients = paths is not None and paths.client_ca is not None
         self._pems: Renewal[Pems] | None = None if paths is None else self._renewal(paths, lambda: read_pems(paths))
         self._context: tuple[Pems, ssl.SSLContext] | None = None
-        self.check_session = Sessions().check
+        self._sessions = Sessions()
+        self.check_session = self._sessions.check
         token = config.text(edge.token)
         self._tokens = None if token is None else self._renewal((token,), lambda: read_tokens(token))
 
@@ -91,7 +92,7 @@ class EdgeSecurity:
     def context(self) -> ssl.SSLContext:
         """The context of the present files."""
         pems = self.pems()
-        if self._context is None or self._context[0] is not pems or is_full(self._context[1]):
+        if self._context is None or self._context[0] is not pems or self._sessions.is_full(self._context[1]):
             self._context = pems, context_of(pems)
         return self._context[1]
 

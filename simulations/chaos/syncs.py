@@ -36,7 +36,7 @@ class Syncs:
         return [sys.executable, "-m", __name__, str(self._files[node]), str(properties)]
 
 
-def _delayed(sync: Any, file: Path) -> Any:
+def _with_delay(sync: Any, file: Path) -> Any:
     def run(handle: Any) -> None:
         sync(handle)
         # Under libfaketime `time.sleep` raises EINVAL.
@@ -46,7 +46,7 @@ def _delayed(sync: Any, file: Path) -> Any:
 
 
 def main(file: str, properties: str) -> int:
-    os.fdatasync, os.fsync = _delayed(os.fdatasync, Path(file)), _delayed(os.fsync, Path(file))
+    os.fdatasync, os.fsync = _with_delay(os.fdatasync, Path(file)), _with_delay(os.fsync, Path(file))
     # `raft.storage.files` takes its functions when it is imported.
     from tools.kraftctl.main import main as kraftctl
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 TIME_S_MAX = 120
-# pytest's exit codes: all passed, and some failed. Others say that the tests could not run.
-PASSED, FAILED = 0, 1
+# pytest's exit codes: all passed, some failed, its arguments were wrong, and there is no test. The others: the tests
+# could not run.
+PASSED, FAILED, USAGE, NO_TESTS = 0, 1, 4, 5
 
 _RUN = """
 import sys, pytest
@@ -39,8 +41,11 @@ def tests_of(module: str) -> list[str]:
 def first_failure(mutant_id: str, modules: Iterable[str]) -> str:
     """What the tests of the modules say with the mutant: the first that fails, or why they cannot run; "" if all pass.
 
-    A mutant with which they take longer than TIME_S_MAX is seen, too.
+    A mutant with which they take longer than TIME_S_MAX is seen, too. Raises RuntimeError where it is not the mutant
+    that keeps them from running.
     """
+    if find_spec("pytest") is None:
+        raise RuntimeError("unit tests need pytest, which is not installed")
     tests = sorted({path for module in modules for path in tests_of(module)})
     if not tests:
         return ""
@@ -51,6 +56,8 @@ def first_failure(mutant_id: str, modules: Iterable[str]) -> str:
         return f"the tests take longer than {TIME_S_MAX} s"
     if done.returncode == PASSED:
         return ""
+    if done.returncode in (USAGE, NO_TESTS):
+        raise RuntimeError(f"pytest runs no test of {tests}: {done.stdout}{done.stderr}")
     lines = done.stdout.splitlines()
     failed = next((line.split()[1] for line in lines if line.startswith("FAILED ")), "")
     if done.returncode == FAILED and failed:

@@ -1,7 +1,8 @@
 """`python -m tests.benchmarks.compiled`: what the compiled wheel brings, beside the pure one of the same sources.
 
 Both wheels are built, or taken from `--dist`. Each round measures one after the other, in a process each; the ratio is
-the median of the rounds' ratios, so other work on the machine changes it little.
+the median of the rounds' ratios, printed with the least and the greatest, so other work on the machine changes it
+little.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def simulation_s(unpacked: Unpacked) -> float:
 
 
 MEASURES = {
-    "steps of raft per commit, three replicas (µs)": steps_us,
-    "20 seeds of the simulation (s of CPU)": simulation_s,
+    "steps": ("steps of raft per commit, three replicas (µs)", steps_us),
+    "simulation": ("20 seeds of the simulation (s of CPU)", simulation_s),
 }
 
 
@@ -42,6 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dist", type=Path, help="where both wheels are")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--measure", choices=MEASURES, action="append", help="these alone")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         dist = options.dist or Path(place, "dist")
@@ -51,12 +53,13 @@ def main() -> None:
         pure, compiled = (Unpacked(wheel, Path(place, wheel.stem)) for wheel in wheels)
         for each in (pure, compiled):
             each.add_tests(*NEEDED)
-        for name, measure in MEASURES.items():
+        for name, measure in (MEASURES[each] for each in options.measure or MEASURES):
             rounds = [(measure(pure), measure(compiled)) for _ in range(options.rounds)]
-            ratio = median(after / before for before, after in rounds)
+            ratios = sorted(after / before for before, after in rounds)
             medians = [median(times) for times in zip(*rounds, strict=True)]
             print(
-                f"{name}: pure {medians[0]:.2f}, compiled {medians[1]:.2f}, median of the ratios {ratio:.2f}",
+                f"{name}: pure {medians[0]:.2f}, compiled {medians[1]:.2f}, "
+                f"median of the ratios {median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})",
                 flush=True,
             )
 

@@ -136,8 +136,19 @@ def _agent_security(path: str, environment: Mapping[str, str]) -> ListenerSecuri
         raise OSError(f"{AGENT_PORT}: Secret {namespace}{missing} has no certificate and key of a pod or authority")
     chain, key = (pair[f"{own}.{end}"].encode() for end in ("crt", "key"))
     try:
-        context = context_of(Pems(chain, key, "\n".join(certificates).encode() if certificates else None))
+        return security_of(Pems(chain, key, "\n".join(certificates).encode() if certificates else None))
     except (ssl.SSLError, ValueError) as error:
         reason = getattr(error, "reason", None) or type(error).__name__
         raise OSError(f"{AGENT_PORT}: Secret {namespace}{own} cannot be used for TLS: {reason}") from None
-    return ListenerSecurity(lambda: context, Sessions().check)
+
+
+def security_of(pems: Pems) -> ListenerSecurity:
+    """TLS with these certificates. Raises ssl.SSLError or ValueError."""
+    contexts, sessions = [context_of(pems)], Sessions()
+
+    def context() -> ssl.SSLContext:
+        if sessions.is_full(contexts[0]):
+            contexts[0] = context_of(pems)
+        return contexts[0]
+
+    return ListenerSecurity(context, sessions.check)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import pytest
 from controller.config.edges import HTTP
 from controller.config.node import NodeConfig
 from controller.security.edges import EdgeSecurity, PemPaths, read_pems, read_tokens
+from controller.server.http.pod import security_of
+from raft.security import sessions
 from raft.security.files import FileError
 from tests.controller.config.test_edges import NODE
+from tests.raft.security.test_sessions import shake_hands
 
 TLS = Path(__file__).parents[2] / "data" / "tls"
 TOKEN = "0123456789abcdef"
@@ -74,6 +78,29 @@ def test_a_renewed_certificate_is_another_context_and_is_logged_with_its_port(tm
     assert (same, renewed) == (True, True)
     fields = {"listener": HTTP.listener, "file": str(tmp_path / "chain.pem")}
     assert notes == [("certificate_renewed", fields)]
+
+
+@pytest.mark.parametrize("is_agent", [False, True], ids=["http", "agent"])
+def test_a_port_with_many_sessions_gets_a_new_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_agent: bool
+) -> None:
+    monkeypatch.setattr(sessions, "CACHED_MAX", 1)
+    edge = security([], **put(tmp_path, "node"))
+    context_of_port = security_of(edge.pems()).context if is_agent else edge.context
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+    client.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    first = context_of_port()
+    # The sessions of open connections are in the cache in every release of Python.
+    kept = [shake_hands(first, client)]
+    assert context_of_port() is first
+    kept.append(shake_hands(first, client))
+    second = context_of_port()
+
+    assert second is not first
+    assert context_of_port() is second
+    assert len(kept) == 2
 
 
 def test_files_that_do_not_match_are_logged_once_and_not_used(tmp_path: Path) -> None:

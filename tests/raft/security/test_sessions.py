@@ -94,3 +94,22 @@ def test_a_client_without_a_certificate_may_resume():
     again, _ = shake_hands(server, client, asking.session)
     assert again.session_reused
     Sessions().check(again)
+
+
+def test_a_context_with_many_sessions_is_replaced_but_not_while_full_ones_with_connections_hold_too_many(monkeypatch):
+    monkeypatch.setattr(sessions, "CACHED_MAX", 1)
+    monkeypatch.setattr(sessions, "HELD_MAX", 4)
+    client, port = of_client(3), Sessions()
+    contexts, kept = [of_server(asks=True) for _ in range(3)], []
+    answers = []
+    for context in contexts:
+        # The sessions of open connections are in the cache in every release of Python.
+        kept.append(shake_hands(context, client))
+        answers.append(port.is_full(context))
+        kept.append(shake_hands(context, client))
+        answers.append(port.is_full(context))
+
+    assert answers == [False, True, False, True, False, False]
+
+    del kept[:4], contexts[:2], context
+    assert port.is_full(contexts[0])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from simulations.corpus import entries
 from simulations.mutants import kills
 from simulations.mutants.table import MUTANTS, find
+from simulations.running import unit_tests
 from simulations.running.unit_tests import ROOT, first_failure
 from simulations.running.unit_tests import tests_of as paths_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def in_no_world() -> list[str]:
@@ -39,3 +45,12 @@ def test_a_module_has_the_tests_that_mirror_it_or_those_of_its_package() -> None
 
     assert own == ["controller/core/test_log_writer.py"]
     assert "controller/interface/test_sessions.py" in package
+
+
+def test_a_mutant_is_not_caught_by_files_without_a_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = tmp_path / "test_nothing.py"
+    empty.touch()
+    monkeypatch.setattr(unit_tests, "tests_of", lambda _module: [str(empty)])
+
+    with pytest.raises(RuntimeError, match="pytest runs no test of"):
+        first_failure("P08", ["raft.autopilot.leave_rules"])
