@@ -28,7 +28,7 @@ POLL_S = 0.5
 JCMD = """\
 #!/bin/sh
 {jcmd} "$@"
-pgrep -a -f 'start -c {controllers}' || true
+pgrep -a -f '{controllers}' || true
 """
 
 

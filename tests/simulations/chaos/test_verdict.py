@@ -92,14 +92,18 @@ def test_a_log_with_a_hole_is_detected(tmp_path: Path) -> None:
 
 
 def test_a_node_that_failed_or_ended_by_itself_is_detected(tmp_path: Path) -> None:
-    quorum = left(tmp_path, dict.fromkeys((1, 2, 3), batch(0, b"a")), says="… node_failed error=…\n")
+    failed = "… node_failed error=… Traceback (most recent call last) …\n"
+    quorum = left(tmp_path, dict.fromkeys((1, 2, 3), batch(0, b"a")), says=failed)
     quorum.died.append("node 2 ended by itself with exit code 1")
 
     assert len(check_processes(quorum)) == 4
 
-    # Node 3 had to fail.
+    # Node 3 had to fail, and says where.
     quorum.failures[3] = 1
     assert len(check_processes(quorum)) == 3
+
+    (tmp_path / "node-3.log").write_text("Traceback (most recent call last):\n")
+    assert len(check_processes(quorum)) == 4
 
 
 def test_lost_and_doubled_records_are_detected() -> None:
