@@ -8,6 +8,7 @@ import os
 import ssl
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
@@ -208,8 +209,12 @@ def test_a_certificate_near_its_end_has_the_same_words_everywhere(
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # of Python 3.13; the authority has no key usage
 
     def get(path: str) -> Any:
-        with urllib.request.urlopen(f"https://localhost:{port}{path}", context=context, timeout=5) as answer:
-            return json.load(answer)
+        try:
+            with urllib.request.urlopen(f"https://localhost:{port}{path}", context=context, timeout=5) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise
 
     with running(tmp_path, free_port(), kraft_http_listener=f"localhost:{port}", kraft_log_format="json", **tls):
         eventually(lambda: get("/readyz"), "the node is ready")
