@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import time
-import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from simulations.chaos.ports import free_ports
 from simulations.chaos.quorum import NODES, Quorum
+from tests.http_answers import http_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,13 +47,7 @@ class Watched(Quorum):
 
     def get(self, node: int, path: str) -> tuple[int, str]:
         """Status and body. Raises OSError if the node does not answer."""
-        url = f"http://127.0.0.1:{self.http_ports[node]}{path}"
-        try:
-            with urllib.request.urlopen(url, timeout=3) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
+        return http_answer(f"http://127.0.0.1:{self.http_ports[node]}{path}", 3)
 
     def status(self, node: int, path: str) -> int:
         """The status of the response; 0 if there is none."""

@@ -6,8 +6,6 @@ import json
 import re
 import shutil
 import time
-import urllib.error
-import urllib.request
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ from tests.controller.server.processes import (
     write_properties,
 )
 from tests.deploy.watched import eventually
+from tests.http_answers import http_answer
 from tools.kraftctl.main import main
 
 if TYPE_CHECKING:
@@ -32,12 +31,7 @@ OTHER_CLUSTER_ID = "Z2xyVGVzdENsdXN0ZXJJZA"
 
 
 def get(port: int, path: str) -> str:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
-            return str(answer.read().decode())
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.read().decode()
+    return http_answer(f"http://127.0.0.1:{port}{path}")[1]
 
 
 def reason_with(port: int, part: str) -> str:

@@ -6,8 +6,6 @@ import json
 import shutil
 import signal
 import subprocess
-import urllib.error
-import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from tests.benchmarks.client import Broker
 from tests.controller.server.processes import CLUSTER_ID
 from tests.deploy.checks.containers import Container, own, run_in_container
 from tests.deploy.writer import Writer
+from tests.http_answers import http_answer
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import BIN, eventually
 
@@ -82,11 +81,8 @@ class Machines:
 
     def ready(self, node: int) -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.http[node]}/readyz", timeout=2) as answer:
-                return bool(answer.status == 200)
-        except OSError as error:
-            if isinstance(error, urllib.error.HTTPError):
-                error.close()
+            return http_answer(f"http://127.0.0.1:{self.http[node]}/readyz", 2)[0] == 200
+        except OSError:
             return False
 
     def wait_until_caught_up(self) -> None:

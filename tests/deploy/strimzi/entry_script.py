@@ -15,14 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.deploy.strimzi.pods import CLUSTER_ID
 from tests.deploy.strimzi.rendered import Address, agent_config, pod_name, secrets, server_config
 from tests.deploy.strimzi.test_overlay import OVERLAY, ROOT
+from tests.http_answers import http_answer
 from tests.raft.security.kubernetes_api import KubernetesApi
 
 if TYPE_CHECKING:
@@ -99,11 +98,7 @@ def in_pod(root: Path, command: str, variables: Mapping[str, str]) -> list[str]:
 
 def get(url: str) -> int:
     try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code
+        return http_answer(url, 2)[0]
     except OSError:
         return 0
 

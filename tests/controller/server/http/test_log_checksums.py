@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import urllib.error
-import urllib.request
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +17,7 @@ from controller.server.http.port import HttpPort
 from records.batch import batches
 from tests.controller.server.processes import free_port, running, write_properties
 from tests.deploy.watched import eventually
+from tests.http_answers import http_answer
 from tools.config_file import read_config
 
 if TYPE_CHECKING:
@@ -28,12 +27,7 @@ TOKEN = "a-token-of-more-than-thirty-two-characters"
 
 
 def get(port: int, path: str) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
+    return http_answer(f"http://127.0.0.1:{port}{path}")
 
 
 def test_a_node_serves_the_checksums_of_its_committed_log(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ import shutil
 import signal
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -28,6 +26,7 @@ from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import format_directory, run_to_end, start_command, write_properties
 from tests.controller.server.test_names_change import ASKED
 from tests.deploy.watched import eventually
+from tests.http_answers import http_answer
 from tests.interop.ask import ask
 from tools.kraftctl.run.find_quorum import read_answer
 
@@ -296,12 +295,7 @@ def test_a_controller_that_waits_is_alive_and_has_not_started(tmp_path: Path) ->
 
 
 def status_of(port: int, path: str) -> int:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code
+    return http_answer(f"http://127.0.0.1:{port}{path}")[0]
 
 
 def test_a_damaged_file_is_refused(controllers: Controllers) -> None:
