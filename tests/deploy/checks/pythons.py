@@ -1,5 +1,5 @@
 """`make pythons`: tests, with stock Kafka too, on each installed Python, types and lint for the other versions, wheels
-for all.
+for all. `python -m tests.deploy.checks.pythons 3.13 3.14` does it for these versions alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ LOCKS = ("node.txt", "grpc.txt", "dev.txt")
 # Stock brokers, a stock controller among the voters, stock's tools, TLS and SASL: what an interpreter may do in another
 # way. `make interop` runs these and all others.
 INTEROP = ("test_broker_joins.py", "test_mixed_quorum.py", "test_security.py", "test_stock_tools.py")
+# As `make test` has it (PARALLEL in the Makefile).
+PARALLEL = ("-n", "auto", "--maxprocesses", "8", "--dist", "loadfile", "--no-loadscope-reorder")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any")
 
 
@@ -46,7 +48,7 @@ def run(title: str, command: list[str]) -> bool:
 
 
 def tests_on(version: str, python: str) -> bool:
-    """The quick tests and some beside stock Kafka, in an environment of this interpreter made from the lock."""
+    """All tests but most of those beside stock Kafka, in an environment of this interpreter made from the lock."""
     directory = ROOT / ".cache" / "pythons" / version
     own = str(directory / "bin" / "python")
     pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -55,8 +57,7 @@ def tests_on(version: str, python: str) -> bool:
         run(f"{version}: environment", [python, "-m", "venv", "--clear", str(directory)])
         and run(f"{version}: lock", [*pip, "--require-hashes", "-r", "requirements/dev.txt"])
         and run(f"{version}: install", [*pip, *editable])
-        and run(f"{version}: tests", [own, "-m", "pytest", "-m", "not slow"])
-        and interop_on(version, own)
+        and all([run(f"{version}: tests", [own, "-m", "pytest", *PARALLEL]), interop_on(version, own)])
     )
 
 
@@ -64,9 +65,8 @@ def interop_on(version: str, python: str) -> bool:
     if not (shutil.which("java") and shutil.which("mvn")):
         print(f"== {version}: no tests with stock Kafka, which need a JDK 17+ and Maven", flush=True)
         return True
-    return run(
-        f"{version}: interop", [python, "-m", "pytest", *(f"tests/interop/{name}" for name in INTEROP), "--interop"]
-    )
+    files = [f"tests/interop/{name}" for name in INTEROP]
+    return run(f"{version}: interop", [python, "-m", "pytest", *PARALLEL, *files, "--interop"])
 
 
 def read_for(version: str) -> bool:
@@ -91,8 +91,11 @@ def wheels_for(version: str) -> bool:
 
 
 def main() -> int:
+    versions = sys.argv[1:] or VERSIONS
+    if unknown := [version for version in versions if version not in VERSIONS]:
+        sys.exit(f"No such version: {', '.join(unknown)}. The versions are {', '.join(VERSIONS)}.")
     results = []
-    for version in VERSIONS:
+    for version in versions:
         python = interpreter(version)
         if python is None:
             print(f"== {version}: no interpreter here", flush=True)
