@@ -48,8 +48,9 @@ def test_each_node_accepts_the_configuration_of_its_controller_service(services:
     check_served(config)
     assert config.warnings == []
     assert config.node_id == int(name[-1])
-    assert config.voters[config.node_id] == (name, config.controller_listeners[0].port)
-    assert {f"{voter}" for voter, _ in config.voters.values()} == set(CONTROLLERS)
+    assert config.bootstrap_servers == tuple((other, config.controller_listeners[0].port) for other in CONTROLLERS)
+    assert not config.voters
+    assert config.number("kraft.quorum.bootstrap.expect") == len(CONTROLLERS)
     assert service["volumes"] == [f"{name}:{config.metadata_log_dir}"]
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
 
@@ -62,6 +63,6 @@ def test_the_broker_is_configured_for_these_controllers(services: dict[str, Any]
 
     assert config.process_roles == ("broker",)
     assert config.warnings == []
-    for name in ("CLUSTER_ID", "KAFKA_CONTROLLER_QUORUM_VOTERS", "KAFKA_CONTROLLER_LISTENER_NAMES"):
+    for name in ("CLUSTER_ID", "KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS", "KAFKA_CONTROLLER_LISTENER_NAMES"):
         assert environment[name] == controller[name]
-    assert config.node_id not in config.voters
+    assert str(config.node_id) not in {services[name]["environment"]["KAFKA_NODE_ID"] for name in CONTROLLERS}
