@@ -25,7 +25,7 @@ collect_ignore: list[str] = []
 # `make interop`, with --no-loadscope-reorder). The others follow in the order of their paths.
 LONGEST = (
     "interop/test_migration", "deploy/strimzi/stock/test_life", "interop/test_voters", "interop/test_mixed_quorum",
-    "oracle/test_explore",
+    "interop/test_quorum_life", "oracle/test_explore",
     "interop/test_security_failover", "interop/test_security_tools", "interop/test_security_mechanisms",
     "interop/test_security_page", "oracle/wire/test_wire", "interop/test_troubles",
     "deploy/test_watch_through_faults", "tools/kraftctl/run/test_up", "simulations/raft/test_targeted_plans",

@@ -105,6 +105,9 @@ class Autopilot:
         self._failures.pop(step.key, None)
         if step.kind is Kind.UNREGISTER:
             self._missing.pop(step.key.id, None)
+        elif step.kind is Kind.ADD:
+            # One that leaves before the next look was a voter in between: it must be level anew.
+            self._seen.pop(step.key, None)
         elif step.kind is Kind.REMOVE:
             node_id = step.key.id
             if any(key.id == node_id and key != step.key for key in self._seen):

@@ -106,6 +106,8 @@ class AutopilotSteps:
         """The step is over."""
         leadership = self._leadership(process, role)
         leadership.pending -= 1
+        if is_done and step.kind is Kind.ADD:
+            leadership.voters[step.key.id, step.key.directory_id] = self._world.now
         if is_done and step.kind is Kind.REMOVE:
             if self._ledger.nodes[step.key.id].key != step.key:
                 leadership.replaced.add(step.key.id)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import threading
-import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,16 +12,22 @@ if TYPE_CHECKING:
 
 
 class Producer:
-    """A stock console producer, fed with 0, 1, 2 … at a steady pace from a thread of its own."""
+    """A stock console producer, fed with 0, 1, 2 … at a steady pace from a thread of its own. properties: of the
+    producer, such as `linger.ms=5`.
+    """
 
-    def __init__(self, cluster: Cluster, topic: str, records: int, seconds: float) -> None:
+    def __init__(self, cluster: Cluster, topic: str, records: int, seconds: float, *properties: str) -> None:
         self.records = records
         self.sent = 0
         self._pause = seconds / records * 50
+        self._ending = threading.Event()
         command = cluster.stock.tool_command(
             "console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", topic,
             "--producer-property", "enable.idempotence=true", "--producer-property", "acks=all",
             "--max-block-ms", "120000", "--request-timeout-ms", "30000",
+            # The tool gives up after three retries, in 0.3 s; a producer goes on until its delivery timeout.
+            "--message-send-max-retries", str(2**31 - 1),
+            *(option for each in properties for option in ("--producer-property", each)),
         )  # fmt: skip
         self._log = (cluster.root / f"producer-{topic}.log").open("wb")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self._log, stderr=self._log)
@@ -30,13 +36,26 @@ class Producer:
 
     def _feed(self) -> None:
         assert self.process.stdin is not None
-        for first in range(0, self.records, 50):
-            lines = "".join(f"{number}\n" for number in range(first, min(first + 50, self.records)))
-            self.process.stdin.write(lines.encode())
-            self.process.stdin.flush()
-            self.sent = min(first + 50, self.records)
-            time.sleep(self._pause)
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended: `finish` returns its exit code
+            for first in range(0, self.records, 50):
+                lines = "".join(f"{number}\n" for number in range(first, min(first + 50, self.records)))
+                self.process.stdin.write(lines.encode())
+                self.process.stdin.flush()
+                self.sent = min(first + 50, self.records)
+                if self._ending.wait(self._pause):
+                    break
+            self.process.stdin.close()
+
+    def end(self) -> int:
+        """Send no more than was sent by now, and wait until that is acknowledged; the exit code."""
+        self._ending.set()
+        return self.finish()
+
+    def kill(self) -> None:
+        """End it at once, if it runs."""
+        self._ending.set()
+        self.process.kill()
+        self.finish()
 
     def finish(self, seconds: float = 120) -> int:
         """Wait until all is acknowledged; the exit code."""

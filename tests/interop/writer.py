@@ -33,12 +33,14 @@ class Writer:
     not asked again while another one creates topics.
 
     acknowledged: the names of created topics. times: of their responses (s, of time.perf_counter). pause: between two
-    requests of a connection (s). Use it as a context: it has written before the block begins, and writes after it.
+    requests of a connection (s). has_brokers: whether the topics are placed on the brokers of the cluster; else on one
+    without a process. Use it as a context: it has written before the block begins, and writes after it.
     """
 
-    def __init__(self, found: Cluster, pause: float = 0.02) -> None:
+    def __init__(self, found: Cluster, pause: float = 0.02, *, has_brokers: bool = False) -> None:
         self.found = found
         self.pause = pause
+        self.has_brokers = has_brokers
         self.acknowledged: list[str] = []
         self.times: list[float] = []
         self._ending = threading.Event()
@@ -47,7 +49,8 @@ class Writer:
         ]
 
     def __enter__(self) -> Self:
-        self._place_a_broker()
+        if not self.has_brokers:
+            self._place_a_broker()
         for thread in self._threads:
             thread.start()
         self.await_progress("a first topic is created")

@@ -32,6 +32,17 @@ def test_a_voter_that_was_removed_must_be_level_anew_before_it_is_added_again() 
     assert quorum.steps == [(25_000, Kind.ADD, key(5))]
 
 
+def test_a_voter_that_leaves_before_the_look_after_its_addition_must_be_level_anew() -> None:
+    quorum = Quorum(voters=3, observers=2)
+
+    quorum.run(6)
+    quorum.voters.remove(key(5))
+    quorum.observers.append(key(5))
+    quorum.run(20)
+
+    assert quorum.steps == [(5000, Kind.ADD, key(4)), (6000, Kind.ADD, key(5)), (11_000, Kind.ADD, key(5))]
+
+
 def test_an_observer_that_lags_or_is_silent_in_between_waits_anew() -> None:
     quorum = Quorum(voters=3, observers=2)
 

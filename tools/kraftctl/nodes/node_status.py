@@ -100,9 +100,11 @@ def _page_of(
         with Connection(host, port, "kraftctl-status", ASK_S, security) as connection:
             status = _with_refusal(status, connection)
             if http is None:
-                node_id = _node_id(connection, address) if status.node_id is None else status.node_id
-                status = status._replace(node_id=node_id)
-                http = None if node_id is None else _http_address(connection, node_id)
+                ids = _ids_of(connection, address) if status.node_id is None else [status.node_id]
+                if len(ids) == 1:
+                    status = status._replace(node_id=ids[0])
+                node_id, http = _http_address(connection, ids)
+                status = status._replace(node_id=status.node_id if node_id is None else node_id)
                 if http is not None and http[0] == connection.socket.getpeername()[0]:
                     http = (host, http[1])  # the same host, by the name under which the user knows it
     except (OSError, ApiError, DecodeError) as error:
@@ -129,25 +131,36 @@ def _with_refusal(status: NodeStatus, connection: Connection) -> NodeStatus:
     return status._replace(error=error_name(code) if code else None)
 
 
-def _node_id(connection: Connection, address: Address) -> int | None:
+def _ids_of(connection: Connection, address: Address) -> list[int]:
+    """The id of the controller that advertises this address; all ids where none does, as it may have another name."""
+    ids = []
     with contextlib.suppress(ApiError):
         for node in connection.ask(describe_cluster_request()).brokers:
             if (node.host, node.port) == address:
-                return int(node.broker_id)
-    return None
+                return [int(node.broker_id)]
+            ids.append(int(node.broker_id))
+    return ids
 
 
-def _http_address(connection: Connection, node_id: int) -> Address | None:
-    """The address of the node's HTTP port; None if it has none, or is a stock node."""
-    resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=ResourceType.BROKER, resource_name=str(node_id), configuration_keys=(HTTP_LISTENER,)
+def _http_address(connection: Connection, ids: list[int]) -> tuple[int | None, Address | None]:
+    """Which of the ids is the node's own, and the address of its HTTP port; None if it has none, or is a stock node.
+
+    A node describes the configs of its own id, and refuses the other ids.
+    """
+    names = {str(each): each for each in ids}
+    resources = tuple(
+        DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=ResourceType.BROKER, resource_name=name, configuration_keys=(HTTP_LISTENER,)
+        )
+        for name in names
     )
     with contextlib.suppress(ApiError):
-        for result in connection.ask(DescribeConfigsRequest(resources=(resource,))).results:
-            for entry in result.configs:
-                if entry.name == HTTP_LISTENER and entry.value:
-                    return parse_address(str(entry.value))
-    return None
+        for result in connection.ask(DescribeConfigsRequest(resources=resources)).results if resources else ():
+            if result.error_code or result.resource_name not in names:
+                continue
+            given = [entry.value for entry in result.configs if entry.name == HTTP_LISTENER and entry.value]
+            return names[result.resource_name], parse_address(str(given[0])) if given else None
+    return None, None
 
 
 def _with_own_view(status: NodeStatus, page: HttpPage) -> NodeStatus:

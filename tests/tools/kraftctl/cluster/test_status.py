@@ -122,6 +122,18 @@ def test_a_voter_without_a_majority_shows_its_own_view(tmp_path: Path, capsys: p
     }  # fmt: skip
 
 
+def test_a_node_is_asked_by_another_name_than_it_advertises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    port, http_port = free_port(), free_port()
+    with running(tmp_path, port, kraft_http_listener=f"127.0.0.1:{http_port}"):
+        assert main(["wait", "-c", str(tmp_path / "controller.properties"), "--timeout", "20"]) == 0
+        capsys.readouterr()
+        main(["autopilot", "state", "--bootstrap-controller", f"localhost:{port}", "--json"])
+
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out)["node_id"] == 1
+
+
 def test_a_view_is_read_over_https_with_a_token(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = free_ports_in_a_row(3)
     token = tmp_path / "tokens"
