@@ -68,6 +68,11 @@ class Progress:
         unwrap_stream(sys.stderr).write(f"\r{plain_text(self.what)} [{bar:<{_WIDTH}}] {share:4.0%}")
         sys.stderr.flush()
 
+    def show(self, done: int, total: int) -> None:
+        """The same, where the total becomes known later or changes."""
+        self.total = total
+        self(done)
+
     def __enter__(self) -> Self:
         return self
 

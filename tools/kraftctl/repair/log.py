@@ -106,9 +106,9 @@ def _examine(directory: str, *, replays: bool) -> tuple[Examined, Replayed | Non
     examined = examine(directory)
     if not replays:
         return examined, None
-    from tools.offline.replayed import Replay
+    from tools.offline.replayed import Replay, bytes_to_read
 
-    with Progress("replaying", sum(segment.size for segment in examined.segments)) as note:
+    with Progress("replaying", bytes_to_read(examined)) as note:
         return examined, Replay(examined, note).run()
 
 
