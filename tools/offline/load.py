@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tools.offline.image import Image
+from tools.offline.image import LARGE_BYTES, Image
 from tools.offline.log_file import LogFile
 from tools.offline.metadata_values import MetadataError, metadata_record
 from tools.offline.stored_records import records_of
+from tools.offline.take_in import take_columns
 
 
 def load_image(path: str) -> Image:
@@ -16,10 +17,11 @@ def load_image(path: str) -> Image:
     """
     image = Image()
     with LogFile(path) as log:
+        image.is_large = log.size >= LARGE_BYTES
         for batch in log.batches():
             if not batch.is_intact():
                 image.problem(batch.base_offset, "the CRC of this batch does not fit its bytes")
-            if batch.is_control:
+            if batch.is_control or take_columns(image, batch):
                 continue
             records = []
             for record in records_of(batch):

@@ -19,6 +19,7 @@ from records.bulk.bulk_shapes import Columns
 from records.frame import decode_record
 from records.metadata.topics import TopicRecord
 from records.wire import DecodeError
+from tools.offline.image import COLUMNS_MIN
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tools.offline.log_file import StoredBatch
-
-# Smaller batches take no longer one by one.
-RECORDS_MIN = 64
 
 
 class Decoded:
@@ -47,7 +45,7 @@ def scan_batch(batch: StoredBatch) -> list[Columns | Decoded] | None:
     None if they must be read one by one: the batch is small or damaged, a record cannot be decoded, or a record of a
     partition comes before that of its topic. Whether the records contradict the state is not checked.
     """
-    if batch.record_count < RECORDS_MIN:
+    if batch.record_count < COLUMNS_MIN:
         return None
     try:
         header = read_header(batch.data)

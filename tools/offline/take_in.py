@@ -5,6 +5,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
+from tools.offline.image import COLUMNS_MIN
 from tools.offline.log_file import DamagedLog, StoredBatch
 from tools.offline.metadata_values import MetadataError, metadata_record
 from tools.offline.stored_records import records_of
@@ -84,6 +85,8 @@ def _batch_at(data: bytes, position: int, offset: int) -> StoredBatch | None:
 def take_batch(image: Image, batch: StoredBatch) -> None:
     """Replay one batch."""
     records: list[tuple[Any, int]] = []
+    if take_columns(image, batch):
+        return
     if batch.is_control:
         image.take_control(batch)
     else:
@@ -93,6 +96,18 @@ def take_batch(image: Image, batch: StoredBatch) -> None:
             except MetadataError as error:
                 image.problem(record.offset, f"unable to read metadata record: {error}")
     image.take_batch(records, batch.last_offset, batch.leader_epoch, batch.max_timestamp)
+
+
+def take_columns(image: Image, batch: StoredBatch) -> bool:
+    """Replay a large data batch by columns; False, with nothing done, where its records must be replayed one by one."""
+    if batch.is_control or batch.record_count < COLUMNS_MIN or not image.is_open_to_columns():
+        return False
+    if image.columns is None:
+        from tools.offline.partition_columns import PartitionColumns
+
+        image.columns = PartitionColumns()
+    is_taken: bool = image.columns.take_batch(image, batch)
+    return is_taken
 
 
 def last_log_time_ms(snapshot: bytes) -> int:

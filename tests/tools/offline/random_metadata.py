@@ -37,13 +37,15 @@ class RandomMetadata:
         self.topics: dict[bytes, list[int]] = {}
         self.names: dict[bytes, str] = {}
 
-    def records(self, count: int) -> list[Any]:
-        """About so many records."""
+    def records(self, count: int, *, of_checkpoint: bool = False) -> list[Any]:
+        """About so many records. of_checkpoint: only those that restate what there is."""
         records: list[Any] = []
         while len(records) < count:
             step = self.rng.random()
             if step < 0.5 or not self.topics:
                 records += self.topic()
+            elif of_checkpoint and step < 0.9:
+                records += self.configs() if self.rng.random() < 0.2 else self.topic()
             elif step < 0.8:
                 records += self.changes()
             elif step < 0.85 and len(self.topics) > 3:
@@ -51,10 +53,8 @@ class RandomMetadata:
                 del self.topics[topic_id], self.names[topic_id]
                 records.append(RemoveTopicRecord(topic_id=topic_id))
             elif step < 0.9:
-                name = self.rng.choice(list(self.names.values()))
-                value = str(self.rng.randrange(9))
-                records.append(ConfigRecord(resource_type=2, resource_name=name, name="retention.ms", value=value))
-            elif step < 0.95:
+                records += self.configs()
+            elif step < 0.95 or of_checkpoint:
                 records.append(NoOpRecord())
             else:
                 records.append(ClearElrRecord(topic_name=""))
@@ -62,6 +62,11 @@ class RandomMetadata:
             if self.rng.random() < self.faults:
                 self.damage(records, place)
         return records
+
+    def configs(self) -> list[Any]:
+        name = self.rng.choice(list(self.names.values()))
+        value = str(self.rng.randrange(9))
+        return [ConfigRecord(resource_type=2, resource_name=name, name="retention.ms", value=value)]
 
     def topic(self) -> list[Any]:
         rng = self.rng
