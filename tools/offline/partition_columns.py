@@ -107,9 +107,9 @@ class PartitionColumns:
                 return False
             else:
                 topic_ids.update(topic_id.tobytes() for topic_id in each.topic_ids[run_starts(each.topic_ids)])
-        if not new.isdisjoint(image.topics):
-            return False
-        return all(topic_id in image.topics for topic_id in topic_ids - new)
+        return not any(topic_id in image.topics for topic_id in new) and all(
+            topic_id in image.topics for topic_id in topic_ids - new
+        )
 
     def _take_partitions(self, image: Image, columns: Columns) -> None:
         """Take in records of one shape, by columns where none of their topics has objects."""
