@@ -12,7 +12,8 @@ from importlib import import_module
 
 from records.extras import install_command
 from records.plain_text import plain_text
-from tools.kraftctl.terminal import Progress, parser
+from tools.command_line.progress import Progress
+from tools.kraftctl.terminal import parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

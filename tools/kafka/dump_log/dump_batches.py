@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.command_line.java_texts import Uncaught, absolute, parse_integer
+from tools.command_line.progress import SHOW_AFTER_S_OF_KAFKA, Progress
 from tools.kafka.dump_log.dump_findings import GAP
 from tools.kafka.dump_log.dump_lines import Run, TextLines
 from tools.kafka.dump_log.payloads import control_fields, metadata_texts, parser_of
@@ -37,7 +38,10 @@ def dump_batches(file: str, options: Options, printing: bool, lines: TextLines |
     _print_title(file, lines)
     position = 0
     last_offset = -1
-    with LogFile(file) as log:
+    with (
+        LogFile(file) as log,
+        Progress(file, min(log.size, max_bytes), after_s=SHOW_AFTER_S_OF_KAFKA, prints=True) as note,
+    ):
         if max_bytes < 0:
             raise Uncaught(
                 "java.lang.IllegalArgumentException",
@@ -49,6 +53,7 @@ def dump_batches(file: str, options: Options, printing: bool, lines: TextLines |
         for batch in log.batches(0, end):
             lines.line("batch", batch_fields(batch))
             position = batch.position + len(batch.data)
+            note(position)
             if not deep:
                 continue
             for record in (runs.read(batch) if runs is not None else None) or records_of(batch):

@@ -11,9 +11,10 @@ import time
 from contextlib import suppress
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.command_line.standard_streams import unwrap_stream
 from tools.kraftctl.plain_streams import GREEN, YELLOW
-from tools.kraftctl.terminal import Progress, add_verb, colour_text, parser, say
+from tools.kraftctl.terminal import add_verb, colour_text, parser, say
 from tools.offline.lock import DirectoryLocked, hold_unused
 from tools.offline.new_directories import make_directories
 

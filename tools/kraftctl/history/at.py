@@ -7,11 +7,12 @@ import sys
 import time
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.kraftctl.points.changes import fields_text, plain_value, time_text, value_text
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import POINT_HELP, NoPoint, Reading, parse_point
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, parser, say
+from tools.kraftctl.terminal import parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
