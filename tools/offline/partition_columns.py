@@ -58,6 +58,7 @@ class PartitionColumns:
         self.topics: dict[bytes, Topic] = {}
         # Written by `place`, which replays into a state.
         self.end_offset = 0
+        self._compared: tuple[PartitionColumns, tuple[int, int], NDArray[np.bool_]] | None = None
         self._numbers: tuple[PartitionColumns, tuple[int, int], NDArray[np.int32], NDArray[np.int32]] | None = None
 
     def take_batch(self, image: Image, batch: StoredBatch) -> bool:
@@ -136,11 +137,35 @@ class PartitionColumns:
             of_image.stored = StoredPartitions(self, topic)
         return of_image.stored is not None
 
-    def numbers_in(self, other: PartitionColumns) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def equal_rows(self, other: PartitionColumns) -> NDArray[np.bool_]:
+        """Which rows have the same cells in both, topics aside. Kept until one of them changes."""
+        versions = self.partitions.version, other.partitions.version
+        if self._compared is None or self._compared[:2] != (other, versions):
+            rows = slice(0, min(self.partitions.columns.end, other.partitions.columns.end))
+            self._compared = other, versions, self.equal_cells(other, rows, rows)
+        return self._compared[2]
+
+    def equal_cells(self, other: PartitionColumns, rows: Any, others: Any) -> NDArray[np.bool_]:
+        """Which of these rows have the cells of those of other columns. Equal partitions may have other cells."""
+        mine, theirs = self.partitions.columns, other.partitions.columns
+        is_equal: NDArray[np.bool_] = mine.partition_id[rows] == theirs.partition_id[others]
+        if mine.positions != theirs.positions:
+            return np.zeros_like(is_equal)
+        for name in ("leader", "leader_epoch", "partition_epoch"):
+            is_equal &= getattr(mine, name)[rows] == getattr(theirs, name)[others]
+        for one, two in zip((*mine.replicas, *mine.isr), (*theirs.replicas, *theirs.isr), strict=True):
+            is_equal &= one[rows] == two[others]
+        directories, uncommon = self._numbers_in(other)
+        for one, two in zip(mine.directories, theirs.directories, strict=True):
+            is_equal &= directories[one[rows]] == two[others]
+        is_equal &= uncommon[mine.uncommon[rows]] == theirs.uncommon[others]
+        return is_equal
+
+    def _numbers_in(self, other: PartitionColumns) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """By the numbers of directories and of uncommon values here, those of the same values in other columns."""
         mine, theirs = self.partitions.columns, other.partitions.columns
         sizes = len(mine.directory_ids.ids), len(mine.uncommon_values)
-        if self._numbers is None or self._numbers[0] is not other or self._numbers[1] != sizes:
+        if self._numbers is None or self._numbers[:2] != (other, sizes):
             known = theirs.directory_ids.numbers
             # The last one is for NOBODY, which is -1.
             directories = [*(known.get(id_, _UNKNOWN) for id_ in mine.directory_ids.ids), NOBODY]
@@ -192,27 +217,13 @@ class StoredPartitions(Mapping[int, Partition]):
 
     def _has_cells_of(self, other: StoredPartitions) -> bool:
         """Whether the columns are equal. Equal partitions may have other columns."""
-        mine, theirs = self.partitions.columns, other.partitions.columns
-        rows, others = _rows(self._topic), _rows(other._topic)
-        directories, uncommon = self._columns.numbers_in(other._columns)
-        if len(self) != len(other) or mine.positions != theirs.positions:
+        if len(self) != len(other):
             return False
-
-        def is_equal(one: NDArray[Any], two: NDArray[Any]) -> bool:
-            return bool((one[rows] == two[others]).all())
-
-        return (
-            all(
-                is_equal(getattr(mine, name), getattr(theirs, name))
-                for name in ("partition_id", "leader", "leader_epoch", "partition_epoch")
-            )
-            and all(map(is_equal, (*mine.replicas, *mine.isr), (*theirs.replicas, *theirs.isr)))
-            and all(
-                bool((directories[one[rows]] == two[others]).all())
-                for one, two in zip(mine.directories, theirs.directories, strict=True)
-            )
-            and bool((uncommon[mine.uncommon[rows]] == theirs.uncommon[others]).all())
-        )
+        mine, theirs = self._columns, other._columns
+        rows = self._topic.rows
+        if isinstance(rows, range) and rows == other._topic.rows:
+            return bool(mine.equal_rows(theirs)[rows.start : rows.stop].all())
+        return bool(mine.equal_cells(theirs, _rows(self._topic), _rows(other._topic)).all())
 
 
 def _rows(topic: Topic) -> Any:

@@ -138,6 +138,23 @@ def test_a_noting_image_notes_no_change_when_its_partitions_become_objects() -> 
     assert [(each.offset, each.change.what) for each in image.changes] == [(9000, "changed")]
 
 
+def test_equal_columns_are_compared_anew_after_a_change() -> None:
+    source = RandomMetadata(Random(4))
+    while len(records := source.topic()) < 100:
+        pass
+    one, other = (image_of(batch_of(records), is_large=True) for _ in range(2))
+    topic_id = records[0].topic_id
+    before = one.topics[topic_id].read_partitions() == other.topics[topic_id].read_partitions()
+    columns = other.topics[topic_id].read_partitions()
+    assert isinstance(columns, StoredPartitions)
+    changed = columns[5]._replace(leader_epoch=columns[5].leader_epoch - 1)
+
+    columns.partitions.change(columns._topic.row(5), columns[5], changed)
+
+    assert before
+    assert one.topics[topic_id].read_partitions() != other.topics[topic_id].read_partitions()
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_two_images_of_columns_differ_as_those_of_objects(seed: int) -> None:
     rng = Random(seed)
