@@ -55,7 +55,7 @@ class PartitionColumns:
     def __init__(self) -> None:
         self.partitions = Partitions(Undo())
         self.partitions.reset(unsettled=True)
-        self.topics: dict[bytes, Topic] = {}
+        self._topics: dict[bytes, Topic] = {}
         # Written by `place`, which replays into a state.
         self.end_offset = 0
         self._compared: tuple[PartitionColumns, tuple[int, int], NDArray[np.bool_]] | None = None
@@ -114,28 +114,27 @@ class PartitionColumns:
 
     def _take_partitions(self, image: Image, columns: Columns) -> None:
         """Take in records of one shape, by columns where none of their topics has objects."""
-        starts = run_starts(columns.topic_ids)
-        topics = {topic_id.tobytes() for topic_id in columns.topic_ids[starts]}
-        is_here = sum(self._has(image, topic_id) for topic_id in topics) == len(topics)
-        if is_here and place(self, TopicRuns(self.topics, columns.topic_ids), columns):  # type: ignore[arg-type]
+        runs = TopicRuns(_Topics(self, image), columns.topic_ids)
+        if None not in runs.topics and place(self, runs, columns):  # type: ignore[arg-type]
             return
         for record, offset in zip(messages(columns), columns.offsets.tolist(), strict=True):
             self._take_one(image, record, offset)
 
     def _take_one(self, image: Image, record: PartitionRecord, offset: int) -> None:
-        if self._has(image, record.topic_id):
-            self.partitions.put(self.topics[record.topic_id], record.partition_id, partition_of(record))
-        else:
+        topic = self.topic(image, record.topic_id)
+        if topic is None:
             image.take(record, offset)
+        else:
+            self.partitions.put(topic, record.partition_id, partition_of(record))
 
-    def _has(self, image: Image, topic_id: bytes) -> bool:
-        """Whether the partitions of this topic are here; those of a topic without any will be."""
+    def topic(self, image: Image, topic_id: bytes) -> Topic | None:
+        """A topic of the image, if its partitions are here; those of a topic without any will be."""
         of_image = image.topics[topic_id]
         if of_image.stored is None and of_image.can_be_stored:
-            topic = self.topics[topic_id] = Topic(of_image.name, topic_id)
+            topic = self._topics[topic_id] = Topic(of_image.name, topic_id)
             self.partitions.number(topic)
             of_image.stored = StoredPartitions(self, topic)
-        return of_image.stored is not None
+        return None if of_image.stored is None else self._topics[topic_id]
 
     def equal_rows(self, other: PartitionColumns) -> NDArray[np.bool_]:
         """Which rows have the same cells in both, topics aside. Kept until one of them changes."""
@@ -172,6 +171,17 @@ class PartitionColumns:
             uncommon = [theirs.uncommon_values.numbers.get(value, _UNKNOWN) for value in mine.uncommon_values.values]
             self._numbers = other, sizes, np.array(directories, np.int32), np.array(uncommon, np.int32)
         return self._numbers[2:]
+
+
+class _Topics(dict[bytes, Topic]):
+    """The topics of the columns for those of an image, as `TopicRuns` asks for them."""
+
+    def __init__(self, columns: PartitionColumns, image: Image) -> None:
+        self._columns = columns
+        self._image = image
+
+    def get(self, topic_id: bytes) -> Topic | None:  # type: ignore[override]
+        return self._columns.topic(self._image, topic_id)
 
 
 class StoredPartitions(Mapping[int, Partition]):
