@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,9 +12,14 @@ from records.metadata.topics import PartitionChangeRecord, PartitionRecord, Topi
 from tests.tools.offline.random_metadata import TIME_MS, RandomMetadata, batches_of, values_of
 from tools.kraftctl.points.changes import compare
 from tools.kraftctl.points.noting_image import NotingImage
+from tools.offline import load as load_module
 from tools.offline.image import Image
+from tools.offline.log_file import DamagedLog
 from tools.offline.partition_columns import StoredPartitions
 from tools.offline.take_in import take_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def image_of(data: bytes, *, is_large: bool, image: Image | None = None) -> Image:
@@ -58,6 +63,28 @@ def test_an_image_of_columns_equals_one_of_objects(seed: int, faults: float) -> 
         take_in(image, batches_of(more, len(values), 1, Random(seed)), len(values), None)
     assert contents(by_columns) == contents(one_by_one)
     assert by_columns.problems == [] or faults
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_damaged_file_gives_the_same_image_and_problems(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = Random(seed)
+    values = values_of(RandomMetadata(rng).records(1000, of_checkpoint=True), rng)
+    data = bytearray(batches_of(values, 0, 1, rng))
+    for _ in range(rng.choice((1, 3, 30))):
+        data[rng.randrange(len(data))] = rng.choice((0, 1, 2, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+    file = tmp_path / "damaged"
+    file.write_bytes(data)
+
+    def load(large_bytes: int) -> Any:
+        monkeypatch.setattr(load_module, "LARGE_BYTES", large_bytes)
+        try:
+            return contents(load_module.load_image(str(file)))
+        except DamagedLog as error:
+            return str(error)
+
+    assert load(0) == load(1 << 62)
 
 
 @pytest.mark.parametrize("seed", range(4))
