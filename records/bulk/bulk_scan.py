@@ -13,8 +13,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from records.batch import RECORD_BYTES_MIN, CorruptBatch, read_records, some_records, uncompress
+from records.bulk.bulk_layouts import FRAME_BYTES
 from records.bulk.bulk_segments import Group, Single, segments
-from records.bulk.bulk_shapes import FRAME_BYTES, Columns, Shape, TopicShape, rows_equal, shape_of, topic_shape_of
+from records.bulk.bulk_shapes import Columns, Shape, TopicShape, rows_equal, shape_of, topic_shape_of
 from records.wire import read_uvarint, zigzag
 
 if TYPE_CHECKING:

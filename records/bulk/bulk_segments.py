@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from records.bulk.bulk_shapes import FRAME_BYTES, KEY_END, RECORDS, TopicShape
+from records.bulk.bulk_layouts import FRAME_BYTES, KEY_END, RECORDS
+from records.bulk.bulk_shapes import TopicShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

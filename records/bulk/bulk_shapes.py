@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
-from records.schema import schema_of
+from records.bulk.bulk_layouts import FRAME_BYTES, layout_of
+from records.metadata.topics import PartitionChangeRecord, TopicRecord
 from records.wire import read_uvarint, uvarint
 
 if TYPE_CHECKING:
@@ -15,12 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from records.schema import Field
+    from records.bulk.bulk_layouts import Place
 
-FRAME_BYTES = 3
-# In every version of both records the partition id and the topic id directly follow the frame.
-KEY_END = FRAME_BYTES + 20
-RECORDS: dict[int, type[Any]] = {3: PartitionRecord, 5: PartitionChangeRecord}
 # A tagged number that is written although it says "no change" is left to the scalar decoder.
 _NO_CHANGE = {"leader": -2, "leader_recovery_state": -1}
 
@@ -90,8 +86,7 @@ class Shape:
     """A layout of PartitionRecord or PartitionChangeRecord.
 
     key: equal for equal layouts. structure: the positions in a value, from its frame on, of the bytes that make the
-    layout: type, version, counts, tags and sizes. fields: name, position, letter of numpy's type, count (None for a
-    number).
+    layout: type, version, counts, tags and sizes.
     """
 
     __slots__ = ("fields", "key", "record", "structure", "version")
@@ -101,7 +96,7 @@ class Shape:
         record: type[Any],
         version: int,
         structure: list[int],
-        fields: list[tuple[str, int, str, int | None]],
+        fields: list[Place],
     ) -> None:
         self.record = record
         self.version = version
@@ -194,54 +189,6 @@ def _column(values: NDArray[np.uint8], position: int, code: str, count: int | No
 
 
 def shape_of(value: bytes) -> Shape | None:
-    """The shape of a record's value; None if it is not a partition record, or no shape can describe it.
-
-    Not described: unknown tags, a tagged null, lists of 127 elements and more, and malformed values.
-    """
-    if len(value) < KEY_END or value[0] != 1 or value[1] not in RECORDS:
-        return None
-    record, version = RECORDS[value[1]], value[2]
-    schema = schema_of(record)
-    if not schema.versions[0] <= version <= schema.versions[1]:
-        return None
-    structure = list(range(FRAME_BYTES))
-    fields: list[tuple[str, int, str, int | None]] = []
-    position = FRAME_BYTES
-    tags = {field.tag: field for field in schema.at(version) if field.tag is not None}
-    last = -1
-    try:
-        for field in schema.at(version):
-            if field.tag is None:
-                position = _place(field, value, position, structure, fields)
-        structure.append(position)
-        count, position = value[position], position + 1
-        for _ in range(count):
-            tag, size = value[position], value[position + 1]
-            if tag not in tags or tag <= last or size > 127:
-                return None
-            last = tag
-            structure += [position, position + 1]
-            end = position + 2 + size
-            position = _place(tags[tag], value, position + 2, structure, fields)
-            if position != end:
-                return None
-    except (IndexError, ValueError):
-        return None
-    return Shape(record, version, structure, fields) if position == len(value) else None
-
-
-def _place(
-    field: Field, value: bytes, position: int, structure: list[int], fields: list[tuple[str, int, str, int | None]]
-) -> int:
-    """Note the position of a field; returns the position after it. Raises ValueError if no shape can describe it."""
-    size: int = field.element.size
-    code = "uuid" if size == 16 else f"i{size}"
-    if not field.is_array:
-        fields.append((field.name, position, code, None))
-        return position + size
-    count = value[position]
-    if not 0 < count < 128:
-        raise ValueError(f"{field.name} is null or has many elements")
-    structure.append(position)
-    fields.append((field.name, position + 1, code, count - 1))
-    return position + 1 + size * (count - 1)
+    """The shape of a record's value; None if it is not a partition record, or no layout can describe it."""
+    layout = layout_of(value)
+    return None if layout is None else Shape(layout.record, layout.version, layout.structure, layout.places)

@@ -2,8 +2,9 @@
 
 First the start: a whole process that prints its help, the least of several runs. Then a checkpoint of 1,000,000
 partitions (10,000 topics), which our writer makes in a temporary directory: one run of each tool that reads it.
-Stock's tools run with a heap of 256 MB, as their scripts start them; a second run of its shell has 2 GB.
-Without a JDK only ours are measured.
+Stock's tools run with a heap of 256 MB, as their scripts start them; a second run of its shell has 2 GB. The CPU time
+of what stock has no tool for is compared with that of this shell, which loads the same file. Without a JDK only ours
+are measured.
 """
 
 from __future__ import annotations
@@ -123,29 +124,41 @@ def snapshots(stock: Stock | None) -> None:
         root = Path(name)
         directory, path = write_directory(root)
         print(f"\nCheckpoint: {PARTITIONS:,} partitions, {TOPICS:,} topics, {path.stat().st_size >> 20} MiB.\n")
-        print("| command | ours: time, CPU time, memory, output | stock 4.3.1 |\n|---|---|---|")
+        print(
+            "| command | ours: time, CPU time, memory, output | stock 4.3.1 | CPU time, ours / stock |"
+            "\n|---|---|---|---|"
+        )
         dump = ("--cluster-metadata-decoder", "--files", str(path))
         cat = ("-s", str(path), "cat", f"/image/topics/byName/topic-{TOPICS - 1}/{PARTITIONS // TOPICS - 1}")
+        shell: Cost | None = None
         for tool, given, text in (
             ("dump-log", dump, "`kafka-dump-log --cluster-metadata-decoder`"),
             ("metadata-shell", cat, "`kafka-metadata-shell -s … cat …`, one partition"),
         ):
-            ours = run(cost([str(BIN / f"kafka-{tool}"), *given]))
-            theirs = "not measured"
+            ours = cost([str(BIN / f"kafka-{tool}"), *given])
+            theirs, ratio = "not measured", "–"
             if stock is not None:
-                theirs = run(cost(stock.tool_command(tool, *given), SHELL_LIMIT_S))
+                found = cost(stock.tool_command(tool, *given), SHELL_LIMIT_S)
+                theirs = run(found)
                 if tool == "metadata-shell":
                     large = ["-Xmx2g" if each == "-Xmx256m" else each for each in stock.tool_command(tool, *given)]
-                    theirs += f"; with a heap of 2 GB: {run(cost(large))}"
-            print(f"| {text} | {ours} | {theirs} |", flush=True)
+                    found = shell = cost(large)
+                    theirs += f"; with a heap of 2 GB: {run(found)}"
+                ratio = f"{ours.cpu / found.cpu:.2f}"
+            print(f"| {text} | {run(ours)} | {theirs} | {ratio} |", flush=True)
+        last = f"topics/byName/topic-{TOPICS - 1}/{PARTITIONS // TOPICS - 1}"
         for text, given in (
             ("kraftctl log verify", ("log", "verify", str(directory))),
             ("kraftctl log replay", ("log", "replay", str(directory))),
             ("kraftctl backup save --directory", ("backup", "save", "--directory", str(directory), str(root / "kept"))),
             ("kraftctl backup verify", ("backup", "verify", str(root / "kept"))),
             ("kraftctl diff", ("diff", str(path), str(path))),
+            ("kraftctl history", ("history", "--directory", str(directory))),
+            ("kraftctl at", ("at", "end", last, "--directory", str(directory))),
         ):
-            print(f"| `{text}` | {run(cost([str(BIN / 'kraftctl'), *given]))} | none |", flush=True)
+            ours = cost([str(BIN / "kraftctl"), *given])
+            ratio = "–" if shell is None else f"{ours.cpu / shell.cpu:.2f}"
+            print(f"| `{text}` | {run(ours)} | none; its shell, as above | {ratio} |", flush=True)
 
 
 def run(found: Cost) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tools.client.observer import WAIT_S, Observer
 from tools.client.quorum import NotAnswered
-from tools.offline.image import Image
+from tools.offline.image import LARGE_BYTES, Image
 from tools.offline.log_file import DamagedLog
 from tools.offline.take_in import last_log_time_ms, take_in
 
@@ -106,6 +106,7 @@ class LiveQuorum(Observer):
     def _load_snapshot(self, end_offset: int, epoch: int) -> None:
         data = self.fetch_snapshot(end_offset, epoch)
         image = self.new_image()
+        image.is_large = len(data) >= LARGE_BYTES
         try:
             is_whole = take_in(image, data, 0, None).position == len(data)
         except DamagedLog as error:

@@ -12,7 +12,8 @@ from importlib import import_module
 
 from records.extras import install_command
 from records.plain_text import plain_text
-from tools.kraftctl.terminal import Progress, parser
+from tools.command_line.progress import Progress
+from tools.kraftctl.terminal import parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,15 +134,10 @@ def _rehearse(entry: Any, options: argparse.Namespace, arguments: list[str]) -> 
     count = options.seeds or entry.usual_seeds(layout, options.scenario)
     seeds = range(1, count + 1) if options.seed is None else range(options.seed, options.seed + 1)
     with Progress("rehearse", 1) as progress:
-
-        def note(done: int, total: int) -> None:
-            progress.total = total
-            progress(done)
-
         exit_code: int = entry.rehearse(
             layout, options.directory, options.scenario, seeds, options.jobs,
             again=shlex.join(["kraftctl", "rehearse", *arguments]), json_form=options.json, html=options.html,
-            trace=options.trace, note=note,
+            trace=options.trace, note=progress.show,
         )  # fmt: skip
     return exit_code
 

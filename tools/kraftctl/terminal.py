@@ -1,22 +1,18 @@
-"""What the verbs share of a terminal: arguments, a progress bar on stderr, colour."""
+"""What the verbs share of a terminal: arguments, colour, a confirmation."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
 
 from records.plain_text import plain_text
-from tools.command_line.standard_streams import escape, unwrap_stream
+from tools.command_line.standard_streams import escape
 from tools.kraftctl.plain_streams import COLOUR_END, COLOURS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn, Self, TextIO
+    from typing import Any, NoReturn, TextIO
 
-SHOW_AFTER_S = 1.0
-_EVERY_S = 0.1
-_WIDTH = 30
 _FORMAT = argparse.RawDescriptionHelpFormatter
 
 
@@ -43,38 +39,6 @@ def add_verb(verbs: Any, name: str, help_line: str, description: str, *examples:
 
 def _list_examples(examples: tuple[str, ...]) -> str:
     return "\n".join(("examples:", *(f"  {example}" for example in examples)))
-
-
-class Progress:
-    """A bar on stderr, on a terminal only, once the work takes longer than a second; a context manager.
-
-    total: of the numbers that it is called with, 0 if unknown.
-    """
-
-    def __init__(self, what: str, total: int) -> None:
-        self.what = what
-        self.total = total
-        self._on = sys.stderr.isatty()
-        self._next = time.monotonic() + SHOW_AFTER_S
-        self._shown = False
-
-    def __call__(self, done: int) -> None:
-        if not self._on or time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _EVERY_S
-        self._shown = True
-        share = min(done / self.total, 1.0) if self.total else 0.0
-        bar = "#" * int(_WIDTH * share)
-        unwrap_stream(sys.stderr).write(f"\r{plain_text(self.what)} [{bar:<{_WIDTH}}] {share:4.0%}")
-        sys.stderr.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            unwrap_stream(sys.stderr).write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 def colour_text(text: str, colour: str) -> str:

@@ -16,7 +16,7 @@ from records.metadata_log import PARTITION_DIRECTORY
 from tools.offline.examined import examine
 from tools.offline.log_file import LogFile
 from tools.offline.new_directories import make_directories
-from tools.offline.replayed import Replay
+from tools.offline.replayed import Replay, bytes_to_read
 from tools.offline.saved_copy import CopyExists, Digest, digest_of, write_file
 
 # pathlib costs 10 ms
@@ -24,6 +24,7 @@ from tools.offline.saved_copy import CopyExists, Digest, digest_of, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from tools.offline.examined import Examined
@@ -137,10 +138,16 @@ def read_manifest(backup: str) -> Manifest:
         raise BadBackup(f"{path} is no manifest: {type(error).__name__}: {error}") from None
 
 
-def verify_backup(backup: str) -> tuple[Manifest, Examined]:
-    """Check the digests, the log and the checkpoints of a backup, and replay it. Raises BadBackup, OSError."""
+def verify_backup(
+    backup: str, progress: Callable[[int, int], None] = lambda _done, _total: None
+) -> tuple[Manifest, Examined]:
+    """Check the digests, the log and the checkpoints of a backup, and replay it. Raises BadBackup, OSError.
+
+    progress: called with the bytes that were replayed, and how many there are.
+    """
     manifest, examined = check_backup(backup)
-    fault = Replay(examined).run().fault
+    total = bytes_to_read(examined)
+    fault = Replay(examined, lambda done: progress(done, total)).run().fault
     if fault is not None:
         raise BadBackup(str(fault))
     return manifest, examined

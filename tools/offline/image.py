@@ -14,7 +14,7 @@ from records.uuids import uuid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from controller.state.tables.acl import Acl
@@ -39,6 +39,10 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _BEGIN, _END, _ABORT = 23, 24, 25
+# Files below this size are read in a shorter time than the import of numpy takes.
+LARGE_BYTES = 4 << 20
+# Smaller batches are not worth the search for shapes.
+COLUMNS_MIN = 64
 
 
 class Values(dict[K, V], Generic[K, V]):
@@ -55,21 +59,44 @@ class _Owners(Values[bytes, int]):
 
 
 class Topic:
-    """A topic, with its partitions by id."""
+    """A topic, with its partitions by id. stored: those that are in columns, while none of them is an object."""
 
-    __slots__ = ("name", "partitions", "topic_id")
+    __slots__ = ("_partitions", "name", "stored", "topic_id")
 
     def __init__(self, name: str, topic_id: bytes) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partitions: dict[int, Partition] = {}
+        self.stored: Mapping[int, Partition] | None = None
+        self._partitions: dict[int, Partition] = {}
+
+    @property
+    def partitions(self) -> dict[int, Partition]:
+        """The partitions as objects, which may be changed; for reading alone, `read_partitions` makes none."""
+        stored, self.stored = self.stored, None
+        if stored is not None:
+            dict.update(self._partitions, stored)  # as read, so a subclass notes no change
+        return self._partitions
+
+    @partitions.setter
+    def partitions(self, partitions: dict[int, Partition]) -> None:
+        self.stored, self._partitions = None, partitions
+
+    def read_partitions(self) -> Mapping[int, Partition]:
+        """The partitions by id."""
+        return self._partitions if self.stored is None else self.stored
+
+    @property
+    def can_be_stored(self) -> bool:
+        """Whether more partitions may go to columns."""
+        return self.stored is not None or not self._partitions
 
 
 class Image:
     """The state after some records. All tables have the keys of those in `controller.state.state.State`.
 
     last_offset, last_epoch: of the last applied batch, -1 before the first. last_time_ms: when it was written.
-    problems: a sentence for each record that could not be applied.
+    problems: a sentence for each record that could not be applied. is_large: whether taking in large batches by
+    columns is worth the import of numpy. columns: the `PartitionColumns`, once there are some.
     """
 
     def __init__(self) -> None:
@@ -88,6 +115,8 @@ class Image:
         self.tokens: Values[str, DelegationToken] = Values()
         self.last_offset = self.last_epoch = self.last_time_ms = -1
         self.problems: list[str] = []
+        self.is_large = False
+        self.columns: Any = None
         self._open: list[tuple[Any, int]] | None = None  # the records of an open transaction, with their offsets
 
     @staticmethod
@@ -98,6 +127,10 @@ class Image:
 
         known: Any = {TOPIC: topic.KEYS, CLIENT_METRICS: client_metrics.KEYS, GROUP: group.KEYS}.get(resource_type, ())
         return resource_type == BROKER or name in known
+
+    def is_open_to_columns(self) -> bool:
+        """Whether large batches may be taken in by columns now."""
+        return self.is_large and self._open is None
 
     def take_batch(self, records: list[tuple[Any, int]], last_offset: int, epoch: int, time_ms: int) -> None:
         """Apply the records of a batch, each with its offset."""

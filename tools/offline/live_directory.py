@@ -13,7 +13,7 @@ from typing import NamedTuple
 from records.metadata_log import PARTITION_DIRECTORY
 from tools.offline.image import Image
 from tools.offline.log_file import DamagedLog
-from tools.offline.take_in import HEADER_BYTES, last_batch, last_log_time_ms, take_in, whole_bytes
+from tools.offline.take_in import HEADER_BYTES, WINDOW_BYTES, last_batch, take_checkpoint, take_in, whole_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _LOG, _CHECKPOINT = ".log", ".checkpoint"
 _OFFSET_DIGITS, _EPOCH_DIGITS = 20, 10
-_WINDOW_BYTES = 16 << 20
 
 
 class NoMetadata(Exception):
@@ -91,6 +90,9 @@ class LiveDirectory:
         del segments
         return checkpoints
 
+    def on_bytes(self, count: int) -> None:
+        """So many more bytes of a checkpoint were read."""
+
     def on_checkpoint(self, end_offset: int, time_ms: int) -> None:
         """A checkpoint was loaded. time_ms: of the last batch that it covers."""
 
@@ -134,12 +136,7 @@ class LiveDirectory:
         self.image, self.end_offset, self._place = self.new_image(), segments[0] if segments else 0, None
         if usable:
             end_offset, epoch, name = usable[-1]
-            with open(f"{self.directory}/{name}", "rb") as file:  # noqa: PTH123
-                data = file.read()
-            if take_in(self.image, data, 0, None).position != len(data):
-                raise DamagedLog(f"{name} is damaged")
-            self.image.last_offset, self.image.last_epoch = end_offset - 1, epoch
-            self.image.last_time_ms = last_log_time_ms(data)
+            take_checkpoint(self.image, f"{self.directory}/{name}", end_offset, epoch, self.on_bytes)
             self.end_offset = end_offset
             self.on_checkpoint(end_offset, self.image.last_time_ms)
         self._begun = True
@@ -149,7 +146,7 @@ class LiveDirectory:
         position = self._place.position if self._place is not None and self._place.base_offset == base_offset else 0
         with open(self._path(base_offset), "rb") as file:  # noqa: PTH123
             size = os.fstat(file.fileno()).st_size
-            window = _WINDOW_BYTES
+            window = WINDOW_BYTES
             while position < size:
                 file.seek(position)
                 data = file.read(min(window, size - position))

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from tools.offline.image import Image
+from tools.offline.image import LARGE_BYTES, Image
 from tools.offline.log_file import LogFile
 from tools.offline.metadata_values import MetadataError, metadata_record
 from tools.offline.stored_records import records_of
+from tools.offline.take_in import take_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def load_image(path: str) -> Image:
+def load_image(path: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> Image:
     """The image of all complete batches in a file.
 
-    Unreadable records are among the problems of the image. Raises OSError if the file cannot be opened, DamagedLog if
-    the boundaries of its batches are damaged.
+    progress: called with the bytes that were read, and how many there are. Unreadable records are among the problems of
+    the image. Raises OSError if the file cannot be opened, DamagedLog if the boundaries of its batches are damaged.
     """
     image = Image()
     with LogFile(path) as log:
+        image.is_large = log.size >= LARGE_BYTES
         for batch in log.batches():
+            progress(batch.position, log.size)
             if not batch.is_intact():
                 image.problem(batch.base_offset, "the CRC of this batch does not fit its bytes")
-            if batch.is_control:
+            if batch.is_control or take_columns(image, batch):
                 continue
             records = []
             for record in records_of(batch):

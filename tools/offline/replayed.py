@@ -6,10 +6,16 @@ or ends twice, and each checkpoint has the same content as the log below it.
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
+from tools.offline.scanned import scan_batch  # first, as it says with which settings numpy is imported
+
+# isort: split
+from controller.state.partitions.bulk_batches import replay_columns
 from controller.state.state import ReplayError, State
 from raft.storage.names import snapshot_name
+from records.bulk.bulk_shapes import Columns
 from tools.offline.examined import Fault
 from tools.offline.log_file import DamagedLog, LogFile
 from tools.offline.metadata_values import MetadataError, metadata_record
@@ -41,12 +47,26 @@ class Replayed(NamedTuple):
     fault: Fault | None
 
 
-class Replay:
-    """One replay of a directory. note: called with the bytes read so far."""
+def bytes_to_read(examined: Examined) -> int:
+    """The bytes that a replay reads: the log, the checkpoint that it begins with, and those that are compared."""
+    used = [each for each in examined.snapshots if each[0] >= max(examined.start_offset, 1)]
+    sizes = [os.stat(f"{examined.directory}/{snapshot_name(*each)}").st_size for each in used]  # noqa: PTH116
+    return sum(sizes) + sum(segment.size for segment in examined.segments)
 
-    def __init__(self, examined: Examined, note: Callable[[int], None] = lambda _bytes: None) -> None:
+
+class Replay:
+    """One replay of a directory. note: called with the bytes read so far; `bytes_to_read` says of how many.
+
+    by_columns: whether large batches are replayed by columns. Where that meets a fault, all is replayed again one by
+    one, to find the first record that is at fault.
+    """
+
+    def __init__(
+        self, examined: Examined, note: Callable[[int], None] = lambda _bytes: None, *, by_columns: bool = True
+    ) -> None:
         self.found = examined
         self.note = note
+        self.by_columns = by_columns
         self.state = State()
         self.state.commit(ALL)  # so that no undo is kept
         self.batches = self.records = self.bytes = 0
@@ -54,6 +74,12 @@ class Replay:
 
     def run(self, end_offset: int = ALL) -> Replayed:
         """Replay the batches below `end_offset`. Raises OSError."""
+        replayed = self._run(end_offset)
+        if replayed.fault is None or not self.by_columns:
+            return replayed
+        return Replay(self.found, self.note, by_columns=False).run(end_offset)
+
+    def _run(self, end_offset: int) -> Replayed:
         examined = self.found
         covering = [each for each in examined.snapshots if each[0] >= examined.start_offset]
         start = 0
@@ -67,8 +93,7 @@ class Replay:
                 continue
             with LogFile(segment.path) as log:
                 for batch in log.batches(0, segment.size):
-                    self.bytes += len(batch.data)
-                    self.note(self.bytes)
+                    self._read(batch)
                     if batch.base_offset < at:
                         continue
                     if batch.last_offset >= end_offset or batch.base_offset >= examined.end_offset:
@@ -83,6 +108,8 @@ class Replay:
         self.batches += 1
         offset = batch.base_offset
         try:
+            if self._replay_columns(self.state, batch):
+                return None
             for stored in () if batch.is_control else records_of(batch):
                 offset = stored.offset
                 self.state.replay(metadata_record(stored.value)[0], offset)
@@ -105,7 +132,10 @@ class Replay:
         state.begin_load(snapshot[0])
         with LogFile(path) as log:
             for batch in log.batches():
+                self._read(batch)
                 try:
+                    if self._replay_columns(state, batch, offset):
+                        continue
                     for stored in () if batch.is_control else records_of(batch):
                         state.replay(metadata_record(stored.value)[0], offset)
                 except (MetadataError, DamagedLog, ReplayError, AssertionError, KeyError) as error:
@@ -113,6 +143,30 @@ class Replay:
         state.end_load()
         state.commit(ALL)
         return None
+
+    def _read(self, batch: StoredBatch) -> None:
+        self.bytes += len(batch.data)
+        self.note(self.bytes)
+
+    def _replay_columns(self, state: State, batch: StoredBatch, offset: int | None = None) -> bool:
+        """Replay a large data batch. offset: of all its records, for a checkpoint. False, with nothing done, where they
+        must be replayed one by one.
+        """
+        found = scan_batch(batch) if self.by_columns and not batch.is_control else None
+        if found is None:
+            return False
+        for each in found:
+            if isinstance(each, Columns):
+                if offset is not None:
+                    each.offsets[:] = offset
+                for _ in replay_columns(state, each):
+                    pass
+            else:
+                state.replay(each.record, each.offset if offset is None else offset)
+        if offset is None:
+            self.records += batch.record_count
+            state.end_offset = batch.last_offset + 1
+        return True
 
     def _compare(self, end_offset: int) -> Fault | None:
         """Compare the state with a checkpoint that ends here, if there is one."""

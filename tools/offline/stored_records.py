@@ -58,30 +58,38 @@ def records_of(batch: StoredBatch) -> Iterator[StoredRecord]:
 
 def _records(batch: StoredBatch, data: bytes, position: int) -> Iterator[StoredRecord]:
     for number in range(batch.record_count):
-        try:
-            size, start = read_zigzag(data, position)
-        except IndexError:
-            raise InvalidRecord("Incorrect declared batch size, premature EOF reached") from None
-        except ValueError:
-            raise InvalidRecord("Found invalid record structure") from None
-        left = len(data) - start
-        if left < size:
-            raise InvalidRecord(
-                f"Invalid record size: expected {size} bytes in record payload, but instead the buffer has only {left} "
-                "remaining bytes."
-            )
-        try:
-            record, position = _record(batch, data, start)
-        except IndexError:
-            raise InvalidRecord("Incorrect declared batch size, premature EOF reached") from None
-        if position - start != size:
-            raise InvalidRecord(
-                f"Invalid record size: expected to read {size} bytes in record payload, but instead read "
-                f"{position - start}"
-            )
-        if number == batch.record_count - 1 and position != len(data):
-            raise InvalidRecord("Incorrect declared batch size, records still remaining in file")
+        record, position = record_at(batch, data, position, number)
         yield record
+
+
+def record_at(batch: StoredBatch, data: bytes, position: int, number: int) -> tuple[StoredRecord, int]:
+    """The record of this number, which starts at a position of the uncompressed records, and the position after it.
+
+    Raises InvalidRecord if it cannot be read, or if it is the last and bytes are left.
+    """
+    try:
+        size, start = read_zigzag(data, position)
+    except IndexError:
+        raise InvalidRecord("Incorrect declared batch size, premature EOF reached") from None
+    except ValueError:
+        raise InvalidRecord("Found invalid record structure") from None
+    left = len(data) - start
+    if left < size:
+        raise InvalidRecord(
+            f"Invalid record size: expected {size} bytes in record payload, but instead the buffer has only {left} "
+            "remaining bytes."
+        )
+    try:
+        record, position = _record(batch, data, start)
+    except IndexError:
+        raise InvalidRecord("Incorrect declared batch size, premature EOF reached") from None
+    if position - start != size:
+        raise InvalidRecord(
+            f"Invalid record size: expected to read {size} bytes in record payload, but instead read {position - start}"
+        )
+    if number == batch.record_count - 1 and position != len(data):
+        raise InvalidRecord("Incorrect declared batch size, records still remaining in file")
+    return record, position
 
 
 def _record(batch: StoredBatch, data: bytes, position: int) -> tuple[StoredRecord, int]:

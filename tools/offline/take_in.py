@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from struct import Struct
 from typing import NamedTuple
 
+from tools.offline.image import COLUMNS_MIN, LARGE_BYTES
 from tools.offline.log_file import DamagedLog, StoredBatch
 from tools.offline.metadata_values import MetadataError, metadata_record
 from tools.offline.stored_records import records_of
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _START = Struct(">qi")
 _OVERHEAD = 12  # base offset and length
 HEADER_BYTES = 61
+WINDOW_BYTES = 16 << 20
 
 
 class Taken(NamedTuple):
@@ -63,6 +66,42 @@ def take_in(
         taken = Taken(batch.last_offset + 1, batch.leader_epoch, position)
 
 
+def take_checkpoint(
+    image: Image, path: str, end_offset: int, epoch: int, note: Callable[[int], None] = lambda _bytes: None
+) -> None:
+    """Replay a whole checkpoint, which ends at an offset (exclusive) and an epoch, into an empty image.
+
+    note: called with the bytes of each part that was replayed. Raises DamagedLog, OSError.
+    """
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs 10 ms
+        size = os.fstat(file.fileno()).st_size
+        image.is_large = size >= LARGE_BYTES
+        position = offset = 0
+        time_ms = -1
+        window = WINDOW_BYTES
+        while position < size:
+            file.seek(position)
+            data = file.read(min(window, size - position))
+            whole = whole_bytes(data)
+            if not whole and len(data) == window:
+                window *= 2
+                continue
+            try:
+                taken = take_in(image, data[:whole] if whole else data, offset, None)
+            except DamagedLog:
+                if position == 0:
+                    raise
+                taken = Taken(offset, None, 0)
+            if not taken.position:
+                raise DamagedLog(f"{path} is damaged")
+            if position == 0:
+                time_ms = last_log_time_ms(data)
+            position += taken.position
+            offset = taken.end_offset
+            note(taken.position)
+    image.last_offset, image.last_epoch, image.last_time_ms = end_offset - 1, epoch, time_ms
+
+
 def _batch_at(data: bytes, position: int, offset: int) -> StoredBatch | None:
     """The batch at a position; None if it is incomplete. Raises DamagedLog if it cannot be replayed."""
     if len(data) - position < HEADER_BYTES:
@@ -84,6 +123,8 @@ def _batch_at(data: bytes, position: int, offset: int) -> StoredBatch | None:
 def take_batch(image: Image, batch: StoredBatch) -> None:
     """Replay one batch."""
     records: list[tuple[Any, int]] = []
+    if take_columns(image, batch):
+        return
     if batch.is_control:
         image.take_control(batch)
     else:
@@ -93,6 +134,18 @@ def take_batch(image: Image, batch: StoredBatch) -> None:
             except MetadataError as error:
                 image.problem(record.offset, f"unable to read metadata record: {error}")
     image.take_batch(records, batch.last_offset, batch.leader_epoch, batch.max_timestamp)
+
+
+def take_columns(image: Image, batch: StoredBatch) -> bool:
+    """Replay a large data batch by columns; False, with nothing done, where its records must be replayed one by one."""
+    if batch.is_control or batch.record_count < COLUMNS_MIN or not image.is_open_to_columns():
+        return False
+    if image.columns is None:
+        from tools.offline.partition_columns import PartitionColumns
+
+        image.columns = PartitionColumns()
+    is_taken: bool = image.columns.take_batch(image, batch)
+    return is_taken
 
 
 def last_log_time_ms(snapshot: bytes) -> int:

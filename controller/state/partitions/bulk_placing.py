@@ -151,12 +151,10 @@ def sort_loaded_rows(partitions: Partitions) -> None:
     Of several records of one partition the last counts.
     """
     columns = partitions.columns
-    end = columns.end
-    topic, ids = columns.topic[:end], columns.partition_id[:end]
-    order = np.lexsort((ids, topic))
-    is_last = np.ones(end, np.bool_)
-    is_last[:-1] = (topic[order[1:]] != topic[order[:-1]]) | (ids[order[1:]] != ids[order[:-1]])
-    columns.arrange(order[is_last])
+    keys = (columns.topic[: columns.end].astype(np.int64) << 32) + columns.partition_id[: columns.end]
+    if (keys[1:] <= keys[:-1]).any():
+        order = np.argsort(keys, kind="stable")
+        columns.arrange(order[np.append(keys[order[1:]] != keys[order[:-1]], True)])
     end = partitions.count = columns.end
     topic, ids = columns.topic[:end], columns.partition_id[:end]
     bounds = [*np.flatnonzero(np.diff(topic, prepend=-1)).tolist(), end]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from records.batch import build_batch
 from records.frame import encode_record
 from records.metadata.configs import FeatureLevelRecord
 from tests.records.golden import files
+from tools.offline import take_in as take_in_module
 from tools.offline.image import Image
 from tools.offline.log_file import DamagedLog
-from tools.offline.take_in import Taken, last_batch, last_log_time_ms, take_in, whole_bytes
+from tools.offline.take_in import Taken, last_batch, last_log_time_ms, take_checkpoint, take_in, whole_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def batch(offset: int, level: int, epoch: int = 3) -> bytes:
@@ -75,3 +81,53 @@ def test_the_time_of_a_snapshot_is_from_its_header() -> None:
     assert all(time >= 0 for time in times)
     assert max(times) > 1_600_000_000_000
     assert last_log_time_ms(LOG) == last_log_time_ms(b"") == -1
+
+
+CHECKPOINTS = files("*.checkpoint")
+
+
+def plain(image: Image) -> dict[str, Any]:
+    topics = {topic_id: (topic.name, topic.partitions) for topic_id, topic in image.topics.items()}
+    return {**vars(image), "topics": topics}
+
+
+@pytest.mark.parametrize("window", [100, 1000, 1 << 24])
+@pytest.mark.parametrize("path", CHECKPOINTS, ids=lambda path: f"{path.parent.parent.name}-{path.name}")
+def test_a_checkpoint_is_replayed_in_windows(path: Path, window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(take_in_module, "WINDOW_BYTES", window)
+    data = path.read_bytes()
+    whole, image = Image(), Image()
+    sizes: list[int] = []
+
+    assert take_in(whole, data, 0, None).position == len(data)
+    take_checkpoint(image, str(path), 500, 7, sizes.append)
+
+    whole.last_offset, whole.last_epoch, whole.last_time_ms = 499, 7, last_log_time_ms(data)
+    assert plain(image) == plain(whole)
+    assert sum(sizes) == len(data)
+
+
+@pytest.mark.parametrize("window", [100, 1 << 24])
+def test_a_damaged_checkpoint_is_refused(window: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(take_in_module, "WINDOW_BYTES", window)
+    data = CHECKPOINTS[0].read_bytes()
+    file = tmp_path / "damaged"
+    for damaged in (data[:-1], data[:-1] + b"\xff", data + b"\0", data[:100] + b"\xff" + data[101:]):
+        file.write_bytes(damaged)
+
+        with pytest.raises(DamagedLog):
+            take_checkpoint(Image(), str(file), 500, 7)
+
+
+@pytest.mark.parametrize(("more", "is_large"), [(1, False), (0, True)])
+def test_a_large_checkpoint_may_be_replayed_by_columns(
+    more: int, is_large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(take_in_module, "LARGE_BYTES", SIZE + more)
+    file = tmp_path / "checkpoint"
+    file.write_bytes(batch(0, 1))
+    image = Image()
+
+    take_checkpoint(image, str(file), 1, 3)
+
+    assert (image.is_large, image.features) == (is_large, {"group.version": 1})

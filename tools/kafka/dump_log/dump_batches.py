@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tools.command_line.java_texts import Uncaught, absolute, parse_integer
+from tools.command_line.progress import SHOW_AFTER_S_OF_KAFKA, Progress
 from tools.kafka.dump_log.dump_findings import GAP
-from tools.kafka.dump_log.payloads import control_fields, parser_of
+from tools.kafka.dump_log.dump_lines import Run, TextLines
+from tools.kafka.dump_log.payloads import control_fields, metadata_texts, parser_of
 from tools.offline.log_file import COMPRESSIONS, LARGEST_FILE, MAGIC, LogFile, StoredBatch
 from tools.offline.stored_records import StoredRecord, records_of
 
@@ -15,9 +17,12 @@ if TYPE_CHECKING:
 
     from tools.command_line.options import Options
     from tools.kafka.dump_log.dump_findings import Findings
-    from tools.kafka.dump_log.dump_lines import JsonLines, TextLines
+    from tools.kafka.dump_log.dump_lines import JsonLines
     from tools.kafka.dump_log.payloads import Parser
+    from tools.kafka.dump_log.record_runs import RecordRuns
 
+# Smaller files are printed record by record, which needs fewer imports.
+RUNS_BYTES_MIN = 1 << 17
 _SNAPSHOT_NAME_LENGTH = 31  # 20 digits of offset, a hyphen, 10 of epoch
 
 
@@ -33,19 +38,32 @@ def dump_batches(file: str, options: Options, printing: bool, lines: TextLines |
     _print_title(file, lines)
     position = 0
     last_offset = -1
-    with LogFile(file) as log:
+    with (
+        LogFile(file) as log,
+        Progress(file, min(log.size, max_bytes), after_s=SHOW_AFTER_S_OF_KAFKA, prints=True) as note,
+    ):
         if max_bytes < 0:
             raise Uncaught(
                 "java.lang.IllegalArgumentException",
                 f"Invalid size: {max_bytes} in read from {log.describe(0, LARGEST_FILE)}",
             )
         end = min(log.size, max_bytes)
+        is_text = printing and isinstance(lines, TextLines) and options.has("cluster-metadata-decoder")
+        runs = _runs(skip_metadata) if is_text and end >= RUNS_BYTES_MIN else None
         for batch in log.batches(0, end):
             lines.line("batch", batch_fields(batch))
             position = batch.position + len(batch.data)
+            note(position)
             if not deep:
                 continue
-            for record in records_of(batch):
+            for record in (runs.read(batch) if runs is not None else None) or records_of(batch):
+                if isinstance(record, Run):
+                    assert isinstance(lines, TextLines), "JSON has no runs"
+                    if record.first_offset != last_offset + 1:
+                        findings.add(GAP, absolute(file), last_offset, record.first_offset)
+                    last_offset = record.last_offset
+                    lines.run(record)
+                    continue
                 if record.offset != last_offset + 1:
                     findings.add(GAP, absolute(file), last_offset, record.offset)
                 last_offset = record.offset
@@ -53,6 +71,13 @@ def dump_batches(file: str, options: Options, printing: bool, lines: TextLines |
     if position < end and max_bytes == LARGEST_FILE:
         name = file.rpartition("/")[2]
         lines.note(f"Found {end - position} invalid bytes at the end of {name}", invalidBytesAtEnd=end - position)
+
+
+def _runs(skip_metadata: bool) -> RecordRuns:
+    """What prints the records of large files, those of partitions many at a time."""
+    from tools.kafka.dump_log.record_runs import RecordRuns
+
+    return RecordRuns(lambda batch, record: record_fields(batch, record, metadata_texts, skip_metadata))
 
 
 def _print_title(file: str, lines: TextLines | JsonLines) -> None:

@@ -19,6 +19,17 @@ _WITHOUT_COLON = frozenset(("SnapshotHeader", "SnapshotFooter", "KRaftVersion", 
 _OPTIONAL = frozenset(("deleteHorizonMs", "currentTxnFirstOffset"))
 
 
+class Run:
+    """Lines of consecutive records, each with its line break. first_offset, last_offset: inclusive."""
+
+    __slots__ = ("first_offset", "last_offset", "text")
+
+    def __init__(self, first_offset: int, last_offset: int, text: str) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.text = text
+
+
 class TextLines:
     """Stock's lines."""
 
@@ -36,6 +47,10 @@ class TextLines:
             end = "\n"
         finally:
             sys.stdout.write(("| " if kind == "record" and parts else "") + " ".join(parts) + end)
+
+    def run(self, run: Run) -> None:
+        """The lines of many records."""
+        sys.stdout.write(run.text)
 
     def findings(self, findings: Findings) -> None:
         """Print the findings of all files on stderr."""
@@ -63,6 +78,11 @@ class JsonLines:
         for kind, fields in findings.objects():
             self.file = fields.pop("file")
             self.line(kind, fields.items())
+
+
+def record_line(fields: Iterable[tuple[str, Any]]) -> str:
+    """The line of a record with these fields, as `TextLines` prints it."""
+    return f"| {' '.join([field_text(name, value) for name, value in fields])}\n"
 
 
 def field_text(name: str, value: Any) -> str:

@@ -41,7 +41,7 @@ class _TextSource(Source):
             double=double_text,
             null="null",
             quoted=json_text,
-            uuid=_quoted_uuid,
+            uuid=quoted_uuid,
         )
         self.functions: dict[Schema, str] = {}
         self.function("run", schema)
@@ -98,5 +98,6 @@ def _boolean(value: object) -> str:
 
 
 @lru_cache(1024)  # the records of a topic follow each other, and there are few directories
-def _quoted_uuid(value: bytes) -> str:
+def quoted_uuid(value: bytes) -> str:
+    """An id as JSON text."""
     return f'"{uuid_text(value)}"'

@@ -87,9 +87,11 @@ def _run(snapshot: str, command: list[str]) -> int:
 
 
 def _load(file: str) -> Image:
+    from tools.command_line.progress import SHOW_AFTER_S_OF_KAFKA, Progress
     from tools.offline.load import load_image
 
-    image = load_image(file)
+    with Progress("Loading", 0, after_s=SHOW_AFTER_S_OF_KAFKA) as progress:
+        image = load_image(file, progress.show)
     for problem in image.problems:
         complain(f"WARN {problem}\n")
     return image

@@ -167,10 +167,10 @@ def topic_directory(topic: Topic) -> Directory:
         if name == "id":
             return uuid_text(topic.topic_id)
         number = java_int(name)
-        partition = None if number is None else topic.partitions.get(number)
+        partition = None if number is None else topic.read_partitions().get(number)
         return None if partition is None else texts.partition_text(partition)
 
-    return Directory("TopicImageNode", lambda: ["name", "id", *map(str, topic.partitions)], child)
+    return Directory("TopicImageNode", lambda: ["name", "id", *map(str, topic.read_partitions())], child)
 
 
 def configs(image: Image) -> Directory:

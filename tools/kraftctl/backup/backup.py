@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.command_line.standard_streams import unwrap_stream
 from tools.kraftctl.plain_streams import GREEN, YELLOW
 from tools.kraftctl.terminal import add_verb, colour_text, parser, say
@@ -255,7 +256,8 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
 def _verify(options: argparse.Namespace) -> int:
     from tools.offline.backups import verify_backup
 
-    manifest, _ = verify_backup(options.backup)
+    with Progress("replaying", 0) as progress:
+        manifest, _ = verify_backup(options.backup, progress.show)
     if options.json:
         print(json.dumps(_as_json(manifest)))
     else:
@@ -276,7 +278,8 @@ def _restore(options: argparse.Namespace) -> int:
     address = None if options.address is None else host_and_port(options.address)
     if options.address is not None and address is None:
         raise ConfigError(f"--address {options.address}: HOST:PORT is expected")
-    manifest, examined = verify_backup(options.backup)
+    with Progress("replaying", 0) as progress:
+        manifest, examined = verify_backup(options.backup, progress.show)
     config = read_config(options.config)
     as_of = examined.end_offset if options.as_of is None else _offset(options.as_of, examined)
     plan = plan_restoring(options.backup, manifest, examined, config, as_of, address)

@@ -12,8 +12,9 @@ from records.plain_text import plain_text
 from records.wire import DecodeError
 from tools.client.quorum import FAILURES, describe_cluster_request, look
 from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
+from tools.command_line.progress import Progress
 from tools.kraftctl.plain_streams import GREEN, YELLOW
-from tools.kraftctl.terminal import Progress, colour_text, parser, say
+from tools.kraftctl.terminal import colour_text, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from records.features.record_versions import CONTROLLER_UNREGISTRATION
 from records.messages.controllers import ControllerRegistrationRequest, UnregisterControllerRequest
 from records.plain_text import plain_text
 from tools.client.quorum_options import add_quorum_options, addresses_of, security_of
+from tools.command_line.progress import Progress
 from tools.kraftctl.cluster import drain
 from tools.kraftctl.cluster.features import MS_NEVER, is_registration, registered_text, registration_times
 from tools.kraftctl.cluster.quorum_calls import Quorum, refusal
@@ -21,7 +22,7 @@ from tools.kraftctl.points.entries import CONTROLLER
 from tools.kraftctl.points.places import read
 from tools.kraftctl.points.points import START, Reading
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, add_verb, add_writing_options, colour_text, is_confirmed, parser, say
+from tools.kraftctl.terminal import add_verb, add_writing_options, colour_text, is_confirmed, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

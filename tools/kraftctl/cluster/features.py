@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from records.features.levels import METADATA_VERSION, find_feature, find_metadata_version, known_metadata_version
 from records.java.config_error import ConfigError
+from tools.command_line.progress import Progress
 from tools.kraftctl.cluster.downgrade import refusal, unreadable_below
 from tools.kraftctl.plain_streams import GREEN, RED
 from tools.kraftctl.points.changes import time_text
@@ -14,7 +15,7 @@ from tools.kraftctl.points.entries import BROKER, CONTROLLER
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import START, Reading
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, add_verb, colour_text, parser, say
+from tools.kraftctl.terminal import add_verb, colour_text, parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

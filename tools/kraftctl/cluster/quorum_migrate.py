@@ -13,12 +13,13 @@ from records.messages.configs import DescribeConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.resource_types import ResourceType
 from tools.client.quorum_options import addresses_of, security_of
+from tools.command_line.progress import Progress
 from tools.config_file import read_config
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, refusal
 from tools.kraftctl.findings import ERROR, OK, WARNING, Finding
 from tools.kraftctl.plain_streams import GREEN
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, colour_text, is_confirmed, say
+from tools.kraftctl.terminal import colour_text, is_confirmed, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

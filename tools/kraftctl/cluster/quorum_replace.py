@@ -18,10 +18,11 @@ from records.uuids import parse_uuid
 from tools.client.quorum import NoLeader
 from tools.client.quorum_options import addresses_of, security_of
 from tools.client.retries import Retries
+from tools.command_line.progress import Progress
 from tools.kraftctl.cluster.quorum_calls import KRAFT_VERSION, Quorum, may_pass, observe, refusal
 from tools.kraftctl.plain_streams import GREEN
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, colour_text, is_confirmed, say
+from tools.kraftctl.terminal import colour_text, is_confirmed, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

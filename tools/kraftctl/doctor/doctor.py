@@ -6,11 +6,12 @@ import json
 import time
 
 from records.java.config_error import ConfigError
+from tools.command_line.progress import Progress
 from tools.config_file import read_config
 from tools.kraftctl.doctor.doctor_directories import examine_directories
 from tools.kraftctl.findings import ERROR, WARNING, Finding, exit_code
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, parser, say
+from tools.kraftctl.terminal import parser, say
 
 # As the running node reports it (`controller/node/logging/problems.py`).
 DATA_LOST = "the quorum has lost data"

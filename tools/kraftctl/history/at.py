@@ -7,11 +7,13 @@ import sys
 import time
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.kraftctl.points.changes import fields_text, plain_value, time_text, value_text
+from tools.kraftctl.points.entries import PARTITION, TOPIC, fields_of, key_order
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import POINT_HELP, NoPoint, Reading, parse_point
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, parser, say
+from tools.kraftctl.terminal import parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def _show(options: argparse.Namespace) -> int:
     with Progress("reading", size_of(place)) as note:
         reading = Reading(parse_point(options.point, int(time.time() * 1000)), note=note)
         image = read(place, reading, "kraftctl-at")
-    nodes = find_nodes({"image": tree_of(image)}, options.path)
+    nodes = find_nodes({"image": tree_of(image, options.path)}, options.path)
     if not nodes:
         raise NoPoint(f"{options.path}: no such path at offset {image.last_offset + 1}")
     if options.json:
@@ -79,36 +81,55 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def tree_of(image: NotingImage) -> dict[str, Any]:
-    """The tree of an image: directories are dicts, entries are leaves, and a topic has its id as a text."""
+def tree_of(image: NotingImage, path: str = "/") -> dict[str, Any]:
+    """The tree of an image: directories are dicts, entries are leaves, and a topic has its id as a text.
+
+    path: of the topics and partitions only those that it may name are in the tree; there may be millions.
+    """
     root: dict[str, Any] = {
         "provenance": f"offset {image.last_offset}, epoch {image.last_epoch}, time {time_text(image.last_time_ms)}"
     }
     by_name: dict[str, Any] = {}
-    for entry in image.entries():
-        if entry.kind == "topic":
-            by_name[entry.name] = {"id": entry.topic_id}
-        elif entry.kind == "partition":
-            topic, _, number = entry.name.rpartition("-")
-            by_name[topic][number] = Leaf(entry.fields)
+    wanted = names_of(path)
+    has_topics = may_name(wanted, 1, "topics") and may_name(wanted, 2, "byName")
+    for table in image.value_tables():
+        if table.kind in (TOPIC, PARTITION) and not (has_topics and may_name(wanted, 3, table.topic)):
+            continue
+        if table.kind == TOPIC:
+            by_name[table.topic] = {"id": table.topic_id}
+        elif table.kind == PARTITION:
+            for number in sorted(table.values):
+                if may_name(wanted, 4, str(number)):
+                    by_name[table.topic][str(number)] = Leaf(fields_of(PARTITION, number, table.values[number]))
         else:
-            node = root
-            for name in _PLACES[entry.kind]:
-                node = node.setdefault(name, {})
-            node[entry.name] = Leaf(entry.fields)
+            for key in sorted(table.values, key=key_order):
+                node = root
+                for name in _PLACES[table.kind]:
+                    node = node.setdefault(name, {})
+                node[table.name_of(key)] = Leaf(fields_of(table.kind, key, table.values[key]))
     root["topics"] = {"byName": by_name}
     return root
 
 
-def find_nodes(tree: dict[str, Any], path: str) -> dict[str, Any]:
-    """The nodes that a path names, by their paths; / and /image are the whole tree, and /image may be left out."""
+def names_of(path: str) -> list[str]:
+    """The names of a path; / and /image are the whole tree, and /image may be left out."""
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    return names if names[:1] == ["image"] else ["image", *names]
+
+
+def may_name(names: list[str], depth: int, name: str) -> bool:
+    """Whether a path leads to a node of this name at this depth, or through it."""
     from fnmatch import fnmatchcase
 
-    names = [name for name in path.split("/") if name not in ("", ".")]
-    if names[:1] != ["image"]:
-        names.insert(0, "image")
+    return len(names) <= depth or names[depth] == name or fnmatchcase(name, names[depth])
+
+
+def find_nodes(tree: dict[str, Any], path: str) -> dict[str, Any]:
+    """The nodes that a path names, by their paths."""
+    from fnmatch import fnmatchcase
+
     nodes: dict[str, Any] = {"": tree}
-    for name in names:
+    for name in names_of(path):
         nodes = {
             f"{above}/{each}": node[each]
             for above, node in nodes.items()

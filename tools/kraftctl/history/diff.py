@@ -8,13 +8,14 @@ import sys
 import time
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.kraftctl.plain_streams import GREEN, RED, YELLOW
 from tools.kraftctl.points.changes import compare, json_of, line_of, time_text
 from tools.kraftctl.points.filters import add_filter_options, make_filter
 from tools.kraftctl.points.places import Place, add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import END, POINT_HELP, NoPoint, Point, Reading, parse_point
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, colour_text, parser
+from tools.kraftctl.terminal import colour_text, parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

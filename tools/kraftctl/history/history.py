@@ -7,13 +7,14 @@ import sys
 import time
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.kraftctl.history.audit_files import json_of, line_of, read_requests
 from tools.kraftctl.points.changes import committed_json, committed_line, time_text
 from tools.kraftctl.points.filters import add_filter_options, make_filter
 from tools.kraftctl.points.places import add_place_options, place_of, read, size_of
 from tools.kraftctl.points.points import POINT_HELP, Reading, parse_point
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, parser, say
+from tools.kraftctl.terminal import parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ import time
 
 from records.plain_text import plain_text
 from tools.client.quorum import NoLeader, Refused
+from tools.command_line.progress import Progress
 from tools.kraftctl.history.audit_files import Following, json_of, line_of
 from tools.kraftctl.points.changes import Committed, committed_json, committed_line, compare
 from tools.kraftctl.points.filters import add_filter_options, make_filter
 from tools.kraftctl.points.past_quorum import PastQuorum, first_image
 from tools.kraftctl.points.points import END, START, NoPoint, Point, Reading
 from tools.kraftctl.running import running
-from tools.kraftctl.terminal import Progress, parser, say
+from tools.kraftctl.terminal import parser, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from records.hidden_text import HIDDEN
 from records.plain_text import plain_text
-from tools.kraftctl.points.entries import TOPIC, Secret, fields_of, key_order
+from tools.kraftctl.points.entries import PARTITION, TOPIC, Secret, fields_of, key_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +53,19 @@ class Committed(NamedTuple):
 def compare(one: Iterable[Table], other: Iterable[Table], wanted: Callable[[Change], bool]) -> list[Change]:
     """What is different in the other state, in the order of its entries; deletions come first."""
     before, after = ({table.identity: table for table in state} for state in (one, other))
+    # Of a topic whose partitions are all equal, none is looked at.
+    for identity in [
+        identity for identity, table in before.items() if has_equal_partitions(table, after.get(identity))
+    ]:
+        del before[identity], after[identity]
     gone = (change for identity, table in before.items() for change in _find_deleted(table, after.get(identity)))
     new = (change for identity, table in after.items() for change in _find_written(before.get(identity), table))
     return [change for changes in (gone, new) for change in changes if wanted(change)]
+
+
+def has_equal_partitions(table: Table, other: Table | None) -> bool:
+    """Whether both are of one topic and have the same partitions."""
+    return other is not None and table.kind == PARTITION and table.values == other.values
 
 
 def _find_deleted(table: Table, after: Table | None) -> Iterator[Change]:

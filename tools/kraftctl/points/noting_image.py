@@ -142,9 +142,12 @@ class NotingImage(Image):
         for name, topic_id in sorted(self.topic_ids.items()):
             topic, text = self.topics[topic_id], "" if by_name else uuid_text(topic_id)
             yield Table(TOPIC, name, text, {name: topic})
-            yield Table(PARTITION, name, text, topic.partitions)
+            yield Table(PARTITION, name, text, topic.read_partitions())
         for kind, values in self.tables():
             yield Table(kind, "", "", values)
+
+    def is_open_to_columns(self) -> bool:
+        return not self.notes and super().is_open_to_columns()
 
     def take_batch(self, records: list[tuple[Any, int]], last_offset: int, epoch: int, time_ms: int) -> None:
         self._at = (-1, time_ms, epoch, "")

@@ -71,8 +71,10 @@ def size_of(place: Place) -> int:
     directory = inner if os.path.isdir(inner) else place.directory
     size = 0
     with suppress(OSError):  # it is not there, or a running node has removed a segment: the reading says so
-        for name in os.listdir(directory):
-            size += os.path.getsize(f"{directory}/{name}") if name.endswith(".log") else 0
+        names = sorted(os.listdir(directory))
+        segments, checkpoints = ([name for name in names if name.endswith(end)] for end in (".log", ".checkpoint"))
+        for name in (*segments, *checkpoints[-1:]):
+            size += os.path.getsize(f"{directory}/{name}")
     return size
 
 

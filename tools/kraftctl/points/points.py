@@ -14,8 +14,8 @@ from typing import NamedTuple
 from tools.kraftctl.points.changes import time_text
 from tools.kraftctl.points.noting_image import NotingImage
 from tools.offline.live_directory import LiveDirectory, NoMetadata
-from tools.offline.log_file import DamagedLog, LogFile
-from tools.offline.take_in import last_log_time_ms, take_in
+from tools.offline.log_file import LogFile
+from tools.offline.take_in import take_checkpoint, take_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,9 +125,13 @@ class Reading:
             if self.noted_from < 0:
                 self.noted_from = batch.base_offset
         self.end_offset = batch.last_offset + 1
-        self._bytes += len(batch.data)
-        self.note(self._bytes)
+        self.count(len(batch.data))
         return True
+
+    def count(self, size: int) -> None:
+        """So many more bytes were replayed."""
+        self._bytes += size
+        self.note(self._bytes)
 
     def check(self, where: str) -> None:
         """Check the points against the source. Raises NoPoint if it ends before an offset that was asked for."""
@@ -178,6 +182,9 @@ class PastDirectory(LiveDirectory):
         least = behind[0][0] if behind else begin
         raise NoPoint(f"{self.directory} does not reach back to offset {min(known)}: it begins at offset {least}")
 
+    def on_bytes(self, count: int) -> None:
+        self.reading.count(count)
+
     def on_checkpoint(self, end_offset: int, time_ms: int) -> None:
         self.reading.begins(end_offset, time_ms)
 
@@ -212,16 +219,13 @@ class OneFile:
         checkpoint, segment = _CHECKPOINT.fullmatch(name), _SEGMENT.fullmatch(name)
         if checkpoint is None and segment is None:
             raise NoMetadata(f"{self.path} is neither a checkpoint nor a segment of the metadata log, by its name")
-        with open(self.path, "rb") as file:  # noqa: PTH123
-            data = file.read()
         image = self.image
         if checkpoint is None:
             assert segment is not None
+            with open(self.path, "rb") as file:  # noqa: PTH123
+                data = file.read()
             take_in(image, data, int(segment[1]), None, lambda batch: self.reading.admits(image, batch))
             return image
-        if take_in(image, data, 0, None).position != len(data):
-            raise DamagedLog(f"{self.path} is damaged")
-        image.last_offset, image.last_epoch = int(checkpoint[1]) - 1, int(checkpoint[2])
-        image.last_time_ms = last_log_time_ms(data)
+        take_checkpoint(image, self.path, int(checkpoint[1]), int(checkpoint[2]), self.reading.count)
         self.reading.begins(int(checkpoint[1]), image.last_time_ms)
         return image

@@ -8,8 +8,9 @@ import time
 from contextlib import nullcontext
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.kraftctl.plain_streams import GREEN, RED, YELLOW
-from tools.kraftctl.terminal import Progress, add_verb, colour_text, parser, say
+from tools.kraftctl.terminal import add_verb, colour_text, parser, say
 from tools.offline.lock import DirectoryLocked, hold_unused
 
 TYPE_CHECKING = False
@@ -106,9 +107,9 @@ def _examine(directory: str, *, replays: bool) -> tuple[Examined, Replayed | Non
     examined = examine(directory)
     if not replays:
         return examined, None
-    from tools.offline.replayed import Replay
+    from tools.offline.replayed import Replay, bytes_to_read
 
-    with Progress("replaying", sum(segment.size for segment in examined.segments)) as note:
+    with Progress("replaying", bytes_to_read(examined)) as note:
         return examined, Replay(examined, note).run()
 
 

@@ -9,8 +9,9 @@ import time
 from contextlib import ExitStack
 
 from records.plain_text import plain_text
+from tools.command_line.progress import Progress
 from tools.kraftctl.plain_streams import GREEN, RED, YELLOW
-from tools.kraftctl.terminal import Progress, add_verb, colour_text, parser, say
+from tools.kraftctl.terminal import add_verb, colour_text, parser, say
 from tools.offline.lock import DirectoryLocked, hold_unused
 
 TYPE_CHECKING = False

@@ -11,7 +11,9 @@ from records.uuids import uuid_text
 from tests.records.golden import GOLDEN
 from tests.tools.offline.stock_directories import SEGMENT, stock_directory
 from tools.kafka.shell.metadata_shell import run as run_shell
-from tools.kraftctl.history.at import run
+from tools.kraftctl.history.at import find_nodes, run, tree_of
+from tools.kraftctl.points.places import Place, read
+from tools.kraftctl.points.points import Reading
 from tools.offline.load import load_image
 
 if TYPE_CHECKING:
@@ -143,3 +145,24 @@ def test_a_log_that_was_cleaned_says_where_it_begins(tmp_path: Path, capsys: pyt
     assert " does not reach back to 2026-11-21T04:55:00.000Z: its log begins at offset 533, " in capsys.readouterr().err
     assert run(["600", "topics/byName/manual/id", "--directory", str(directory)]) == 0
     assert capsys.readouterr().out == "_N_CP7TfSwK8-j3NaHBVnA\n"
+
+
+PATHS = [
+    "/", "/image", "topics", "image/topics/", "topics/byName", "topics/*", "t*/b*", "*", "cluster/brokers/*", "topicz",
+    "topics/byName/manual", "topics/byName/m*/id", "topics/byName/*/0", "topics/byName/manual/[01]", "*/*/*/id",
+    "topics/byName/nothing", "topics/byName/manual/99", "topics/byName/manual/0/leader", "topics/byName/[mn]*",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_tree_for_a_path_has_all_that_it_names(path: str) -> None:
+    image = read(Place(directory=NODE), Reading(), "test")
+    whole, pruned = tree_of(image), tree_of(image, path)
+
+    assert find_nodes({"image": pruned}, path) == find_nodes({"image": whole}, path)
+
+
+def test_a_tree_for_a_partition_has_no_other() -> None:
+    tree = tree_of(read(Place(directory=NODE), Reading(), "test"), "topics/byName/manual/0")
+
+    assert [list(topic) for topic in tree["topics"]["byName"].values()] == [["id", "0"]]

@@ -1,0 +1,85 @@
+"""The records of a stored batch by columns, where these have the same effect as the records one by one.
+
+It imports numpy, so a tool imports it only for a file that may hold many partitions.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+# No tool needs the threads of a linear algebra library; the variable must be set before numpy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from records.batch import CorruptBatch, read_header
+from records.bulk.bulk_scan import scan
+from records.bulk.bulk_shapes import Columns
+from records.frame import decode_record
+from records.metadata.topics import TopicRecord
+from records.wire import DecodeError
+from tools.offline.image import COLUMNS_MIN
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from tools.offline.log_file import StoredBatch
+
+
+class Decoded:
+    """A record that is read by itself."""
+
+    __slots__ = ("offset", "record")
+
+    def __init__(self, offset: int, record: Any) -> None:
+        self.offset = offset
+        self.record = record
+
+
+def scan_batch(batch: StoredBatch) -> list[Columns | Decoded] | None:
+    """The records of a data batch, in an order that has the same effect as that of the log.
+
+    None if they must be read one by one: the batch is small or damaged, a record cannot be decoded, or a record of a
+    partition comes before that of its topic. Whether the records contradict the state is not checked.
+    """
+    if batch.record_count < COLUMNS_MIN:
+        return None
+    try:
+        header = read_header(batch.data)
+        if header is None:
+            return None
+        found: list[Columns | Decoded] = [
+            each if isinstance(each, Columns) else Decoded(each.offset, decode_record(each.value)[0])
+            for each in scan(batch.data, header)
+        ]
+    except (CorruptBatch, DecodeError):
+        return None
+    return found if _is_after_topics(found) else None
+
+
+def _is_after_topics(found: list[Columns | Decoded]) -> bool:
+    """Whether each record of a partition comes after that of its topic, if both are in this batch."""
+    topics: dict[bytes, int] = {}
+    for each in found:
+        if isinstance(each, Decoded):
+            if isinstance(each.record, TopicRecord):
+                topics[each.record.topic_id] = each.offset
+            elif topics.get(getattr(each.record, "topic_id", b""), -1) > each.offset:
+                return False
+        elif each.names is not None:
+            topics.update(zip(map(bytes, each.topic_ids), each.offsets.tolist(), strict=True))
+        elif topics:
+            starts = run_starts(each.topic_ids)
+            for topic_id, offset in zip(each.topic_ids[starts], each.offsets[starts].tolist(), strict=True):
+                if topics.get(topic_id.tobytes(), -1) > offset:
+                    return False
+    return True
+
+
+def run_starts(topic_ids: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Where runs of records of one topic start."""
+    halves = np.ascontiguousarray(topic_ids).view(np.uint64)
+    return np.concatenate(([0], np.flatnonzero((halves[1:] != halves[:-1]).any(axis=1)) + 1))
