@@ -121,4 +121,10 @@ MUTANTS = (
         "seed 1000697",
         Edit(AUTOPILOT, "Autopilot.look", "member.key == view.leader", "False"),
     ),
+    _row(
+        "P15",
+        "a voter that left before the look after its addition is added again at once",
+        "own",
+        Edit(AUTOPILOT, "Autopilot.end", "step.kind is Kind.ADD", "False"),
+    ),
 )
