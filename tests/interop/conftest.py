@@ -16,8 +16,8 @@ def stock(request: pytest.FixtureRequest) -> Stock:
 
 
 @pytest.fixture(scope="session")
-def stock_4_0() -> Stock:
-    """The oldest stock release that is supported. Few processes of it run: an archive of its classes would not pay."""
-    found = Stock("4.0.2")
+def older_stock(request: pytest.FixtureRequest) -> Stock:
+    """An older stock release, of a test's parameter. Few processes of it run: an archive of its classes would not pay."""
+    found = Stock(request.param)
     found.bring()
     return found

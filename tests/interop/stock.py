@@ -43,7 +43,7 @@ TOOLS = {
 }
 # Tool and release -> the class, where it is another one.
 MOVED = {
-    ("dump-log", "4.0"): "kafka.tools.DumpLogSegments",
+    **{("dump-log", release): "kafka.tools.DumpLogSegments" for release in ("4.0", "4.1", "4.2")},
     **{("configs", release): "kafka.admin.ConfigCommand" for release in ("4.0", "4.1", "4.2", "4.3")},
 }
 

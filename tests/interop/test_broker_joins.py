@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
 
 RECORDS = 5000
+OLDER = ("4.0.2", "4.1.1", "4.2.0")
 
 
 @pytest.mark.parametrize("stock", RELEASES, indirect=True)
@@ -26,8 +27,9 @@ def test_stock_brokers_keep_working_when_the_leader_of_our_quorum_is_killed(tmp_
         traffic_survives_the_leader(found)
 
 
-def test_brokers_of_4_0_work_on_our_quorum_at_the_level_of_4_0(tmp_path: Path, stock_4_0: Stock) -> None:
-    with cluster(tmp_path, stock_4_0, [OURS, OURS, OURS], 3, "--release-version", "4.0-IV3") as found:
+@pytest.mark.parametrize("older_stock", OLDER, indirect=True)
+def test_brokers_of_an_older_release_work_on_our_quorum_at_their_level(tmp_path: Path, older_stock: Stock) -> None:
+    with cluster(tmp_path, older_stock, [OURS, OURS, OURS], 3, "--release-version", older_stock.release) as found:
         traffic_survives_the_leader(found)
 
 
