@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from raft.autopilot.report import Health, Kind, NodeState, Report
@@ -68,8 +69,10 @@ class Autopilot:
         ]
         nodes = [self._state(member, view.now_ms) for member in members]
         self._seen = {node.key: _Seen(node.health, node.since_ms, node.is_voter) for node in nodes}
+        ids = Counter(node.key.id for node in nodes if not node.is_voter and node.health is not Health.SILENT)
+        twice = frozenset(node_id for node_id, number in ids.items() if number > 1)
         candidates = tuple(
-            self._candidate(node, member, view.now_ms, is_drained=node.key.id in view.drained)
+            self._candidate(node, member, view.now_ms, twice, is_drained=node.key.id in view.drained)
             for node, member in zip(nodes, view.members, strict=True)
             if not member.is_voter
         )
@@ -138,12 +141,18 @@ class Autopilot:
         dead_after_ms = self._rules.dead_after_ms
         return dead_after_ms > 0 and now_ms - silent_since_ms >= max(dead_after_ms, self._rules.live_ms)
 
-    def _candidate(self, node: NodeState, member: Member, now_ms: int, *, is_drained: bool) -> Candidate:
+    def _candidate(
+        self, node: NodeState, member: Member, now_ms: int, twice: frozenset[int], *, is_drained: bool
+    ) -> Candidate:
+        """twice: ids of observers with several directories."""
         if is_drained:
             reason = f"it is drained: the dynamic config kraft.autopilot.drained.{node.key.id} names it"
             return Candidate(node._replace(reason=reason), None, member.endpoints)
         if node.health is not Health.HEALTHY:
             return Candidate(node, None, member.endpoints)
+        if node.key.id in twice:
+            # The other directory may be the newer one, of a node that has just lost its disk.
+            return Candidate(node._replace(reason="it fetches with another directory too"), None, member.endpoints)
         times = 1 << min(self._deaths.get(node.key.id, 0), DOUBLINGS_MAX)
         ready_ms = max(node.since_ms + self._rules.stabilization_ms * times, self._held.get(node.key, 0))
         reason = ""

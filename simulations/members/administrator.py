@@ -50,6 +50,7 @@ class Administrator:
         self._rng = rng
         self.asked = 0
         self.removing: dict[int, Key] = {}  # by request: keys of removals that may still take effect
+        self.adding: dict[int, Key] = {}  # the same of additions
 
     def want(
         self,
@@ -84,6 +85,8 @@ class Administrator:
         request = decode(type(request), version, encode(request, version))
         if wish.kind == "remove":
             self.removing[number] = wish.key
+        else:
+            self.adding[number] = wish.key
         is_over: list[bool] = []
 
         def on_answer(error: int) -> None:
@@ -93,7 +96,7 @@ class Administrator:
             if error in AGAIN:
                 again()
                 return
-            self.removing.pop(number, None)
+            self.forget(number)
             if then is not None:
                 then(error == Error.NONE)
 
@@ -101,6 +104,11 @@ class Administrator:
         timeout_ms = 2 * process.replica.config.request_timeout_ms
         self._world.after(timeout_ms * MS, on_answer, Error.REQUEST_TIMED_OUT)
         process.receive_soon(Requested(source, request, version, "CONTROLLER"))
+
+    def forget(self, number: int) -> None:
+        """A request takes no effect any more, or has taken it."""
+        self.removing.pop(number, None)
+        self.adding.pop(number, None)
 
     def leader(self) -> Process | None:
         """The leader of the highest epoch."""

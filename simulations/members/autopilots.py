@@ -67,11 +67,14 @@ class Autopilots:
         return not self.ids.issuperset(nodes) or all(nodes[key[0]].key == key for key in voters.keys)
 
     def may_lose(self, node: Node) -> bool:
-        """Whether the disk of a node may be lost, besides what the administrator says: all other voters fetch.
+        """Whether the disk of a node may be lost, besides what the administrator says: all other voters fetch, and the
+        node is not about to become a voter.
 
         A leader learns of a lost disk a while later. Should it remove a dead voter meanwhile, two of three voters would
-        be lost at once, which no protocol survives.
+        be lost at once, which no protocol survives. Should it add the lost one, a sole voter would be one of two.
         """
+        if node.key in self._administrator.adding.values():
+            return False
         leaders = [each[:2] for each in self._autopilots.values() if not each[0].is_dead]
         if not leaders:
             return False
@@ -213,9 +216,11 @@ class Autopilots:
         request = decode(type(request), version, encode(request, version))
         if step.kind is Kind.REMOVE:
             self._administrator.removing[number] = (step.key.id, step.key.directory_id)
+        elif step.kind is Kind.ADD:
+            self._administrator.adding[number] = (step.key.id, step.key.directory_id)
 
         def on_answer(error: int) -> None:
-            self._administrator.removing.pop(number, None)
+            self._administrator.forget(number)
             then(error)
 
         # A process that dies does not answer: what it asked for may yet be made, until the next voter set is committed.
@@ -225,4 +230,4 @@ class Autopilots:
 
     def _forget(self, process: Process, number: int) -> None:
         if process.is_dead:
-            self._administrator.removing.pop(number, None)
+            self._administrator.forget(number)

@@ -127,4 +127,10 @@ MUTANTS = (
         "own",
         Edit(AUTOPILOT, "Autopilot.end", "step.kind is Kind.ADD", "False"),
     ),
+    _row(
+        "P16",
+        "a directory becomes a voter though its node fetches with another one by now",
+        "seed 3001849",
+        Edit(AUTOPILOT, "Autopilot._candidate", "node.key.id in twice", "False"),
+    ),
 )

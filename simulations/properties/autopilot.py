@@ -4,8 +4,8 @@ S31: an autopilot asks for one change at a time. It removes a voter only where a
 what was committed, also of those that stay; and only one that has been silent for the time of a dead one, or whose node
 has another disk. It adds a node only where the quorum gains by it: one that was alive for the stabilization time, up to
 an odd number of voters and one in each zone; one that it removed as dead not before twice that time; and one that was
-removed anyhow not before that time. A voter that leaves since it stops asks for that only where three voters stay, and
-a majority as above.
+removed anyhow not before that time; and no directory that its node has lost, as far as the leader can know. A voter
+that leaves since it stops asks for that only where three voters stay, and a majority as above.
 
 What is alive and what is on which disk comes from the world, and not from what a leader believes.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft.autopilot.report import Kind
+from raft.interface.config import ReplicaKey
 from simulations.world.violation import Violation
 from simulations.world.world import MS
 
@@ -141,8 +142,11 @@ class AutopilotSteps:
                 ids, healthy_ids = [key[0] for key in keys], [key[0] for key in healthy]
                 raise Violation("S31", f"{who} of {ids}; {what}: {healthy_ids}")
 
-    def _check_addition(self, who: str, process: Process, _role: Leader, leadership: Leadership, step: Step) -> None:
+    def _check_addition(self, who: str, process: Process, role: Leader, leadership: Leadership, step: Step) -> None:
         rules, key, now = self._rules, step.key, self._world.now
+        present = role.state.observers.get(ReplicaKey(*self._ledger.nodes[step.key.id].key))
+        if present is not None and present.key != step.key and process.now_ms() - present.fetched_ms <= rules.live_ms:
+            raise Violation("S31", f"{who}, which has lost that directory, and fetches with another one")
         life = self._lives.get(key)
         stable = rules.stabilization_ms * MS
         if life is None or now - life.since < stable - self._slack:
@@ -159,7 +163,8 @@ class AutopilotSteps:
             raise Violation("S31", f"{who}; its zone has a voter: {[other[0] for other in keys]}")
         if step.key.id in leadership.replaced:
             return  # it gets the place of its former self
-        others = [node for node in self._ledger.nodes.values() if node.key not in keys and self._was_alive(node.key)]
+        # Also one that has lost its disk since: the leader learns of that a while later.
+        others = {other[0] for other in self._lives if other not in keys and self._was_alive(other)}
         goal = min(len(keys) + len(others), rules.voters_max)
         if len(keys) >= goal - 1 + goal % 2:
             raise Violation("S31", f"{who} to {len(keys)} voters, with {len(others)} others alive")

@@ -55,6 +55,8 @@ from simulations.levels.table import load
         ("members", 3079),  # the newest voter set on a failed disk is torn
         ("members", 2599),  # S01: a sole voter lost power before its election was saved
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
+        ("members", 3002070),  # S31: an observer lost its disk when it was about to become a voter
+        ("members", 3001849),  # L01: a directory that an observer has lost became a voter, by a bug of the product
     ],
 )
 def test_a_former_false_alarm_is_no_violation(level: str, seed: int) -> None:

@@ -43,6 +43,19 @@ def test_a_voter_that_leaves_before_the_look_after_its_addition_must_be_level_an
     assert quorum.steps == [(5000, Kind.ADD, key(4)), (6000, Kind.ADD, key(5)), (11_000, Kind.ADD, key(5))]
 
 
+def test_a_directory_that_an_observer_has_just_lost_becomes_no_voter() -> None:
+    """The leader sees it fetch until a moment ago, and another directory of its id fetch now."""
+    quorum = Quorum(voters=3, observers=2)
+
+    quorum.run(4)
+    quorum.replace_disk(5)
+    report = quorum.run(1)
+    quorum.run(10)
+
+    assert next(node.reason for node in report.nodes if node.key.id == 5) == "it fetches with another directory too"
+    assert quorum.steps == [(9000, Kind.ADD, key(4)), (10_000, Kind.ADD, key(5, 2))]
+
+
 def test_an_observer_that_lags_or_is_silent_in_between_waits_anew() -> None:
     quorum = Quorum(voters=3, observers=2)
 
