@@ -124,7 +124,7 @@ MUTANTS = (
     _row(
         "P15",
         "a voter that left before the look after its addition is added again at once",
-        "own",
+        "the life of a quorum",
         Edit(AUTOPILOT, "Autopilot.end", "step.kind is Kind.ADD", "False"),
     ),
     _row(
