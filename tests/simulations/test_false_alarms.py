@@ -56,6 +56,7 @@ from simulations.levels.table import load
         ("members", 2599),  # S01: a sole voter lost power before its election was saved
         ("members", 4169),  # T01: a snapshot without voters, on a node without static ones
         ("members", 3002070),  # S31: an observer lost its disk when it was about to become a voter
+        ("members", 3003780),  # L07: each snapshot was deleted before its last part was fetched
         ("members", 3001849),  # L01: a directory that an observer has lost became a voter, by a bug of the product
     ],
 )
