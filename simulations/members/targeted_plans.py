@@ -18,7 +18,7 @@ EVERY = 4
 """One of this many seeds has a targeted plan; they take turns."""
 
 CHAOS_MS = 4_000
-SLOW_US = 1_000
+SLOW_US = 1_000  # latencies up to more than this are large ones
 
 
 def draw(seed: int) -> Plan | None:
