@@ -181,6 +181,9 @@ class Image:
 
 
 def _topic(image: Image, record: TopicRecord, _offset: int) -> None:
+    known = image.topics.get(record.topic_id)
+    if known is not None and known.name != record.name and image.topic_ids.get(known.name) == record.topic_id:
+        del image.topic_ids[known.name]  # so that each name leads to a topic, also when this one is removed
     image.topics.put(record.topic_id, Topic(record.name, record.topic_id))
     image.topic_ids.put(record.name, record.topic_id)
 

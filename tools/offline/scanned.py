@@ -22,6 +22,7 @@ from records.wire import DecodeError
 from tools.offline.image import COLUMNS_MIN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from numpy.typing import NDArray
@@ -42,8 +43,9 @@ class Decoded:
 def scan_batch(batch: StoredBatch) -> list[Columns | Decoded] | None:
     """The records of a data batch, in an order that has the same effect as that of the log.
 
-    None if they must be read one by one: the batch is small or damaged, a record cannot be decoded, or a record of a
-    partition comes before that of its topic. Whether the records contradict the state is not checked.
+    None if they must be read one by one: the batch is small or damaged, a record cannot be decoded, a record of a
+    partition comes before that of its topic, or two topics have one id or name. Whether the records contradict the
+    state is not checked.
     """
     if batch.record_count < COLUMNS_MIN:
         return None
@@ -61,22 +63,36 @@ def scan_batch(batch: StoredBatch) -> list[Columns | Decoded] | None:
 
 
 def _is_after_topics(found: list[Columns | Decoded]) -> bool:
-    """Whether each record of a partition comes after that of its topic, if both are in this batch."""
+    """Whether each record of a partition comes after that of its topic, if both are in this batch; the topics must have
+    an id and a name of their own, as the last one of a name counts.
+    """
     topics: dict[bytes, int] = {}
+    names: set[str] = set()
+    count = 0
     for each in found:
-        if isinstance(each, Decoded):
-            if isinstance(each.record, TopicRecord):
-                topics[each.record.topic_id] = each.offset
-            elif topics.get(getattr(each.record, "topic_id", b""), -1) > each.offset:
-                return False
-        elif each.names is not None:
-            topics.update(zip(map(bytes, each.topic_ids), each.offsets.tolist(), strict=True))
-        elif topics:
-            starts = run_starts(each.topic_ids)
-            for topic_id, offset in zip(each.topic_ids[starts], each.offsets[starts].tolist(), strict=True):
-                if topics.get(topic_id.tobytes(), -1) > offset:
-                    return False
-    return True
+        if isinstance(each, Columns):
+            if each.names is not None:
+                topics.update(zip(map(bytes, each.topic_ids), each.offsets.tolist(), strict=True))
+                names.update(each.names)
+                count += len(each)
+        elif isinstance(each.record, TopicRecord):
+            topics[each.record.topic_id] = each.offset
+            names.add(each.record.name)
+            count += 1
+    if min(len(topics), len(names)) < count:
+        return False
+    return not topics or all(
+        offset >= topics.get(topic_id, -1) for each in found for topic_id, offset in _uses_of_topics(each)
+    )
+
+
+def _uses_of_topics(each: Columns | Decoded) -> Iterator[tuple[bytes, int]]:
+    """The topics that records name by their ids, with the offset of the first in each run."""
+    if isinstance(each, Decoded):
+        yield getattr(each.record, "topic_id", b""), each.offset
+    elif each.names is None:
+        starts = run_starts(each.topic_ids)
+        yield from zip(map(bytes, each.topic_ids[starts]), each.offsets[starts].tolist(), strict=True)
 
 
 def run_starts(topic_ids: NDArray[np.uint8]) -> NDArray[np.intp]:

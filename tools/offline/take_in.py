@@ -7,7 +7,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from tools.offline.image import COLUMNS_MIN, LARGE_BYTES
-from tools.offline.log_file import DamagedLog, StoredBatch
+from tools.offline.log_file import DamagedLog, InvalidRecord, StoredBatch
 from tools.offline.metadata_values import MetadataError, metadata_record
 from tools.offline.stored_records import records_of
 
@@ -88,8 +88,8 @@ def take_checkpoint(
                 continue
             try:
                 taken = take_in(image, data[:whole] if whole else data, offset, None)
-            except DamagedLog:
-                if position == 0:
+            except DamagedLog as error:
+                if position == 0 or isinstance(error, InvalidRecord):
                     raise
                 taken = Taken(offset, None, 0)
             if not taken.position:

@@ -72,6 +72,13 @@ def test_a_removed_topic_loses_its_partitions_and_configuration() -> None:
     assert (image.topics, image.topic_ids, image.configs, image.problems) == ({}, {}, {}, [])
 
 
+def test_a_topic_id_that_is_used_again_has_its_last_name_alone() -> None:
+    records = [topic(), topic("another")]
+
+    assert image_of(records).topic_ids == {"another": TOPIC}
+    assert image_of([*records, RemoveTopicRecord(topic_id=TOPIC)]).topic_ids == {}
+
+
 @pytest.mark.parametrize(("name", "cleared"), [("orders", True), ("", True), ("other", False)])
 def test_eligible_leader_replicas_are_cleared_by_topic_or_everywhere(name: str, cleared: bool) -> None:
     image = image_of(

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from records.batch import build_batch
+from records.batch import build_batch, seal
+from records.frame import encode_record
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
+from records.metadata.transactions import NoOpRecord
+from records.wire import zigzag
 from tests.tools.offline.random_metadata import TIME_MS, RandomMetadata, batches_of, values_of
 from tools.kraftctl.points.changes import compare
 from tools.kraftctl.points.noting_image import NotingImage
@@ -142,6 +145,33 @@ def test_a_batch_behind_a_change_is_taken_in_by_columns_too() -> None:
     by_columns, one_by_one = (image_of(data, is_large=is_large) for is_large in (True, False))
 
     assert contents(by_columns) == contents(one_by_one)
+
+
+def test_partitions_before_their_topic_become_problems() -> None:
+    source = RandomMetadata(Random(6))
+    while len(records := source.topic()) < 100:
+        pass
+    topic, *partitions = records
+    data = batch_of([*partitions, NoOpRecord(), topic, *partitions])
+
+    by_columns, one_by_one = (image_of(data, is_large=is_large) for is_large in (True, False))
+
+    assert contents(by_columns) == contents(one_by_one)
+    assert len(by_columns.problems) == len(partitions)
+
+
+def test_of_two_topics_of_one_name_the_last_counts() -> None:
+    parts = []
+    for number in range(100):
+        name, topic_id = ("same", b"z" * 16) if number in (5, 90) else (f"{number:04}", b"y" * 16)
+        value = encode_record(TopicRecord(name=name, topic_id=topic_id[:15] + bytes([number])), 0)
+        # The first of them has its own time, so it is no part of the columns.
+        body = b"\0" + zigzag(number == 5) + zigzag(number) + b"\1" + zigzag(len(value)) + value + b"\0"
+        parts.append(zigzag(len(body)) + body)
+
+    image = image_of(seal(b"".join(parts), len(parts), 0, 1, TIME_MS), is_large=True)
+
+    assert image.topic_ids["same"] == b"z" * 15 + bytes([90])
 
 
 def test_a_noting_image_notes_no_change_when_its_partitions_become_objects() -> None:

@@ -14,6 +14,8 @@ from raft.storage.snapshot_file import SnapshotBytes
 from records.batch import build_batch
 from records.bulk.bulk_shapes import Columns
 from records.metadata.topics import TopicRecord
+from records.metadata.transactions import NoOpRecord
+from records.schema import replace
 from tests.tools.offline.random_metadata import TIME_MS, RandomMetadata, batches_of, values_of
 from tests.tools.offline.stock_directories import PARTITION, SEGMENT, stock_directory
 from tools.offline import replayed as replayed_module
@@ -124,7 +126,19 @@ def test_a_partition_before_its_topic_is_left_to_the_reader_of_single_records() 
 
     assert scan_batch(stored([*partitions, topic])) is None
     assert scan_batch(stored([partitions[0], topic, *partitions[1:]])) is None
+    # A record that is neither of a topic nor of a partition divides the batch, and both parts are read by columns.
+    assert scan_batch(stored([*partitions, NoOpRecord(), topic, *partitions])) is None
     assert scan_batch(stored([topic, *partitions, other])) is not None
+
+
+def test_topics_of_one_name_or_id_are_left_to_the_reader_of_single_records() -> None:
+    topics = [TopicRecord(name=f"topic-{number:03}", topic_id=bytes([number]) * 16) for number in range(100)]
+    same_name = replace(topics[90], topic_id=b"o" * 16)
+    same_id = replace(topics[90], name="another name")
+
+    assert scan_batch(stored(topics)) is not None
+    for other in (same_name, same_id):
+        assert scan_batch(stored([*topics[:50], other, *topics[50:]])) is None
 
 
 def test_small_and_damaged_batches_are_left_to_the_reader_of_single_records() -> None:

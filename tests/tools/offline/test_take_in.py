@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from records.batch import build_batch
+from records.batch import build_batch, seal
 from records.frame import encode_record
 from records.metadata.configs import FeatureLevelRecord
 from tests.records.golden import files
 from tools.offline import take_in as take_in_module
 from tools.offline.image import Image
-from tools.offline.log_file import DamagedLog
+from tools.offline.log_file import DamagedLog, InvalidRecord
 from tools.offline.take_in import Taken, last_batch, last_log_time_ms, take_checkpoint, take_in, whole_bytes
 
 if TYPE_CHECKING:
@@ -117,6 +117,18 @@ def test_a_damaged_checkpoint_is_refused(window: int, tmp_path: Path, monkeypatc
 
         with pytest.raises(DamagedLog):
             take_checkpoint(Image(), str(file), 500, 7)
+
+
+@pytest.mark.parametrize("window", [100, 1 << 24])
+def test_records_that_cannot_be_read_have_one_message_in_each_window(
+    window: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(take_in_module, "WINDOW_BYTES", window)
+    file = tmp_path / "damaged"
+    file.write_bytes(batch(0, 1) + batch(1, 2) + seal(b"\1", 1, 2, 3, 1000))
+
+    with pytest.raises(InvalidRecord, match="Found invalid record structure"):
+        take_checkpoint(Image(), str(file), 500, 7)
 
 
 @pytest.mark.parametrize(("more", "is_large"), [(1, False), (0, True)])

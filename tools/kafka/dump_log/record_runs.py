@@ -108,6 +108,8 @@ class RecordRuns:
         if record.key is not None or record.header_keys or value is None or (layout := layout_of(value)) is None:
             return None
         start = len(data) - 1 - len(value)
+        if data[start:-1] != value:  # the number of headers takes more bytes than it need
+            return None
         delta_at = read_zigzag(data, 0)[1] + 1
         time_delta, delta_at = read_zigzag(data, delta_at, 10)
         delta_end = read_zigzag(data, delta_at)[1]

@@ -119,6 +119,7 @@ UNUSUAL = {
     "attributes": record(partition(100), 100, head=b"\1\0"),
     "a key": record(partition(100), 100, key=b"\2k"),
     "a header": record(partition(100), 100, tail=b"\2\2h\2v"),
+    "a longer count of headers": record(partition(100), 100, tail=b"\x80\0"),
     "unknown bytes behind it": record(partition(100) + b"\0", 100),
     "another type": record(b"\1\x14\0\0", 100),
     "an unknown type": record(b"\1\x63" + partition(100)[2:], 100),
@@ -145,6 +146,18 @@ def test_an_unusual_record_ends_a_run(
 
     assert with_runs == one_by_one
     assert (len(runs) > 1, runs[0].last_offset < 100 < runs[-1].first_offset) == (True, True)
+
+
+def test_records_whose_count_of_headers_is_longer_than_it_need_be_are_printed_as_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = [record(partition(number), number, tail=b"\x80\0") for number in range(200)]
+    file = tmp_path / "00000000000000000000.log"
+    file.write_bytes(seal(b"".join(parts), len(parts), 0, 1, TIME_MS))
+
+    with_runs, one_by_one = answers(file, monkeypatch)
+
+    assert with_runs == one_by_one
 
 
 def test_layouts_that_alternate_are_printed_in_runs(
