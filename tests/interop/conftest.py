@@ -17,7 +17,7 @@ def stock(request: pytest.FixtureRequest) -> Stock:
 
 @pytest.fixture(scope="session")
 def older_stock(request: pytest.FixtureRequest) -> Stock:
-    """An older stock release, of a test's parameter. Few processes of it run: an archive of its classes would not pay."""
+    """An older release, of a test's parameter. Few processes of it run: an archive of its classes would not pay."""
     found = Stock(request.param)
     found.bring()
     return found
