@@ -170,9 +170,11 @@ def _update_voter(track: Track, requested: Requested, now_ms: int) -> tuple[str,
     error = OTHER_CLUSTER if request.cluster_id not in {None, track.process.node.config.cluster_id} else 0
     error = error or replication.refusal(node, request.current_leader_epoch)
     error = error or (UNAVAILABLE if node.leaving else 0)
-    if not error and (node.watermark == UNKNOWN or (voters.is_dynamic and voters.offset >= node.watermark)):
-        error = TIMED_OUT
     asks = track.process.node.config.asks_new_endpoints and key[0] != node.id
+    # A leader that asks the voter first looks at the voter set when the voter has answered.
+    is_uncommitted = voters.is_dynamic and voters.offset >= node.watermark
+    if not error and (node.watermark == UNKNOWN or (is_uncommitted and not asks)):
+        error = TIMED_OUT
     may_wait = (voters.is_dynamic or asks) and not error
     if not error and not voters.holds(key):
         error = NOT_FOUND
