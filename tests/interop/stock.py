@@ -16,8 +16,10 @@ from tests.interop import class_archive
 from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 
 HERE = Path(__file__).parent
-# The releases whose servers and controllers run beside ours. 4.0.2 is brought too, for a test at its own level.
+# The releases whose servers and controllers run beside ours.
 RELEASES = ("4.3.1", "4.4.0")
+# Those whose brokers run on ours at their own level, in one test.
+OLDER = ("4.0.2", "4.1.1", "4.2.0")
 # That of a test which does not say: `KRAFT_STOCK_RELEASE=4.4.0 make interop` runs them all with another one.
 DEFAULT = os.environ.get("KRAFT_STOCK_RELEASE", "4.3.1")
 # The newest release with a shell: kafka-shell 4.4.0 is not on Maven Central.

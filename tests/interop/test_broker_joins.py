@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.interop.cluster import OURS, Cluster, cluster, eventually
-from tests.interop.stock import RELEASES
+from tests.interop.stock import OLDER, RELEASES
 from tests.interop.traffic import Producer, consume
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
 
 RECORDS = 5000
-OLDER = ("4.0.2", "4.1.1", "4.2.0")
 
 
 @pytest.mark.parametrize("stock", RELEASES, indirect=True)
