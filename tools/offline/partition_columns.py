@@ -199,24 +199,25 @@ class StoredPartitions(Mapping[int, Partition]):
         self._columns.partitions.sort_loaded_rows()
         return self._columns.partitions
 
+    def _sorted_topic(self) -> Topic:
+        """The topic, whose rows are right once the columns are in order."""
+        self._columns.partitions.sort_loaded_rows()
+        return self._topic
+
     def __getitem__(self, key: int) -> Partition:
-        partitions = self.partitions
-        row = self._topic.row(key)
+        row = self._sorted_topic().row(key)
         if row == NO_ROW:
             raise KeyError(key)
-        return partitions.get(row)
+        return self._columns.partitions.get(row)
 
     def __iter__(self) -> Iterator[int]:
-        self._columns.partitions.sort_loaded_rows()
-        return iter(self._topic.partition_ids())
+        return iter(self._sorted_topic().partition_ids())
 
     def __len__(self) -> int:
-        self._columns.partitions.sort_loaded_rows()
-        return self._topic.partition_count()
+        return self._sorted_topic().partition_count()
 
     def __contains__(self, key: object) -> bool:
-        self._columns.partitions.sort_loaded_rows()
-        return isinstance(key, int) and self._topic.row(key) != NO_ROW
+        return isinstance(key, int) and self._sorted_topic().row(key) != NO_ROW
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, StoredPartitions) and self._has_cells_of(other):
