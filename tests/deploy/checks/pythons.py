@@ -17,8 +17,12 @@ LOCKS = ("node.txt", "grpc.txt", "dev.txt")
 # Stock brokers, a stock controller among the voters, stock's tools, TLS and SASL: what an interpreter may do in another
 # way. `make interop` runs these and all others.
 INTEROP = ("test_broker_joins.py", "test_mixed_quorum.py", "test_security.py", "test_stock_tools.py")
-# As `make test` has it (PARALLEL in the Makefile).
-PARALLEL = ("-n", "auto", "--maxprocesses", "8", "--dist", "loadfile", "--no-loadscope-reorder")
+# The options of `make test`.
+PARALLEL = next(
+    line.partition(":=")[2].split()
+    for line in (ROOT / "Makefile").read_text().splitlines()
+    if line.startswith("PARALLEL ")
+)
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any")
 
 
