@@ -79,9 +79,8 @@ def running(run: Callable[[list[str]], int], tool: str) -> int:
     """Run a tool with the arguments of this process; returns the exit code, 130 after Ctrl-C. tool: its command."""
     from tools.command_line.own_options import own_answer  # not for kraftctl, which has its streams alone from here
 
+    open_closed_streams()
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # it was closed before the tool started
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
         # Names of files may hold any byte, and are printed unchanged.
         stream = getattr(sys, name)
         stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -102,6 +101,13 @@ def running(run: Callable[[list[str]], int], tool: str) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def open_closed_streams() -> None:
+    """Discard what is written to a standard stream that was closed before the tool started (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _drop_output(stream: TextIO | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tools.command_line.standard_streams import PlainStream, ReadStream
+from tools.command_line.standard_streams import PlainStream, ReadStream, open_closed_streams
 
 GREEN, YELLOW, RED = "32", "33", "31"
 COLOUR_END = "\x1b[0m"
@@ -21,6 +21,7 @@ class PlainStreams:
         self._stream = ReadStream if has_reader else PlainStream
 
     def __enter__(self) -> None:
+        open_closed_streams()
         self._before = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = (self._stream(stream, COLOURS) for stream in self._before)
 
