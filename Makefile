@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos porcupine trogdor bench dist sbom release deploy-check docs site upgrade-check pythons format clean
+.PHONY: setup up test quick lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos porcupine trogdor bench dist sbom release deploy-check docs site upgrade-check pythons format clean
 
 setup: $(READY)
 
@@ -35,6 +35,10 @@ test: setup
 	$(BIN)/python -m pytest $(PARALLEL)
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 \
 		|| echo 'No JDK with Maven here: the tests against stock Kafka did not run. With JDK 17+ and Maven: make interop'
+
+# Without the tests that take seconds; ends at the first failure.
+quick: lint types
+	$(BIN)/python -m pytest $(PARALLEL) -x -m 'not slow'
 
 lint: setup
 	$(BIN)/ruff check .

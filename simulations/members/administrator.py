@@ -49,8 +49,7 @@ class Administrator:
         self._cluster_id = cluster_id
         self._rng = rng
         self.asked = 0
-        self.removing: dict[int, Key] = {}  # by request: keys of removals that may still take effect
-        self.adding: dict[int, Key] = {}  # the same of additions
+        self._pending: dict[int, tuple[str, Key]] = {}  # by request: what may still take effect
 
     def want(
         self,
@@ -83,10 +82,7 @@ class Administrator:
         source = Source(-FIRST_CONNECTION - number, number)
         version = _VERSIONS[type(request)]
         request = decode(type(request), version, encode(request, version))
-        if wish.kind == "remove":
-            self.removing[number] = wish.key
-        else:
-            self.adding[number] = wish.key
+        self.note(number, wish.kind, wish.key)
         is_over: list[bool] = []
 
         def on_answer(error: int) -> None:
@@ -105,10 +101,17 @@ class Administrator:
         self._world.after(timeout_ms * MS, on_answer, Error.REQUEST_TIMED_OUT)
         process.receive_soon(Requested(source, request, version, "CONTROLLER"))
 
+    def note(self, number: int, kind: str, key: Key) -> None:
+        """A request of this number is sent. kind: "add" or "remove"; an autopilot's numbers are negative."""
+        self._pending[number] = kind, key
+
     def forget(self, number: int) -> None:
         """A request takes no effect any more, or has taken it."""
-        self.removing.pop(number, None)
-        self.adding.pop(number, None)
+        self._pending.pop(number, None)
+
+    def pending(self, kind: str) -> set[Key]:
+        """The keys of voters that requests of this kind may still add or remove."""
+        return {key for each, key in self._pending.values() if each == kind}
 
     def leader(self) -> Process | None:
         """The leader of the highest epoch."""
@@ -150,7 +153,7 @@ class Administrator:
         """Whether the disk of a node may be lost: a majority of each voter set in force is left, also after the
         removals that are under way.
         """
-        if self.removing:
+        if self.pending("remove"):
             return False
         sets = self.sets_in_force()
         return all(key[1].strip(b"\0") for each in sets for key in each.keys) and with_room(

@@ -73,7 +73,7 @@ class Autopilots:
         A leader learns of a lost disk a while later. Should it remove a dead voter meanwhile, two of three voters would
         be lost at once, which no protocol survives. Should it add the lost one, a sole voter would be one of two.
         """
-        if node.key in self._administrator.adding.values():
+        if node.key in self._administrator.pending("add"):
             return False
         leaders = [each[:2] for each in self._autopilots.values() if not each[0].is_dead]
         if not leaders:
@@ -214,10 +214,8 @@ class Autopilots:
         source = Source(FIRST_CONNECTION - self.asked, self.asked)
         request, version = request_of(step, CLUSTER, 1000), 1 if step.kind is Kind.ADD else 0
         request = decode(type(request), version, encode(request, version))
-        if step.kind is Kind.REMOVE:
-            self._administrator.removing[number] = (step.key.id, step.key.directory_id)
-        elif step.kind is Kind.ADD:
-            self._administrator.adding[number] = (step.key.id, step.key.directory_id)
+        if step.kind in {Kind.ADD, Kind.REMOVE}:
+            self._administrator.note(number, step.kind.value, (step.key.id, step.key.directory_id))
 
         def on_answer(error: int) -> None:
             self._administrator.forget(number)

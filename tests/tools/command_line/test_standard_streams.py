@@ -72,7 +72,9 @@ def test_a_command_ends_in_silence_when_its_reader_closes_the_pipe(tmp_path: Pat
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_command_whose_streams_are_closed_ends_as_it_would_with_open_ones(module: str, redirection: str) -> None:
     codes = [
-        subprocess.run(["sh", "-c", f'"$0" -m {module} --help {where}', sys.executable], capture_output=True, check=False)
+        subprocess.run(
+            ["sh", "-c", f'"$0" -m {module} --help {where}', sys.executable], capture_output=True, check=False
+        )
         for where in ("", redirection)
     ]
 
