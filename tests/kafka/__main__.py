@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 GATE = Path(__file__).with_name("gate.txt")
 CLASS_SECONDS_MAX = 3600
+ALONE_IN_TABLE = threading.Lock()
 
 
 def main() -> int:
@@ -35,13 +38,20 @@ def main() -> int:
     sides: list[Side] = options.side or ["ours"]
     measured = {(row.name, row.side) for row in table.read()} if options.record else set()
     end = time.monotonic() + 60 * options.minutes
-    failures = 0
-    for name in names:
+
+    def run_sides(name: str) -> int:
         found: dict[Side, list[Ended]] = {}
         for side in sides:
             if (name, side) not in measured and time.monotonic() < end:
                 found[side] = run(harness, name, side, options, end)
-        failures += sum(report_failures(found[side], found.get("stock")) for side in found if side != "stock")
+        return sum(report_failures(found[side], found.get("stock")) for side in found if side != "stock")
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            failures = sum(pool.map(run_sides, names))
+        except KeyboardInterrupt:
+            harness.kill()  # the pool waits for classes that are running
+            raise
     if options.record:
         table.PAGE.write_text(table.page(harness.classes(), table.read()))
     print(f"{failures} failures that stock does not have" if "stock" in sides else f"{failures} failures")
@@ -62,13 +72,21 @@ def run(harness: Harness, name: str, side: Side, options: argparse.Namespace, en
     print(f"{line_of(tests)}  {seconds:5.0f} s  {side:5}  {name}", flush=True)
     if not tests:
         tests = [Ended(name, "failed", "no tests are in the class, or it could not be loaded")]
-    if options.record and "#" in name:
-        table.store_again(name.partition("#")[0], side, tests, datetime.now(UTC).date().isoformat())
-    elif options.record:
-        kills = out / "logs" / "kills.txt"
-        count = len(kills.read_text().splitlines()) if kills.exists() else 0
-        table.store(table.row_of(name, side, tests, count, seconds, datetime.now(UTC).date().isoformat()))
+    if options.record:
+        with ALONE_IN_TABLE:
+            store(name, side, tests, out, seconds)
     return tests
+
+
+def store(name: str, side: Side, tests: list[Ended], out: Path, seconds: float) -> None:
+    """Put what a class, or one test of it, came to into the table. out: the directory of its reports and logs."""
+    date = datetime.now(UTC).date().isoformat()
+    if "#" in name:
+        table.store_again(name.partition("#")[0], side, tests, date)
+        return
+    kills = out / "logs" / "kills.txt"
+    count = len(kills.read_text().splitlines()) if kills.exists() else 0
+    table.store(table.row_of(name, side, tests, count, seconds, date))
 
 
 def arguments_parser() -> argparse.ArgumentParser:
@@ -89,6 +107,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "--record", action="store_true",
         help=f"store results in {table.RESULTS.name}, measure only what it does not have, and write {table.PAGE.name}",
     )  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=1, help="how many classes run side by side (default: %(default)s)")
     parser.add_argument("--minutes", type=float, default=6000, help="begin no class after these, and end what runs")
     parser.add_argument("--out", type=Path, default=Path(".cache/kafka-tests"), help="directory of reports and logs")
     return parser

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree as ET
@@ -66,10 +66,12 @@ class Harness:
     """The jars and the compiled classes of one release. directory: where both are kept between runs.
 
     compiled: the classes, in a directory of their text: a run goes on with its own while the text is changed.
+    running: the process groups of classes that are running.
     """
 
     directory: Path
     compiled: Path
+    running: set[int] = field(default_factory=set)
 
     @classmethod
     def prepare(cls) -> Harness:
@@ -124,15 +126,23 @@ class Harness:
             jvm = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True
             )
+            self.running.add(jvm.pid)
             try:
                 jvm.wait(seconds_max)
             finally:
+                self.running.discard(jvm.pid)
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(jvm.pid, signal.SIGKILL)  # controllers outlive a JVM that does not end them
                 jvm.wait()
         apart = {} if side == "stock" else methods_apart(name.partition("#")[0])
         tests = read_report(out / "TEST-junit-jupiter.xml")
         return [set_apart(test, apart) if test.outcome in {"failed", "in memory"} else test for test in tests]
+
+    def kill(self) -> None:
+        """End all classes that are running, as by their time."""
+        for group in [*self.running]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
 
     def _class_path(self, side: Side) -> str:
         jars = f"{self.directory}/jars/*"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -27,3 +29,25 @@ def test_a_class_without_a_test_is_stored_as_a_failure(tmp_path: Path, monkeypat
     assert tests == [failure]
     assert stored == [table.row_of("kafka.OneTest", "stock", tests, 0, 0, stored[0].date)]
     assert stored[0].failed == 1
+
+
+def test_classes_run_side_by_side_and_each_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["kafka.A", "kafka.B"]
+    both_run = threading.Barrier(2, timeout=60)
+
+    def run(_harness: Harness, name: str, *_: object) -> list[Ended]:
+        both_run.wait()
+        return [Ended(f"passes in {name}", "passed", "")]
+
+    monkeypatch.setattr(Harness, "prepare", lambda: Harness(tmp_path, tmp_path))
+    monkeypatch.setattr(Harness, "run", run)
+    monkeypatch.setattr(Harness, "classes", lambda _: names)
+    monkeypatch.setattr(table, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(table.store, "__defaults__", (tmp_path / "rows.tsv",))
+    monkeypatch.setattr(table.read, "__defaults__", (tmp_path / "rows.tsv",))
+    monkeypatch.setattr(sys, "argv", ["tests.kafka", "--jobs", "2", "--record", "--out", str(tmp_path), *names])
+
+    assert command.main() == 0
+
+    assert [(row.name, row.side, row.passed) for row in table.read()] == [(name, "ours", 1) for name in names]
+    assert all(f"| {name} | 1 |" in table.PAGE.read_text() for name in names)
