@@ -74,7 +74,7 @@ class Answers:
         self._books: dict[tuple[int, int, int], dict[tuple[int, bytes], Fetched]] = {}  # by leader, life and epoch
         self.performs: dict[type, Any] = {
             do.Reply: self._replies, do.ReplyRecords: self._replies, do.ReplySnapshot: self._replies,
-            do.SaveElection: self._saves, do.HighWatermark: self._commits,
+            do.SaveElection: self._saves, do.HighWatermark: self._commits, do.VotersChanged: self._voters_change,
         }  # fmt: skip
         self.inputs = {Saved: self._on_saved}
         self.asked = {"Fetch": self._fetches}
@@ -138,6 +138,12 @@ class Answers:
         elif last.leader_end > 0 and part.fetch_offset >= last.leader_end:
             caught_up_ms = max(caught_up_ms, last.at_ms)
         book[key] = Fetched(part.fetch_offset, now_ms, asked.end, caught_up_ms)
+
+    def _voters_change(self, process: Process, effect: do.VotersChanged) -> None:
+        """What is known of a static voter is kept by its directory id, though it may be removed before it fetches."""
+        book = self._books.get((process.node.id, process.life, process.replica.epoch), {})
+        for voter in effect.voters:
+            _take_directory(book, voter.key)
 
     def progress_of(self, process: Process, key: tuple[int, bytes]) -> Fetched | None:
         """What a leader must know of a replica, in its present epoch; None where it did not fetch."""

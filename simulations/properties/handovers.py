@@ -125,14 +125,19 @@ class Handovers:
         self._gone[process.node.id].add(event.peer)
 
     def _was_answered(self, process: Process, event: Answered, _effects: list[Any]) -> None:
-        self._gone[process.node.id].discard(event.peer)
+        self._is_heard(process, event.peer)
 
     def _was_asked(self, process: Process, event: Requested, _effects: list[Any]) -> None:
-        request, gone = event.request, self._gone[process.node.id]
-        if gone and isinstance(request, VoteRequest) and request.topics:
-            gone.discard(request.topics[0].partitions[0].replica_id)
-        elif gone and isinstance(request, (BeginQuorumEpochRequest, EndQuorumEpochRequest)) and request.topics:
-            gone.discard(request.topics[0].partitions[0].leader_id)
+        request = event.request
+        if isinstance(request, VoteRequest) and request.topics:
+            self._is_heard(process, request.topics[0].partitions[0].replica_id)
+        elif isinstance(request, (BeginQuorumEpochRequest, EndQuorumEpochRequest)) and request.topics:
+            self._is_heard(process, request.topics[0].partitions[0].leader_id)
+
+    def _is_heard(self, process: Process, peer: int) -> None:
+        """A peer runs. It is too late where the process has decided to end, and its election is still being saved."""
+        if not self._promptness.is_saving(process):
+            self._gone[process.node.id].discard(peer)
 
     def _completes(self, process: Process, _effect: do.ShutdownComplete) -> None:
         replica = process.replica

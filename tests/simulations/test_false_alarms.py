@@ -58,6 +58,8 @@ from simulations.levels.table import load
         ("members", 3002070),  # S31: an observer lost its disk when it was about to become a voter
         ("members", 3003780),  # L07: each snapshot was deleted before its last part was fetched
         ("members", 3004859),  # T01: a leader asked a voter at its new endpoint while a voter set was not committed
+        ("members", 3005650),  # S26: a static voter got its directory id, and was removed before it fetched again
+        ("members", 3006107),  # L16: a former leader heard a peer after it had decided to end, and saved its election
         ("members", 3001849),  # L01: a directory that an observer has lost became a voter, by a bug of the product
     ],
 )
