@@ -19,8 +19,8 @@ from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 
 VERSION = "4.3.1"
 HERE = Path(__file__).parent
-# A heap and a compiler for many processes on few cores.
-JVM = ("-Xmx1500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+# A heap for many processes on few cores. Both compilers: the tests make RSA keys, which takes the first one minutes.
+JVM = ("-Xmx1500m", "-XX:+UseSerialGC")
 # What Kafka's own build opens to its tests: mocks reach into these packages, and a KDC into Java's Kerberos.
 _OPEN_OF_JAVA = ("io", "lang", "nio", "nio.file", "text", "time")
 _OPEN_OF_UTIL = ("", ".concurrent", ".regex", ".stream")

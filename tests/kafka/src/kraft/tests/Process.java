@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -117,8 +118,8 @@ public final class Process {
         String voters = properties.getProperty("controller.quorum.voters", "");
         // A harness of one controller does not know its port before the controller is bound.
         properties.setProperty("controller.quorum.voters", voters.replaceAll(":0$", ":" + port()));
-        if (!properties.containsKey("log.dirs") && !properties.containsKey("log.dir")) {
-            // A harness that says nothing loads the metadata's directory alone, not the default that a node would.
+        if (!shared.metaPropsEnsemble().logDirProps().keySet().containsAll(logDirs(properties))) {
+            // A harness loads those that it formats, not the default that a node would, nor those of its brokers.
             properties.setProperty("log.dirs", config.metadataLogDir());
         }
         plugins = PluginServer.of(config, this);
@@ -148,6 +149,11 @@ public final class Process {
         try (var out = Files.newOutputStream(file)) {
             properties.store(out, null);
         }
+    }
+
+    private static List<String> logDirs(Properties properties) {
+        String value = properties.getProperty("log.dirs", properties.getProperty("log.dir", ""));
+        return Stream.of(value.split(",")).map(String::trim).toList();
     }
 
     static List<Endpoint> controllerListeners(KafkaConfig config) {
