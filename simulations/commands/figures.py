@@ -51,7 +51,9 @@ FIGURES = (
         " for less, all six levels: raft 1-6000, raft-long 1-1000, members 1-4000, controller 1-1300, node 1-900,"
         " secured 1-600 (83 min of CPU): 27 broke by six errors of the simulation and none by the product; fixed,"
         " and run again, none broken. Since a stopped leader waits for the logs of the voters: raft 1-4500, raft-long "
-        "1-800, members 1-3000, controller 1-900, node 1-550, secured 1-300, none broken",
+        "1-800, members 1-3000, controller 1-900, node 1-550, secured 1-300, none broken. With the autopilot and "
+        "formed quorums: members 3000001-3010000 (121 min of CPU): two broke by errors of the simulation, "
+        "none by the product; fixed, and clean",
     ),
     Figure(
         "G8",
