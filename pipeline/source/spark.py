@@ -107,7 +107,7 @@ class Reader(DataSourceReader):
         return [*_finding_partitions(findings), *partitions]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        return _read(partition, self.names)
+        return read_partition(partition, schema_of(self.names))
 
 
 class FilteringReader(Reader):
@@ -191,7 +191,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [*_finding_partitions(findings), *partitions]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        return _read(partition, self.names)
+        return read_partition(partition, schema_of(self.names))
 
 
 def _limit(plan: Plan, end: int, left: int) -> tuple[int, int]:
@@ -210,12 +210,12 @@ def _finding_partitions(findings: list[Finding]) -> list[InputPartition]:
     return [FindingPartition(findings[start : start + step]) for start in range(0, len(findings), step)]
 
 
-def _read(partition: InputPartition | None, names: Sequence[str]) -> Iterator[Any]:
+def read_partition(partition: InputPartition | None, schema: Any) -> Iterator[Any]:
     """The rows of a task. Spark asks for a partition that is None where there are none."""
     if isinstance(partition, RangePartition):
-        return iter(read_part(partition.source, schema_of(names), partition.wanted))
+        return iter(read_part(partition.source, schema, partition.wanted))
     if isinstance(partition, FindingPartition):
-        return iter([batch_of_findings(partition.findings, schema_of(names))])
+        return iter([batch_of_findings(partition.findings, schema)])
     return iter(())
 
 
