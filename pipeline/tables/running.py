@@ -7,17 +7,19 @@ manifest.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from pipeline.arrow import arrow_schema
 from pipeline.schemas import BY_NAME, INTERVALS, PARTITION_FIELDS, RECORDS
-from pipeline.tables import memory
+from pipeline.tables import memory, record_files
 from pipeline.tables.clusters import Cluster, Row
 from pipeline.tables.compaction import compact
 from pipeline.tables.history import Events
 from pipeline.tables.partitions import CARRIED, PARTITION_TABLES, STATE, STATE_COLUMNS, WIDE, fold
+from pipeline.tables.record_files import Written
 from pipeline.tables.warehouse import OPEN
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
 _PARTITION_TYPES = "(3, 5)"
 _ROWS_PER_BUCKET = 400_000
-_FINDINGS_MAX = 50
 _BEGINNING = -2  # below -1, the last offset of an empty checkpoint
 _EVENT_COLUMNS = ("cluster", "topic_id", "partition", "offset", "place", "time", "type")
 _STATE_EVENT = ("cluster", "topic_id", "partition", "offset", "cast(0 as bigint) as place", "time", "0 as type")
@@ -41,69 +42,67 @@ def ingest(session: Any, warehouse: Warehouse, manifest: Manifest, options: Mapp
     """Add the records of the source that the warehouse lacks to the table `records`. Nothing is committed yet."""
     import json
 
-    from pipeline.source.spark import records
+    from pipeline.source.spark import Reader
 
-    begin = {cluster: entry["offset"] for cluster, entry in manifest.ingested.items()}
-    frame = records(session, {**options, "from": json.dumps(begin)})
-    return keep(session, warehouse, manifest, frame, say=say)
+    at = {cluster: entry["offset"] for cluster, entry in manifest.ingested.items()}
+    parts = Reader({**options, "from": json.dumps(at)}, RECORDS.names).partitions()
+    write = _writer(warehouse, manifest)
+    tasks = session.sparkContext.parallelize(parts, max(len(parts), 1))
+    return _kept(warehouse, manifest, tasks.flatMap(lambda part: write(rows_of_part(part))).collect(), say=say)
 
 
-def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, say: Say) -> Manifest:
+def keep(warehouse: Warehouse, manifest: Manifest, frame: Any, *, say: Say) -> Manifest:
     """Write rows of the source; the manifest with them, not committed yet."""
+    write = _writer(warehouse, manifest)
+
+    def write_batches(batches: Any) -> Any:
+        for text in write(batches):
+            yield pa.RecordBatch.from_pydict({"written": [text]})
+
+    rows = frame.select(*RECORDS.names).mapInArrow(write_batches, "written string").collect()
+    return _kept(warehouse, manifest, [row.written for row in rows], say=say)
+
+
+def rows_of_part(part: Any) -> Any:
+    """The rows of a task of the source, as Arrow batches."""
+    from pipeline.source.spark import read_partition
+
+    return read_partition(part, record_files.ENCODED)
+
+
+def _writer(warehouse: Warehouse, manifest: Manifest) -> Callable[[Any], Iterable[str]]:
+    """The function that writes the rows of a task to a file of the next run, and returns what it wrote as text."""
     directory = warehouse.next(manifest) / "records"
-    frame = _but_known_findings(session, warehouse, manifest, frame)
-    frame.write.mode("overwrite").parquet(str(directory))
-    written = session.read.schema(RECORDS.ddl).parquet(str(directory))
-    summaries = written.selectExpr("cluster", "offset", "epoch", "kind", "origin").groupBy("cluster").agg(
-        *_aggregates()
-    ).collect()  # fmt: skip
-    if not summaries:
+    record_files.begin(directory)
+    known = record_files.known_findings(warehouse.absolute(part["path"]) for part in manifest.records)
+    return partial(_write_texts, str(directory), known)
+
+
+def _write_texts(directory: str, known: frozenset[tuple[str, str]], batches: Any) -> Iterable[str]:
+    return (written.text() for written in record_files.write_file(directory, batches, known))
+
+
+def _kept(warehouse: Warehouse, manifest: Manifest, texts: list[str], *, say: Say) -> Manifest:
+    """The manifest with the files that the tasks wrote."""
+    written = [Written.of(text) for text in texts]
+    if not written:
         return manifest
+    directory = warehouse.next(manifest) / "records"
+    record_files.show(directory, written)
     bounds: dict[str, list[int]] = {}
     ingested = dict(manifest.ingested)
-    total = 0
-    for row in summaries:
-        total += row.rows
-        if row.cluster is None or row.low is None:
+    for cluster, span in record_files.span_of(written).items():
+        if cluster is None or span.low is None or span.high is None:
             continue
-        bounds[row.cluster] = [row.low, row.high]
-        end = max(row.last + 1 if row.last is not None else 0, ingested.get(row.cluster, {}).get("offset", 0))
-        ingested[row.cluster] = {"offset": end, "epoch": -1 if row.epoch is None else row.epoch}
-    say(f"records: {total:,} rows")
-    for row in (
-        written.where("problem is not null and kind <> 'skipped'")
-        .select("kind", "problem")
-        .limit(_FINDINGS_MAX)
-        .collect()
-    ):
-        say(f"{row.kind}: {row.problem}")
+        bounds[cluster] = [span.low, span.high]
+        end = max(span.last + 1 if span.last is not None else 0, ingested.get(cluster, {}).get("offset", 0))
+        ingested[cluster] = {"offset": end, "epoch": -1 if span.epoch is None else span.epoch}
+    say(f"records: {sum(one.rows for one in written):,} rows")
+    findings = [finding for one in written for finding in one.findings]
+    for kind, problem in findings[: record_files.FINDINGS_MAX]:
+        say(f"{kind}: {problem}")
     part = {"path": warehouse.relative(directory), "clusters": bounds}
     return replace(manifest, records=[*manifest.records, part], ingested=ingested)
-
-
-def _but_known_findings(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any) -> Any:
-    """The rows without findings that were stored before: a torn tail, a directory that is not a log."""
-    from pyspark.sql import functions as f
-
-    if not manifest.records:
-        return frame
-    held = session.read.schema(RECORDS.ddl).parquet(*(warehouse.absolute(part["path"]) for part in manifest.records))
-    known = held.where("problem is not null").select("kind", "problem").distinct()
-    return frame.join(f.broadcast(known), ["kind", "problem"], "left_anti").select(*RECORDS.names)
-
-
-def _aggregates() -> list[Any]:
-    """By cluster: rows, their offsets, and the last record with its epoch."""
-    from pyspark.sql import functions as f
-
-    sound = f.col("kind").isin("record", "control", "unknown", "corrupt")
-    return [
-        f.count(f.lit(1)).alias("rows"),
-        f.min("offset").alias("low"),
-        f.max("offset").alias("high"),
-        f.max(f.when(sound, f.col("offset"))).alias("last"),
-        f.max_by("epoch", f.when(sound, f.col("offset"))).alias("epoch"),
-    ]
 
 
 def derive(session: Any, warehouse: Warehouse, manifest: Manifest, *, say: Say) -> Manifest:
