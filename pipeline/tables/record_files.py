@@ -22,7 +22,7 @@ from pipeline.arrow import arrow_schema, encoded_schema
 from pipeline.schemas import RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 # Rows of a row group, which a task holds in memory: some 200 bytes each.
 GROUP_ROWS = 1 << 17
@@ -139,6 +139,23 @@ def known_findings(paths: Iterable[str]) -> frozenset[tuple[str, str]]:
         )
         pairs.update(zip(table["kind"].to_pylist(), table["problem"].to_pylist(), strict=True))
     return frozenset(pairs)
+
+
+def times_at(paths: Iterable[str], places: Collection[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    """The times in µs of the records of the log at these places, a cluster and an offset each.
+
+    paths: directories of the table `records`.
+    """
+    if not places:
+        return {}
+    clusters, offsets = (pa.array(sorted({place[one] for place in places})) for one in (0, 1))
+    wanted = pc.field("offset").isin(offsets) & pc.field("cluster").isin(clusters) & (pc.field("origin") == "log")
+    times: dict[tuple[str, int], int] = {}
+    for path in paths:
+        table = ds.dataset(path, SCHEMA, format="parquet").to_table(["cluster", "offset", "time"], filter=wanted)
+        keys = zip(table["cluster"].to_pylist(), table["offset"].to_pylist(), strict=True)
+        times.update(zip(keys, table["time"].cast(pa.int64()).to_pylist(), strict=True))
+    return times
 
 
 def _groups(batches: Iterable[Any], known: frozenset[tuple[str, str]]) -> Iterator[Any]:
