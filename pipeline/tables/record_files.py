@@ -98,7 +98,7 @@ def write_file(directory: str, batches: Iterable[Any], known: frozenset[tuple[st
             writer.write_table(table, row_group_size=GROUP_ROWS)
             rows += table.num_rows
             for cluster, span in _spans(table):
-                spans[cluster] = _joined([spans[cluster], span]) if cluster in spans else span
+                spans[cluster] = _join([spans[cluster], span]) if cluster in spans else span
             findings += _findings(table)[: FINDINGS_MAX - len(findings)]
     finally:
         if writer is not None:
@@ -127,7 +127,7 @@ def span_of(written: Sequence[Written]) -> dict[str | None, Span]:
     for one in written:
         for cluster, span in one.spans:
             every.setdefault(cluster, []).append(span)
-    return {cluster: _joined(spans) for cluster, spans in every.items()}
+    return {cluster: _join(spans) for cluster, spans in every.items()}
 
 
 def known_findings(paths: Iterable[str]) -> frozenset[tuple[str, str]]:
@@ -197,7 +197,7 @@ def _spans(table: Any) -> Iterator[tuple[str | None, Span]]:
         yield cluster, Span(bounds["min"], bounds["max"], last, epoch)
 
 
-def _joined(spans: Sequence[Span]) -> Span:
+def _join(spans: Sequence[Span]) -> Span:
     last, epoch = max(((span.last, span.epoch) for span in spans if span.last is not None), default=(None, None))
     return Span(
         min((span.low for span in spans if span.low is not None), default=None),

@@ -46,7 +46,7 @@ def ingest(session: Any, warehouse: Warehouse, manifest: Manifest, options: Mapp
     parts = [*finding_parts(findings), *(part for plan in plans for part in plan.ranges)]
     write = _writer(warehouse, manifest)
     texts = folding.run(session.sparkContext, parts, lambda part: list(write(rows_of_part(part))))
-    return _kept(warehouse, manifest, [text for some in texts for text in some], say=say)
+    return _manifest_with(warehouse, manifest, [text for some in texts for text in some], say=say)
 
 
 def keep(warehouse: Warehouse, manifest: Manifest, frame: Any, *, say: Say) -> Manifest:
@@ -58,7 +58,7 @@ def keep(warehouse: Warehouse, manifest: Manifest, frame: Any, *, say: Say) -> M
             yield pa.RecordBatch.from_pydict({"written": [text]})
 
     rows = frame.select(*RECORDS.names).mapInArrow(write_batches, "written string").collect()
-    return _kept(warehouse, manifest, [row.written for row in rows], say=say)
+    return _manifest_with(warehouse, manifest, [row.written for row in rows], say=say)
 
 
 def rows_of_part(part: Any) -> Any:
@@ -78,7 +78,7 @@ def _write_texts(directory: str, known: frozenset[tuple[str, str]], batches: Any
     return (written.text() for written in record_files.write_file(directory, batches, known))
 
 
-def _kept(warehouse: Warehouse, manifest: Manifest, texts: list[str], *, say: Say) -> Manifest:
+def _manifest_with(warehouse: Warehouse, manifest: Manifest, texts: list[str], *, say: Say) -> Manifest:
     """The manifest with the files that the tasks wrote."""
     written = [Written.of(text) for text in texts]
     if not written:
