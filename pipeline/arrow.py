@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from pipeline.schemas import Column
 
@@ -21,6 +24,30 @@ TYPES: dict[str, Any] = {
     "array<int>": pa.list_(pa.field("element", pa.int32())),
     "array<string>": pa.list_(pa.field("element", pa.string())),
 }
+
+
+# Columns of the table `records` that have few values: a file and a worker hold each value once.
+_ENCODED = frozenset(("cluster", "origin", "file", "kind", "name", "topic_id", "directories"))
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+
+def encoded_schema(columns: Iterable[Column]) -> Any:
+    """As `arrow_schema`, with texts of which there are few as dictionaries. In Parquet both are the same."""
+    lists = pa.list_(pa.field("element", _TEXT))
+    return pa.schema(
+        [
+            pa.field(one.name, TYPES[one.type] if one.name not in _ENCODED else lists if "<" in one.type else _TEXT)
+            for one in columns
+        ]
+    )
+
+
+def array_of(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Any:
+    """An Arrow array of numbers; null: which are null. `pyarrow.array` does the same, but imports pandas for it."""
+    values = np.ascontiguousarray(values)
+    bits = None if null is None or not null.any() else pa.py_buffer(np.packbits(~null, bitorder="little"))
+    data = pa.py_buffer(np.packbits(values, bitorder="little") if values.dtype == bool else values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
 
 
 def arrow_schema(columns: Iterable[Column]) -> Any:

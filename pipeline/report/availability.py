@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 from pipeline.report.figures import moment_ms
@@ -103,10 +104,10 @@ def over_time(figures: Figures, field: str, title: str, unit: str) -> list[str]:
         values = [(start, value) for start, value in values if value]
         first, last = spans.get(name, (values[0][0], values[-1][0]))
         length = moment_ms(last - first)
-        parts += [
-            f"<h3>{title} in {duration(length)}, cluster {name}</h3>",
-            columns(values, first - first % length, last - last % length, length, f"{title}, cluster {name}", unit),
-        ]
+        begin, end = first - first % length, last - last % length
+        plot = columns(values, begin, end, length, f"{title}, cluster {name}", unit, name)
+        heading = escape(f"{title} in {duration(length)}, cluster {name}")
+        parts.append(f'<div class="over"><h3>{heading}</h3>{plot}</div>')
     return parts
 
 

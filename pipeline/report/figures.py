@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pipeline.anomalies.anomaly import Anomaly, ClusterFacts
 
 
-MOMENTS = 72
+MOMENTS = 288
 # 1 s to 1 d, what a reader can divide by.
 MOMENT_LENGTHS_MS = (
     *(1000 * one for one in (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200)), 86_400_000,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from pipeline.report import availability, load
+from pipeline.report import availability, load, timeline
 from pipeline.report.html import bad, code, nothing, section, table, tiles
 from pipeline.report.style import CSS
 from pipeline.report.words import duration, number, time
@@ -39,14 +39,17 @@ def page(figures: Figures) -> str:
         _configs(figures),
     ]
     names = ", ".join(one.cluster for one in figures.clusters[:3]) + (", …" if len(figures.clusters) > 3 else "")
+    controls = timeline.controls(one.cluster for one in figures.clusters)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Kafka metadata: {escape(names or 'nothing')}</title><style>{CSS}</style></head><body><main>"
-        f"<header><h1>What the metadata logs tell</h1><p>{escape(_span(figures))}</p>"
-        f'<nav aria-label="Sections">{links}</nav></header>{_tiles(figures)}{"".join(parts)}'
+        f"<title>Kafka metadata: {escape(names or 'nothing')}</title><style>{CSS}{timeline.CSS}</style></head>"
+        f"<body><main><header><h1>What the metadata logs tell</h1><p>{escape(_span(figures))}</p>"
+        f'<nav aria-label="Sections">{links}</nav></header>{controls}'
+        f"{_tiles(figures)}{''.join(parts)}"
         "<footer>Made by kraft-pipeline report. Times are UTC, by the clocks of the active controllers; what lasted at "
-        "the end of a cluster's history is counted up to there.</footer></main></body></html>\n"
+        "the end of a cluster's history is counted up to there.</footer></main>"
+        f"<script>{timeline.SCRIPT}</script></body></html>\n"
     )
 
 

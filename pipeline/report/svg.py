@@ -1,4 +1,4 @@
-"""Plots as inline SVG: bars, columns over time, and dots beside a mean. No script, no font, no link.
+"""Plots as inline SVG: bars, columns over time, and dots beside a mean. No font, no link.
 
 Colours are classes of the page's style, so that a dark page has dark plots. Each mark has its value as a title, for
 pointers and screen readers; the table beside the plot has all values.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.report.words import short_number, short_time
+from pipeline.report.words import short_number, short_time, time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _WIDTH = 720
 _ROW = 26
@@ -51,14 +51,20 @@ def bars(rows: Sequence[Bar], title: str) -> str:
 
 
 def columns(
-    values: Sequence[tuple[int, float]], first_ms: int, last_ms: int, step_ms: int, title: str, unit: str
+    values: Sequence[tuple[int, float]], first_ms: int, last_ms: int, step_ms: int, title: str, unit: str, cluster: str
 ) -> str:  # fmt: skip
-    """Columns over time. values: (start of an interval in ms, value), without intervals whose value is 0."""
+    """Columns over time. values: (start of an interval in ms, value), without intervals whose value is 0.
+
+    The script of `timeline` takes the times, the place and the cluster from attributes.
+    """
     height, left, bottom = 130, 44, 22
     room, tall = _WIDTH - left - 10, height - bottom - 12
     span = max(last_ms - first_ms + step_ms, step_ms)
     top = _round_up(max((value for _, value in values), default=0))
-    parts = [_open(_WIDTH, height, title)]
+    data = {
+        "first": first_ms, "last": first_ms + span, "step": step_ms, "left": left, "room": room, "cluster": cluster,
+    }  # fmt: skip
+    parts = [_open(_WIDTH, height, title, data)]
     for part in (0.0, 0.5, 1.0):
         y = 12 + tall * (1 - part)
         style = "axis" if part == 0 else "grid"
@@ -70,15 +76,16 @@ def columns(
     for start, value in values:
         x = left + room * (start - first_ms) / span
         tip = max(tall * value / top, 1)
-        hint = f"{short_time(start, span)}: {short_number(value)} {unit}"
+        hint = f"{time(start)[:16]}: {short_number(value)} {unit}"
         parts.append(
-            f'<g><title>{escape(hint)}</title><rect class="mark" x="{x:.1f}" y="{12 + tall - tip:.1f}" '
-            f'width="{width:.1f}" height="{tip:.1f}" rx="{min(2.0, width / 2):.1f}"/></g>'
+            f'<g><title>{escape(hint)}</title><rect class="mark" data-at="{start}" x="{x:.1f}" '
+            f'y="{12 + tall - tip:.1f}" width="{width:.1f}" height="{tip:.1f}" rx="{min(2.0, width / 2):.1f}"/></g>'
         )
     for part, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         when = short_time(int(first_ms + span * part), span)
         parts.append(
-            f'<text class="tick" x="{left + room * part:.1f}" y="{height - 5}" text-anchor="{anchor}">{when}</text>'
+            f'<text class="tick when" data-whole="{when}" x="{left + room * part:.1f}" y="{height - 5}" '
+            f'text-anchor="{anchor}">{when}</text>'
         )
     return "".join([*parts, "</svg>"])
 
@@ -112,8 +119,12 @@ def dots(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], title: str, sh
     return "".join([*parts, "</svg>"])
 
 
-def _open(width: int, height: int, title: str) -> str:
-    return f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">'
+def _open(width: int, height: int, title: str, data: Mapping[str, object] | None = None) -> str:
+    attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in (data or {}).items())
+    return (
+        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {width} {height}"{attributes} '
+        'xmlns="http://www.w3.org/2000/svg">'
+    )
 
 
 def _rounded_bar(x: float, y: float, width: float, height: float) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.arrow import TYPES, arrow_schema
+from pipeline.arrow import TYPES, array_of, arrow_schema
 from pipeline.schemas import RECORDS
 from pipeline.source.partition_records import ABSENT, LISTS, NUMBERS
 from pipeline.source.rows import CONTROL, KINDS, NAMES
-from pipeline.source.varints import big_endian, spread
+from pipeline.source.varints import big_endian, pieces_at, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +35,16 @@ def schema_of(names: Sequence[str]) -> Any:
 
 
 def batch_of(rows: Rows, keep: NDArray[np.bool_] | None, source: Range, schema: Any) -> Any:
-    """A pyarrow.RecordBatch of the rows; keep: which of them, None for all."""
+    """A pyarrow.RecordBatch of the rows; keep: which of them, None for all. schema: columns of `arrow_schema`, or of
+    `encoded_schema`.
+    """
     selected = np.arange(len(rows)) if keep is None else np.flatnonzero(keep)
-    return pa.RecordBatch.from_arrays([_array(name, rows, selected, source) for name in schema.names], schema=schema)
+    arrays = [_array(field.name, rows, selected, source) for field in schema]
+    arrays = [
+        array if array.type == field.type else array.cast(field.type)
+        for array, field in zip(arrays, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def batch_of_findings(findings: Sequence[Finding], schema: Any) -> Any:
@@ -55,44 +62,52 @@ def batch_of_findings(findings: Sequence[Finding], schema: Any) -> Any:
 
 
 def _array(name: str, rows: Rows, selected: NDArray[np.int64], source: Range) -> Any:
+    """A column; texts of which there are few are a dictionary."""
     count = len(selected)
     is_checkpoint = source.checkpoint_end_offset >= 0
     if name in LISTS:
         return _strings_of(rows, selected) if name == "directories" else _list_of(rows, name, selected)
     if name in NUMBERS:
         value = rows.fields.number[name][selected]
-        return pa.array(value.astype(np.int32), mask=value == ABSENT)
+        return array_of(value.astype(np.int32), value == ABSENT)
     if name == "cluster":
-        return pa.repeat(pa.scalar(source.cluster_id, pa.string()), count)
+        return _one(source.cluster_id, count)
     if name == "node":
-        return pa.repeat(pa.scalar(source.node_id, pa.int32()), count)
+        node = source.node_id
+        return array_of(np.full(count, node or 0, np.int32), None if node is not None else np.ones(count, bool))
     if name == "file":
-        return pa.repeat(pa.scalar(source.path or None, pa.string()), count)
+        return _one(source.path or None, count)
     if name == "origin":
-        return pa.repeat(pa.scalar("checkpoint" if is_checkpoint else "log"), count)
+        return _one("checkpoint" if is_checkpoint else "log", count)
     if name == "offset":
-        return pa.array(np.full(count, source.checkpoint_end_offset - 1) if is_checkpoint else rows.offset[selected])
+        return array_of(np.full(count, source.checkpoint_end_offset - 1) if is_checkpoint else rows.offset[selected])
     if name == "place":
-        return pa.array(rows.offset[selected] if is_checkpoint else np.zeros(count, np.int64))
+        return array_of(rows.offset[selected] if is_checkpoint else np.zeros(count, np.int64))
     if name == "position":
-        return pa.array(rows.position[selected], mask=None if source.path else np.ones(count, bool))
+        return array_of(rows.position[selected], None if source.path else np.ones(count, bool))
     if name == "epoch":
-        return pa.array(rows.epoch[selected])
+        return array_of(rows.epoch[selected])
     if name == "time":
-        return pa.array(rows.time_ms[selected] * 1000).cast(TYPES["timestamp"])
+        return array_of(rows.time_ms[selected] * 1000).view(TYPES["timestamp"])
     if name == "kind":
-        return pa.DictionaryArray.from_arrays(pa.array(rows.kind[selected]), pa.array(KINDS)).cast(pa.string())
+        return pa.DictionaryArray.from_arrays(array_of(rows.kind[selected].astype(np.int32)), pa.array(KINDS))
     if name in ("type", "version"):
         value = getattr(rows, name)[selected]
-        return pa.array(value, mask=value < 0)
+        return array_of(value, value < 0)
     if name == "name":
         return _names(rows, selected)
     if name == "topic_id":
-        of_partition = rows.of_partition[selected]
-        return _uuid_texts(rows.buffer, rows.fields.topic_at[selected], of_partition)
+        return _uuid_texts(rows.buffer, rows.fields.topic_at[selected], ~rows.of_partition[selected])
     if name == "partition":
-        return pa.array(rows.fields.partition[selected], mask=~rows.of_partition[selected])
+        return array_of(rows.fields.partition[selected], ~rows.of_partition[selected])
     return _row_values(name, rows, selected)
+
+
+def _one(value: str | None, count: int) -> Any:
+    """A column with one value."""
+    index = np.zeros(count, np.int32)
+    null = np.ones(count, bool) if value is None else None
+    return pa.DictionaryArray.from_arrays(array_of(index, null), pa.array([value or ""]))
 
 
 def _row_values(name: str, rows: Rows, selected: NDArray[np.int64]) -> Any:
@@ -107,47 +122,67 @@ def _row_values(name: str, rows: Rows, selected: NDArray[np.int64]) -> Any:
 
 
 def _names(rows: Rows, selected: NDArray[np.int64]) -> Any:
+    """The record types by name. That of a control record is given row by row."""
     kinds = rows.type[selected]
     size = max(NAMES) + 1
-    table = pa.array([NAMES.get(number) for number in range(size)] + [None])
     index = np.where((kinds < 0) | (kinds >= size) | (rows.kind[selected] == CONTROL), size, kinds)
-    names = pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32)), table).cast(pa.string())
-    given = _row_values("name", rows, selected)
-    return names if given.null_count == len(given) else pa.compute.coalesce(given, names)
+    table = [NAMES.get(number) for number in range(size)]
+    if (index == size).any():
+        given = _row_values("name", rows, selected).dictionary_encode()
+        codes = pa.compute.fill_null(given.indices, -1).to_numpy(zero_copy_only=False)
+        index = np.where(codes >= 0, codes + size, index)
+        index[(codes < 0) & (index == size)] = -1
+        table += given.dictionary.to_pylist()
+    null = index < 0
+    null |= np.array([name is None for name in table])[index]
+    texts = pa.array([name or "" for name in table])  # a dictionary must not hold a null
+    return pa.DictionaryArray.from_arrays(array_of(index.astype(np.int32), null), texts)
 
 
-def _count_offsets(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
+def _count_offsets(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], Any, Any]:
     """Counts without the -1 of missing lists, the offsets of an Arrow list, and which are null."""
     present = np.maximum(count, 0)
     offsets = np.zeros(len(count) + 1, np.int32)
     np.cumsum(present, out=offsets[1:])
     absent = count < 0
-    return present, offsets, pa.array(absent) if absent.any() else None
+    return present, array_of(offsets), array_of(absent) if absent.any() else None
 
 
 def _list_of(rows: Rows, name: str, selected: NDArray[np.int64]) -> Any:
-    present, offsets, absent = _count_offsets(rows.fields.count[name][selected])
+    count = rows.fields.count[name][selected]
+    if (count < 0).all():
+        return pa.nulls(len(count), TYPES["array<int>"])
+    present, offsets, absent = _count_offsets(count)
     values = big_endian(rows.buffer, spread(rows.fields.at[name][selected], present, 4), 4)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=TYPES["array<int>"], mask=absent)
+    return pa.ListArray.from_arrays(offsets, array_of(values), type=TYPES["array<int>"], mask=absent)
 
 
 def _strings_of(rows: Rows, selected: NDArray[np.int64]) -> Any:
     present, offsets, absent = _count_offsets(rows.fields.count["directories"][selected])
     at = spread(rows.fields.at["directories"][selected], present, 16)
-    values = _uuid_texts(rows.buffer, at, np.ones(len(at), bool))
-    return pa.ListArray.from_arrays(pa.array(offsets), values, type=TYPES["array<string>"], mask=absent)
+    values = _uuid_texts(rows.buffer, at, None)
+    return pa.ListArray.from_arrays(offsets, values, mask=absent)
 
 
-def _uuid_texts(buffer: NDArray[np.uint8], at: NDArray[np.int64], valid: NDArray[np.bool_]) -> Any:
-    """The uuids of 16 bytes at these positions, as Kafka writes them; null if not valid."""
-    raw = np.zeros((len(at), 18), np.uint8)
-    raw[:, :16] = buffer[np.clip(at, 0, len(buffer) - 16)[:, None] + np.arange(16)]
+def _uuid_texts(buffer: NDArray[np.uint8], at: NDArray[np.int64], null: NDArray[np.bool_] | None) -> Any:
+    """The uuids of 16 bytes at these positions, as Kafka writes them; a dictionary, since many are the same."""
+    pieces = pieces_at(buffer, at, 16)
+    # Where a row is null, the bytes are of another record, and may be secret.
+    bits = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
+    encoded = pa.Array.from_buffers(pa.binary(16), len(at), [bits, pa.py_buffer(pieces)]).dictionary_encode()
+    held = encoded.dictionary
+    texts = _texts(np.frombuffer(held.buffers()[1] or b"", np.uint8)[: 16 * len(held)])
+    return pa.DictionaryArray.from_arrays(encoded.indices, texts)
+
+
+def _texts(uuids: NDArray[np.uint8]) -> Any:
+    """The texts of uuids, which are one behind the other."""
+    count = len(uuids) // 16
+    raw = np.zeros((count, 18), np.uint8)
+    raw[:, :16] = uuids.reshape(count, 16)
     triple = raw.reshape(-1, 6, 3).astype(np.uint32)
     word = triple[:, :, 0] << 16 | triple[:, :, 1] << 8 | triple[:, :, 2]
-    digits = np.stack([(word >> shift) & 63 for shift in (18, 12, 6, 0)], axis=2).reshape(len(at), 24)
-    text = _LETTERS[digits[:, :_UUID_TEXT_BYTES]]
-    offsets = np.arange(0, (len(at) + 1) * _UUID_TEXT_BYTES, _UUID_TEXT_BYTES, dtype=np.int32)
-    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little").tobytes())
-    return pa.Array.from_buffers(
-        pa.string(), len(at), [bits, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text))]
-    )
+    digits = np.stack([(word >> shift) & 63 for shift in (18, 12, 6, 0)], axis=2).reshape(count, 24)
+    text = np.ascontiguousarray(_LETTERS[digits[:, :_UUID_TEXT_BYTES]])
+    offsets = np.arange(0, (count + 1) * _UUID_TEXT_BYTES, _UUID_TEXT_BYTES, dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(text)])

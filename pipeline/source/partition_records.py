@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.source.varints import big_endian
+from pipeline.source.varints import big_endian, byte_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +29,7 @@ _CHANGE_TAGS = {
     0: "isr", 1: "leader", 2: "replicas", 3: "removing", 4: "adding", 5: "recovery", 6: "elr", 7: "last_known_elr",
     8: "directories",
 }  # fmt: skip
+_TAGS = {PARTITION: _PARTITION_TAGS, PARTITION_CHANGE: _CHANGE_TAGS}
 _TAG_SINCE = {(PARTITION, 1): 2, (PARTITION, 2): 2, (PARTITION_CHANGE, 6): 2, (PARTITION_CHANGE, 7): 2}
 _TAG_SINCE[PARTITION_CHANGE, 8] = 1
 _NUMBER_BYTES = {"leader": 4, "recovery": 1}
@@ -55,14 +56,18 @@ def take_apart(
     end: NDArray[np.int64],
     record_type: NDArray[Any],
     version: NDArray[Any],
+    of_partition: NDArray[np.bool_],
 ) -> PartitionRows:
-    """Parse the records after their frames, from `start` to `end` (exclusive); record_type: 3 or 5; version: 0 to 2."""
+    """Parse the records after their frames, from `start` to `end` (exclusive).
+
+    of_partition: those whose record_type is 3 or 5, and version 0 to 2; the others are not plain.
+    """
     rows = PartitionRows(len(start))
-    rows.plain &= end - start >= 21
+    rows.plain = of_partition & (end - start >= 21)
     rows.partition[:] = big_endian(buffer, start, 4)
     rows.topic_at[:] = start + 4
     at = start + 20
-    whole = np.flatnonzero(record_type == PARTITION)
+    whole = np.flatnonzero(rows.plain & (record_type == PARTITION))
     if len(whole):
         at[whole] = _body(buffer, rows, whole, at[whole], version[whole])
     _tags(buffer, rows, at, record_type, version)
@@ -94,7 +99,7 @@ def _list(
     buffer: NDArray[np.uint8], rows: PartitionRows, name: str, selected: NDArray[np.int64], at: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """A compact array; the positions after it."""
-    head = buffer[np.minimum(at, len(buffer) - 1)].astype(np.int64)
+    head = byte_at(buffer, at)
     rows.plain[selected[(head == 0) | (head > 127)]] = False
     count = np.where(head > 127, 0, np.maximum(head - 1, 0))
     rows.at[name][selected] = at + 1
@@ -111,8 +116,7 @@ def _tags(
     version: NDArray[Any],
 ) -> None:
     """The tagged fields; moves `at` after them."""
-    limit = len(buffer) - 1
-    left = buffer[np.minimum(at, limit)].astype(np.int64)
+    left = byte_at(buffer, at)
     at += 1
     rows.plain &= left <= len(_CHANGE_TAGS)
     left[~rows.plain] = 0
@@ -120,19 +124,24 @@ def _tags(
     selected = np.flatnonzero(left)
     while len(selected):
         here = at[selected]
-        tag = buffer[np.minimum(here, limit)].astype(np.int64)
-        size = buffer[np.minimum(here + 1, limit)].astype(np.int64)
+        tag = byte_at(buffer, here)
+        size = byte_at(buffer, here + 1)
         rows.plain[selected[(tag <= last[selected]) | (size > 127)]] = False
         last[selected] = tag
         after = here + 2 + size
         known = np.zeros(len(selected), bool)
-        for kind, tags in ((PARTITION, _PARTITION_TAGS), (PARTITION_CHANGE, _CHANGE_TAGS)):
-            of_kind = record_type[selected] == kind
-            for number, name in tags.items():
-                mine = of_kind & (tag == number) & (version[selected] >= _TAG_SINCE.get((kind, number), 0))
-                if mine.any():
-                    known |= mine
-                    _read_tagged(buffer, rows, name, selected[mine], here[mine] + 2, after[mine])
+        fields = tag | record_type[selected].astype(np.int64) << 8
+        for field in np.flatnonzero(np.bincount(fields)).tolist():
+            kind, number = field >> 8, field & 0xFF
+            name = _TAGS[kind].get(number)
+            if name is None:
+                continue
+            mine = (fields == field) & (version[selected] >= _TAG_SINCE.get((kind, number), 0))
+            known |= mine
+            if mine.all():
+                _read_tagged(buffer, rows, name, selected, here + 2, after)
+            elif mine.any():
+                _read_tagged(buffer, rows, name, selected[mine], here[mine] + 2, after[mine])
         rows.plain[selected[~known]] = False
         at[selected] = after
         left[selected] -= 1

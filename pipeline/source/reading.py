@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pipeline.source.rows import rows_of
 from records.batch import CorruptBatch, read_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Bytes that are decoded together: more are not faster, as they do not fit into the CPU caches.
 PIECE_BYTES = 1 << 20
+_FINDINGS_PER_PART = 10_000
 _EVERY = (0, (1 << 63) - 1)
 
 
@@ -51,9 +52,26 @@ class Wanted:
         return None if keep.all() else keep
 
 
+class Findings(NamedTuple):
+    """Findings of a plan, as a part that reads itself."""
+
+    findings: Sequence[Finding]
+
+    def read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        """A row for each."""
+        del wanted
+        yield batch_of_findings(self.findings, schema)
+
+
+def finding_parts(findings: Sequence[Finding]) -> list[Findings]:
+    """The findings in parts that a task takes at once."""
+    step = _FINDINGS_PER_PART
+    return [Findings(findings[start : start + step]) for start in range(0, len(findings), step)]
+
+
 def read_part(part: Any, schema: Any, wanted: Wanted) -> Iterator[Any]:
-    """The rows of one part of a plan, as pyarrow.RecordBatches. part: a `Range`, or a part of a live quorum, which
-    reads itself.
+    """The rows of one part of a plan, as pyarrow.RecordBatches. part: a `Range`, or a part that reads
+    itself: of a live quorum, or findings.
     """
     return read_range(part, schema, wanted) if isinstance(part, Range) else part.read(schema, wanted)
 

@@ -16,6 +16,7 @@ from pipeline.source.partition_records import (
     PartitionRows,
     take_apart,
 )
+from pipeline.source.record_starts import Body, record_starts
 from pipeline.source.secrets import without_secrets
 from pipeline.source.varints import pad, read_signed
 from records.batch import CorruptBatch, is_intact, records_of, uncompress
@@ -24,7 +25,7 @@ from records.frame import FRAME_VERSION, decode_record, encode_record, read_fram
 from records.printing.json_form import to_json
 from records.printing.json_text import json_text
 from records.registry import METADATA_RECORDS
-from records.wire import DecodeError, read_uvarint, read_zigzag
+from records.wire import DecodeError, read_zigzag
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,50 +76,37 @@ class _Piece:
         self.file_position = file_position
         self.bodies = [data]  # those of compressed batches come behind
         self.size = len(data)
-        self.starts: list[int] = []
-        self.counts: list[int] = []
         self.apart: dict[int, str] = {}  # batches that cannot be read, with what is wrong
 
     def rows(self) -> Rows:
-        for number, batch in enumerate(self.batches):
-            before = len(self.starts)
-            problem = self._take(batch)
-            if problem is not None:
-                del self.starts[before:]
-                self.starts.append(0)  # one row describes the whole batch
-                self.apart[number] = problem
-            self.counts.append(len(self.starts) - before)
-        return self._decode()
+        return self._decode([self._body(number, batch) for number, batch in enumerate(self.batches)])
 
-    def _take(self, batch: Batch) -> str | None:
-        """Find the records of a batch; returns the problem, if there is one."""
+    def _body(self, number: int, batch: Batch) -> Body | None:
+        """The records of a batch; None if it cannot be read."""
         if not is_intact(self.data, batch):
-            return "the CRC does not fit the bytes"
+            self.apart[number] = "the CRC does not fit the bytes"
+            return None
         try:
             body, position, end = uncompress(self.data, batch)
         except CorruptBatch as error:
-            return error.reason
-        if body is not self.data:
-            body = bytes(body)
-            self.bodies.append(body)
-            shift = self.size
-            self.size += len(body)
-        else:
-            shift = 0
-        try:
-            _walk(body, position, end, batch.record_count, shift, self.starts)
-        except (ValueError, IndexError) as error:
-            return str(error)
-        return None
+            self.apart[number] = error.reason
+            return None
+        if body is self.data:
+            return Body(body, position, end, 0, batch.record_count)
+        body = bytes(body)
+        self.bodies.append(body)
+        self.size += len(body)
+        return Body(body, position, end, self.size - len(body), batch.record_count)
 
-    def _decode(self) -> Rows:
-        rows = Rows(len(self.starts))
-        every = np.array(self.counts, np.int64)
+    def _decode(self, bodies: list[Body | None]) -> Rows:
+        buffer = pad(b"".join(self.bodies) if len(self.bodies) > 1 else self.data)
+        start, every, problems = record_starts(buffer, bodies)
+        self.apart |= problems
+        rows = Rows(len(start))
+        rows.buffer = buffer
         number = np.repeat(np.arange(len(self.batches)), every)
         head = np.array([_head(batch, self.file_position) for batch in self.batches], np.int64).reshape(-1, 7)
         rows.position, rows.epoch = head[number, 1], head[number, 2].astype(np.int32)
-        buffer = rows.buffer = pad(b"".join(self.bodies) if len(self.bodies) > 1 else self.data)
-        start = np.array(self.starts, np.int64)
         length, at = read_signed(buffer, start)
         end = at + length
         time_delta, at = read_signed(buffer, at + 1)
@@ -154,21 +142,8 @@ class _Piece:
         self, rows: Rows, partition: NDArray[np.bool_], at: NDArray[np.int64], value_end: NDArray[np.int64]
     ) -> None:
         """Parse the plain partition records; the rest of `partition` is left to the scalar decoder."""
-        count = len(rows)
-        selected = np.flatnonzero(partition)
-        fields = take_apart(
-            rows.buffer, at[selected] + 3, value_end[selected], rows.type[selected], rows.version[selected]
-        )
-        rows.of_partition[selected[fields.plain]] = True
-        if len(selected) == count:
-            rows.fields = fields
-        else:
-            rows.fields = PartitionRows(count)
-            rows.fields.topic_at[selected], rows.fields.partition[selected] = fields.topic_at, fields.partition
-            for name in LISTS:
-                rows.fields.at[name][selected], rows.fields.count[name][selected] = fields.at[name], fields.count[name]
-            for name in NUMBERS:
-                rows.fields.number[name][selected] = fields.number[name]
+        rows.fields = take_apart(rows.buffer, at + 3, value_end, rows.type, rows.version, partition)
+        rows.of_partition[:] = rows.fields.plain
         self._silence(rows, np.flatnonzero(~rows.of_partition))
 
     @staticmethod
@@ -266,24 +241,6 @@ def _head(batch: Batch, file_position: int) -> tuple[int, ...]:
         batch.max_timestamp if appended else batch.base_timestamp, appended, int(batch.is_control),
         batch.last_offset - batch.base_offset,
     )  # fmt: skip
-
-
-def _walk(body: bytes, position: int, end: int, count: int, shift: int, starts: list[int]) -> None:
-    """The position of each record of a batch, by their lengths; raises ValueError, IndexError."""
-    for _ in range(count):
-        starts.append(position + shift)
-        raw = body[position]
-        if raw < 128:
-            position += 1
-        else:
-            raw, position = read_uvarint(body, position)
-        if raw & 1 or (raw >> 1) < 6:
-            raise ValueError("a record states a length that none can have")
-        position += raw >> 1
-        if position > end:
-            raise ValueError("a record reaches beyond its batch")
-    if position != end:
-        raise ValueError(f"{end - position} bytes are left after the records")
 
 
 def _reason(data: bytes, batch: Batch) -> str:

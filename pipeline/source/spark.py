@@ -24,10 +24,10 @@ from pyspark.sql.datasource import (
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, SupportsTriggerAvailableNow
 
 from pipeline.schemas import RECORDS
-from pipeline.source.columns import batch_of_findings, schema_of
+from pipeline.source.columns import schema_of
 from pipeline.source.logs import before, logs_of
 from pipeline.source.options import number_of, progress_of
-from pipeline.source.reading import Wanted, read_part
+from pipeline.source.reading import Wanted, finding_parts, read_part
 from pipeline.source.selection import Selection
 
 if TYPE_CHECKING:
@@ -41,25 +41,15 @@ if TYPE_CHECKING:
     from pipeline.source.ranges import Finding, Plan
 
 FORMAT = "kraft_metadata"
-# The limit on findings of a partition: one task gets them all.
-_FINDINGS_PER_TASK = 10_000
 
 
 class RangePartition(InputPartition):
-    """A task that reads one range."""
+    """A task that reads one range, or returns findings of the planning."""
 
     def __init__(self, source: Any, wanted: Wanted) -> None:
         super().__init__(source)
         self.source = source
         self.wanted = wanted
-
-
-class FindingPartition(InputPartition):
-    """A task that returns the findings of the planning."""
-
-    def __init__(self, findings: list[Finding]) -> None:
-        super().__init__(None)
-        self.findings = findings
 
 
 class KraftMetadataSource(DataSource):
@@ -206,16 +196,13 @@ def _limit(plan: Plan, end: int, left: int) -> tuple[int, int]:
 
 
 def _finding_partitions(findings: list[Finding]) -> list[InputPartition]:
-    step = _FINDINGS_PER_TASK
-    return [FindingPartition(findings[start : start + step]) for start in range(0, len(findings), step)]
+    return [RangePartition(part, Wanted()) for part in finding_parts(findings)]
 
 
 def _read(partition: InputPartition | None, names: Sequence[str]) -> Iterator[Any]:
     """The rows of a task. Spark asks for a partition that is None where there are none."""
     if isinstance(partition, RangePartition):
         return iter(read_part(partition.source, schema_of(names), partition.wanted))
-    if isinstance(partition, FindingPartition):
-        return iter([batch_of_findings(partition.findings, schema_of(names))])
     return iter(())
 
 

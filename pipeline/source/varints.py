@@ -24,10 +24,14 @@ def pad(data: bytes) -> NDArray[np.uint8]:
     return out
 
 
+def byte_at(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bytes at these positions; the first or last one for a position outside."""
+    return buffer.take(at, mode="clip").astype(np.int64)
+
+
 def read_unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The unsigned varints at these positions, and the positions after them."""
-    limit = len(buffer) - 1
-    byte = buffer[np.minimum(at, limit)].astype(np.int64)
+    byte = byte_at(buffer, at)
     value = byte & 0x7F
     after = at + 1
     more = np.flatnonzero(byte > 0x7F)
@@ -35,7 +39,7 @@ def read_unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDA
     for _ in range(_VARINT_BYTES_MAX - 1):
         if not len(more):
             break
-        byte = buffer[np.minimum(after[more], limit)].astype(np.int64)
+        byte = byte_at(buffer, after[more])
         value[more] |= (byte & 0x7F) << shift
         after[more] += 1
         more = more[byte > 0x7F]
@@ -51,10 +55,16 @@ def read_signed(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArr
 
 def big_endian(buffer: NDArray[np.uint8], at: NDArray[np.int64], size: int) -> NDArray[Any]:
     """The signed numbers of 1 or 4 bytes at these positions."""
-    limit = len(buffer) - size
-    every = np.ndarray((limit + 1,), f">i{size}", buffer, 0, (1,))
-    numbers: NDArray[Any] = every[np.clip(at, 0, limit)].astype(f"i{size}")
+    numbers: NDArray[Any] = pieces_at(buffer, at, size).view(f">i{size}").astype(f"i{size}")
     return numbers
+
+
+def pieces_at(buffer: NDArray[np.uint8], at: NDArray[np.int64], size: int) -> NDArray[Any]:
+    """The bytes at these positions, `size` of each, as one item; those at the edge for a position outside."""
+    limit = len(buffer) - size
+    every = np.ndarray((limit + 1,), f"V{size}", buffer, 0, (1,))
+    pieces: NDArray[Any] = every[np.clip(at, 0, limit)]
+    return pieces
 
 
 def spread(starts: NDArray[np.int64], counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:

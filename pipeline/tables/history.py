@@ -117,8 +117,9 @@ def _sort(table: Any, events: Events) -> _Sorted:
     offset = _numbers(table, "offset")
     time_us = _times(table, "time")
     kind = _numbers(table, "type").astype(np.int32)
-    encoded = pc.dictionary_encode(table["topic_id"].combine_chunks())
+    encoded = dictionary_of(table, "topic_id")
     topic_ids = encoded.dictionary.to_pylist()
+    assert len(set(topic_ids)) == len(topic_ids), "a topic has one number"
     key = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64) << 32
     key |= _numbers(table, "partition") & 0xFFFFFFFF  # a log may hold a number below 0
     place = _numbers(table, "place") if "place" in table.column_names else np.zeros(len(offset), np.int64)
@@ -263,6 +264,12 @@ def _numbers(table: Any, name: str) -> NDArray[np.int64]:
 def _times(table: Any, name: str) -> NDArray[np.int64]:
     times: NDArray[np.int64] = pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)
     return times
+
+
+def dictionary_of(table: Any, name: str) -> Any:
+    """A column of texts as one dictionary array."""
+    column = table[name].combine_chunks()
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 FIELD_NAMES = tuple(column.name for column in PARTITION_FIELDS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from atexit import register
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,9 @@ import pyarrow as pa
 from pipeline.arrow import arrow_schema
 from pipeline.schemas import IMAGE_AT, PARTITION_FIELDS
 from pipeline.source.options import OptionError
-from pipeline.tables import running
+from pipeline.tables import folding, running
 from pipeline.tables.memory import image_records
-from pipeline.tables.partitions import STATE
+from pipeline.tables.partitions import STATE, STATE_COLUMNS
 from records.printing.json_form import to_json
 from records.printing.json_text import json_text
 from records.uuids import uuid_text
@@ -53,9 +55,15 @@ def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str)
         ends = {cluster: int(at) for cluster in manifest.ingested}
     else:
         ends = _offsets_at(frame, _time_of(at))
-    clusters, changes = running.until(frame, ends)
-    folded = running.fold_records(session, changes, None, clusters)
-    partitions = folded.where(f"part = '{STATE}'")
+    target = warehouse.new_scratch()
+    # The frame is read when it is used.
+    register(shutil.rmtree, target, ignore_errors=True)
+    with warehouse.scratch() as scratch:
+        clusters, division = running.until(session, warehouse.paths(manifest, "records"), ends, scratch)
+        folding.fold(session, division, running.events_of(clusters), target, names=frozenset((STATE,)))
+    ddl = ", ".join(f"`{column.name}` {column.type}" for column in STATE_COLUMNS)
+    paths = map(str, target.glob(f"part={STATE}"))
+    partitions = session.read.schema(ddl).parquet(*paths) if division.rows else session.createDataFrame([], ddl)
     rows = [row for cluster in clusters.values() for row in image_rows(cluster, ends[cluster.cluster_id])]
     others = session.createDataFrame(_arrow(rows))
     return others.unionByName(_partitions(session, partitions, ends))

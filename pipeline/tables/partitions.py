@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.arrow import arrow_schema
+from pipeline.arrow import array_of, arrow_schema
 from pipeline.schemas import (
     ISR_CHANGES,
     LEADERSHIP,
@@ -19,7 +19,7 @@ from pipeline.schemas import (
     UNDER_REPLICATION,
     Column,
 )
-from pipeline.tables.history import LISTS, History, history_of
+from pipeline.tables.history import LISTS, History, dictionary_of, history_of
 from pipeline.tables.lists import Lists
 from pipeline.tables.runs import Runs, numbers, times
 
@@ -59,46 +59,43 @@ PARTITION_TABLES = (LEADERSHIP, ISR_CHANGES, UNAVAILABILITY, UNDER_REPLICATION, 
 STATE = "state"
 OPEN = "open_"  # before the name of a table: its open intervals
 
-# The columns of all these tables: a run returns their rows together, and `part` is the table of each.
-PART = Column("part", "string", "the table, `open_` and the table, or state")
-_BY_NAME = {
-    column.name: column for table in PARTITION_TABLES for column in table.columns
-} | {column.name: column for column in STATE_COLUMNS}  # fmt: skip
-WIDE = (PART, *_BY_NAME.values())
-WIDE_SCHEMA = arrow_schema(WIDE)
+# By part (a table, `open_` and the table, or state) the columns of its rows.
+PARTS = {
+    **{table.name: arrow_schema(table.columns) for table in PARTITION_TABLES},
+    **{OPEN + table.name: arrow_schema(table.columns) for table in PARTITION_TABLES if table is not ISR_CHANGES},
+    STATE: arrow_schema(STATE_COLUMNS),
+}
 
 
-def fold(table: Any, events: Events) -> Any:
-    """The result of a run for the partition records of one cluster, and the states before: a pyarrow.Table of WIDE.
+def fold(table: Any, events: Events) -> dict[str, Any]:
+    """The result of a run for the partition records of one cluster, and the states before: by part a pyarrow.Table.
 
-    table: as `history_of` takes it, with the columns of STATE_COLUMNS in the rows of states.
+    table: as `history_of` takes it, with the columns of STATE_COLUMNS in the rows of states. Columns that are
+    dictionaries in it are dictionaries in the result.
     """
     history = history_of(table, events)
     folded = _Fold(table, history, events)
-    parts: list[Any] = []
+    parts: dict[str, Any] = {}
     for name, (columns, closed) in folded.tables().items():
-        parts.append(_wide(name, columns, closed))
+        parts[name] = _part(name, columns, closed)
         if name != ISR_CHANGES.name:
-            parts.append(_wide(OPEN + name, columns, ~closed))
-    parts.append(_wide(STATE, folded.state(), None))
-    return pa.concat_tables(parts)
+            parts[OPEN + name] = _part(OPEN + name, columns, ~closed)
+    parts[STATE] = _part(STATE, folded.state(), None)
+    return parts
 
 
-def _wide(part: str, columns: Mapping[str, Any], rows: NDArray[np.bool_] | None) -> Any:
-    count = len(next(iter(columns.values())))
-    size = count if rows is None else int(rows.sum())
+def _part(part: str, columns: Mapping[str, Any], rows: NDArray[np.bool_] | None) -> Any:
+    """Some of the rows of a part; rows: which, None for all."""
+    schema = PARTS[part]
     arrays = []
-    for field in WIDE_SCHEMA:
-        if field.name == "part":
-            arrays.append(pa.repeat(pa.scalar(part), size))
-        elif field.name not in columns:
-            arrays.append(pa.nulls(size, field.type))
-        else:
-            column = columns[field.name]
-            if rows is not None and size < count:
-                column = column.filter(pa.array(rows))
-            arrays.append(column if column.type == field.type else column.cast(field.type))
-    return pa.Table.from_arrays(arrays, schema=WIDE_SCHEMA)
+    selected = None if rows is None or rows.all() else array_of(np.flatnonzero(rows))
+    for field in schema:
+        column = columns[field.name]
+        if selected is not None:
+            column = column.take(selected)
+        is_same = column.type == field.type or pa.types.is_dictionary(column.type)
+        arrays.append(column if is_same else column.cast(field.type))
+    return pa.Table.from_arrays(arrays, names=schema.names)
 
 
 class _Fold:
@@ -148,13 +145,15 @@ class _Fold:
 
     def _names(self) -> Any:
         """The topic's name of each partition: from the state, else from its records."""
-        ids = self.table["topic_id"].combine_chunks().take(pa.array(self.key_row))
-        encoded = pc.dictionary_encode(ids)
-        named = pa.array([self.events.names.get(topic_id) for topic_id in encoded.dictionary.to_pylist()], pa.string())
-        named_topics = pa.DictionaryArray.from_arrays(encoded.indices, named).cast(pa.string())
-        if "topic" not in self.table.column_names:
-            return named_topics
-        return pc.coalesce(self.table["topic"].combine_chunks().take(pa.array(self.key_row)), named_topics)
+        ids = dictionary_of(self.table, "topic_id").take(pa.array(self.key_row))
+        names = pa.array([self.events.names.get(topic_id) for topic_id in ids.dictionary.to_pylist()], pa.string())
+        encoded = names.dictionary_encode()
+        named = encoded.indices.take(ids.indices)
+        if "topic" not in self.table.column_names or self.table["topic"].null_count == len(self.table):
+            return pa.DictionaryArray.from_arrays(named, encoded.dictionary)
+        named_topics = pa.DictionaryArray.from_arrays(named, encoded.dictionary).cast(pa.string())
+        given = self.table["topic"].combine_chunks().take(pa.array(self.key_row)).cast(pa.string())
+        return pc.coalesce(given, named_topics).dictionary_encode()
 
     def _some_leader(self) -> NDArray[np.int64]:
         """After each row the last leader other than none; -1 if there was none."""

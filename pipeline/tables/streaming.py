@@ -41,7 +41,7 @@ def start(session: Any, warehouse: Warehouse, options: Mapping[str, str], interv
             return
         # Other runs may have ingested some of the records meanwhile.
         new = running.behind(batch, {cluster: entry["offset"] for cluster, entry in done.ingested.items()})
-        after = running.keep(session, warehouse, done, new, say=say)
+        after = running.keep(warehouse, done, new, say=say)
         after = running.derive(session, warehouse, after, say=say)
         after = replace(after, batches={**after.batches, STREAM: number})
         warehouse.sweep(warehouse.commit(after))

@@ -5,6 +5,7 @@ run that dies leaves only files that the next run overwrites, and a reader sees 
 
     DIR/manifests/000007.json     the newest counts
     DIR/runs/000007/…             the files of run 7
+    DIR/scratch/…                 files between the tasks of a job
 """
 
 from __future__ import annotations
@@ -12,13 +13,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from time import time
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from pipeline.schemas import BY_NAME, INTERVALS
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 FORMAT_VERSION = 1
+# After this time a scratch directory is of a process that died.
+SCRATCH_SECONDS = 86_400
 OPEN = "open_"
 
 
@@ -105,8 +114,27 @@ class Warehouse:
     def relative(self, path: Path) -> str:
         return str(path.relative_to(self.directory))
 
+    def new_scratch(self) -> Path:
+        """A directory for files that do not outlive this process, which removes it."""
+        directory = self.directory / "scratch" / uuid4().hex
+        directory.mkdir(parents=True)
+        return directory
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A directory for files between the tasks of a job; it is removed at the end."""
+        directory = self.new_scratch()
+        try:
+            yield directory
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
     def sweep(self, manifest: Manifest) -> None:
         """Delete files that no longer count, except those of the manifest before, which readers may still use."""
+        for left in (self.directory / "scratch").glob("*"):
+            with suppress(FileNotFoundError):
+                if time() - left.stat().st_mtime > SCRATCH_SECONDS:
+                    shutil.rmtree(left, ignore_errors=True)
         keep = {manifest.run, manifest.run - 1}
         named = {manifest.memory or ""}
         for number in self._numbers():

@@ -11,6 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from controller.state.state import State
+from pipeline.arrow import encoded_schema
 from pipeline.schemas import RECORDS
 from pipeline.source.columns import batch_of, schema_of
 from pipeline.source.ranges import Range
@@ -143,6 +144,22 @@ def test_a_secret_is_in_no_column() -> None:
     assert "do-not-tell" not in repr(rows)
     assert "ZG8tbm90LXRlbGw" not in repr(rows)
     assert [json.loads(row["json"])["name"] for row in rows] == ["alice", "ssl.key.password"]
+
+
+def test_a_dictionary_holds_nothing_of_records_that_lack_the_column() -> None:
+    """A file of Parquet has the whole dictionary, and the bytes of another record may be secret."""
+    scram = UserScramCredentialRecord(
+        name="alice", mechanism=1, salt=b"do-not-tell", stored_key=b"do-not-tell", server_key=b"do-not-tell",
+        iterations=4096,
+    )  # fmt: skip
+    data = build_batch([encode_record(scram, 0)], base_offset=0, leader_epoch=0, timestamp_ms=0)
+    found = rows_of(data, list(batches(data)), file_position=0)
+
+    batch = batch_of(found, None, Range("c", 1, "f", 0, len(data), 0, 1, 0, 0), encoded_schema(RECORDS.columns))
+
+    assert batch.column("topic_id").dictionary.to_pylist() == []
+    assert batch.column("cluster").dictionary.to_pylist() == ["c"]
+    assert batch.to_pylist() == table_of(data)
 
 
 def test_an_invalid_record_is_a_row_with_a_problem() -> None:

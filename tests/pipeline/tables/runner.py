@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.schemas import BY_NAME, PARTITION_FIELDS
+from pipeline.schemas import PARTITION_FIELDS
 from pipeline.tables import memory
 from pipeline.tables.clusters import Cluster
-from pipeline.tables.partitions import CARRIED, OPEN, PARTITION_TABLES, STATE, WIDE_SCHEMA, fold
+from pipeline.tables.partitions import CARRIED, OPEN, PARTITION_TABLES, PARTS, STATE, fold
 from pipeline.tables.running import plain_rows
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ class Runner:
         changes = rows.filter(
             pc.and_(pc.is_in(rows["type"], pa.array([3, 5], pa.int32())), pc.equal(rows["kind"], "record"))
         )
-        wide = fold(self._union(changes), self.cluster.events)
+        parts = fold(self._union(changes), self.cluster.events)
         for name in self.closed:
-            self.closed[name] += rows_of(wide, name)
-            self.lasting[name] = rows_of(wide, OPEN + name)
+            self.closed[name] += rows_of(parts[name])
+            self.lasting[name] = rows_of(parts[OPEN + name]) if OPEN + name in parts else []
         for name, found in self.cluster.rows.items():
             self.others.setdefault(name, []).extend(found)
-        self.state = wide.filter(pc.equal(wide["part"], STATE))
+        self.state = parts[STATE].cast(PARTS[STATE])
         self.text = memory.dump(self.cluster)
         last = max(offsets, default=self.folded - 1) + 1
         self.folded = min(max(last, self.folded), self.cluster.events.end_offset)
@@ -58,7 +58,7 @@ class Runner:
         names = [*_EVENT, *(column.name for column in PARTITION_FIELDS)]
         events = changes.select(names)
         for name in ("topic", *(column.name for column in CARRIED)):
-            events = events.append_column(name, pa.nulls(len(events), WIDE_SCHEMA.field(name).type))
+            events = events.append_column(name, pa.nulls(len(events), PARTS[STATE].field(name).type))
         if self.state is None:
             return events
         held = self.state.append_column("place", pa.array([0] * len(self.state), pa.int64()))
@@ -70,10 +70,8 @@ class Runner:
         return ordered([*self.closed[name], *self.lasting.get(name, [])])
 
 
-def rows_of(wide: Any, part: str) -> list[dict[str, Any]]:
-    """The rows of one part, times in µs."""
-    name = part.removeprefix(OPEN)
-    found = wide.filter(pc.equal(wide["part"], part)).select(BY_NAME[name].names)
+def rows_of(found: Any) -> list[dict[str, Any]]:
+    """The rows of a table, times in µs."""
     for number, field in enumerate(found.schema):
         if pa.types.is_timestamp(field.type):
             found = found.set_column(number, field.name, found[field.name].cast(pa.int64()))
