@@ -12,7 +12,7 @@ from pipeline.histories import Size, write_history
 from pipeline.tables import folding, record_files, running
 from pipeline.tables.partitions import STATE, STATE_COLUMNS
 from pipeline.tables.warehouse import OPEN, Manifest, Warehouse
-from tests.pipeline.logs import GOLDEN, read
+from tests.pipeline.logs import CLUSTER, GOLDEN, election, node_directory, read
 from tests.pipeline.tables.in_process import Session
 from tests.pipeline.tables.runner import Runner, ordered
 
@@ -128,3 +128,17 @@ def test_the_records_of_a_stock_log_are_those_of_the_decoder(tmp_path: Path, quo
     (path,) = warehouse.paths(manifest, "records")
     assert pq.read_table(path).cast(wanted.schema).to_pylist() == wanted.to_pylist()
     assert manifest.parts[OPEN + "leadership"]
+
+
+def test_a_batch_that_is_twice_in_a_log_before_its_last_record_is_a_finding(tmp_path: Path) -> None:
+    """The finding has the offset of the last record, and no epoch."""
+    log = [election(offset, 1, 1, 1_790_000_000_000) for offset in (0, 1, 1, 2)]
+    node = node_directory(tmp_path / "node", {0: b"".join(log)})
+    said: list[str] = []
+
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    manifest = running.ingest(Session(), warehouse, warehouse.manifest(), {"path": str(node)}, say=said.append)
+
+    assert manifest.ingested == {CLUSTER: {"offset": 3, "epoch": 1}}
+    assert said[0] == "records: 4 rows"
+    assert "the batch of offset 1 comes where 2 is due" in said[1]
