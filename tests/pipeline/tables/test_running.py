@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.histories import Size, write_history
-from pipeline.tables import folding, record_files, running
+from pipeline.tables import buckets, folding, record_files, running
 from pipeline.tables.partitions import STATE, STATE_COLUMNS
 from pipeline.tables.warehouse import OPEN, Manifest, Warehouse
 from tests.pipeline.logs import CLUSTER, GOLDEN, election, node_directory, read
@@ -54,6 +54,7 @@ def test_the_tables_of_several_clusters_are_those_of_a_fold_of_all_records(
     """Small row groups, ranges and buckets, so that there are many of each."""
     monkeypatch.setattr(record_files, "GROUP_ROWS", 500)
     monkeypatch.setattr(folding, "_ROWS_PER_BUCKET", 700)
+    monkeypatch.setattr(buckets, "READ_ROWS", 1_100)
     size = Size(3_000, 300, brokers=6, partitions_per_topic=20)
     clusters = [write_history(tmp_path / f"cluster-{seed}", size, seed) for seed in (1, 2)]
     warehouse = Warehouse(str(tmp_path / "warehouse"))
@@ -142,3 +143,22 @@ def test_a_batch_that_is_twice_in_a_log_before_its_last_record_is_a_finding(tmp_
     assert manifest.ingested == {CLUSTER: {"offset": 3, "epoch": 1}}
     assert said[0] == "records: 4 rows"
     assert "the batch of offset 1 comes where 2 is due" in said[1]
+
+
+def test_a_large_file_is_divided_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one with row groups larger than a piece, as that of a compaction."""
+    cluster = write_history(tmp_path / "node", Size(3_000, 200, brokers=5, partitions_per_topic=20), 7)
+    records = read(tmp_path / "node")
+    file = tmp_path / "records.parquet"
+    pq.write_table(records, file, row_group_size=2_500, store_schema=False)
+    whole = buckets.divide(str(file), str(tmp_path), {cluster: 1}, buckets.Bounds({}, {}))
+    monkeypatch.setattr(buckets, "READ_ROWS", 1_000)
+
+    pieces = buckets.divide(str(file), str(tmp_path), {cluster: 1}, buckets.Bounds({}, {}))
+
+    assert len(whole.slices) == 1
+    assert len(pieces.slices) > len(records) // 1_000
+    assert max(one.rows for one in pieces.slices) <= 1_000
+    assert sum(one.rows for one in pieces.slices) == whole.slices[0].rows > 2_000
+    assert pieces.clusters == whole.clusters == [cluster]
+    assert buckets.table_of_bytes(pieces.others).equals(buckets.table_of_bytes(whole.others))
