@@ -11,7 +11,7 @@ import pytest
 from pipeline.histories import Size, write_history
 from pipeline.tables import buckets, folding, record_files, running
 from pipeline.tables.partitions import STATE, STATE_COLUMNS
-from pipeline.tables.warehouse import OPEN, Manifest, Warehouse
+from pipeline.tables.warehouse import OPEN, Manifest, Warehouse, WarehouseError
 from tests.pipeline.logs import CLUSTER, GOLDEN, election, node_directory, read
 from tests.pipeline.tables.in_process import Session
 from tests.pipeline.tables.runner import Runner, ordered
@@ -162,3 +162,23 @@ def test_a_large_file_is_divided_in_pieces(tmp_path: Path, monkeypatch: pytest.M
     assert sum(one.rows for one in pieces.slices) == whole.slices[0].rows > 2_000
     assert pieces.clusters == whole.clusters == [cluster]
     assert buckets.table_of_bytes(pieces.others).equals(buckets.table_of_bytes(whole.others))
+
+
+def test_a_second_writer_deletes_no_files_of_the_first(tmp_path: Path) -> None:
+    """It has read the manifest before the first commits, and writes afterwards."""
+    size = Size(1_000, 100, brokers=5, partitions_per_topic=20)
+    cluster, _ = (write_history(tmp_path / name, size, seed) for seed, name in enumerate(("node", "other"), start=5))
+    first, second = (Warehouse(str(tmp_path / "warehouse")) for _ in range(2))
+    seen = second.manifest()
+    done = run(first, tmp_path / "node")
+    wanted = rows(first, "leadership", cluster)
+
+    late = running.ingest(Session(), second, seen, {"path": str(tmp_path / "other")}, say=quiet)
+    with pytest.raises(WarehouseError, match="another process writes"):
+        second.commit(running.derive(Session(), second, late, say=quiet))
+
+    assert first.manifest() == done
+    assert rows(first, "leadership", cluster) == wanted
+    assert len(wanted) > 100
+    first.sweep(done)
+    assert len(list((tmp_path / "warehouse" / "runs").iterdir())) == 1
