@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # The varint of an offset delta takes one byte more from each of these on; that of a length does so, too.
 _DELTA_BOUNDS = (0, 1 << 6, 1 << 13, 1 << 20, 1 << 27)
+_LENGTH_BYTES_MAX = 5  # as `read_uvarint` takes it
 _HEADS = (0, 1)  # how many records of another size come first
 
 
@@ -85,10 +86,10 @@ def _of_one_size(
     numbers = np.flatnonzero(count > head)
     first = begin[numbers]
     for _ in range(head):
-        length, after = read_signed(buffer, first)
+        length, after = _read_length(buffer, first)
         sound = (length >= RECORD_BYTES_MIN - 1) & (after + length < end[numbers])
         numbers, first = numbers[sound], (after + length)[sound]
-    length, _ = read_signed(buffer, first)
+    length, _ = _read_length(buffer, first)
     sound = (length >= RECORD_BYTES_MIN - 1) & (length <= end[numbers] - first)
     numbers, first, length = numbers[sound], first[sound], length[sound]
     sizes = _sizes(length)
@@ -100,13 +101,20 @@ def _of_one_size(
     starts = (first - skipped)[each] + _bytes_before(index, sizes, each)
     if head:
         starts[index == 0] = begin[numbers]
-    stated, after = read_signed(buffer, starts)
+    stated, after = _read_length(buffer, starts)
     ends = np.append(starts[1:], 0)
     ends[np.cumsum(count[numbers]) - 1] = end[numbers]
     fits = (stated >= RECORD_BYTES_MIN - 1) & (after + stated == ends)
     confirmed = np.ones(len(numbers), bool)
     confirmed[each[~fits]] = False
     return numbers[confirmed], starts[confirmed[each]]
+
+
+def _read_length(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The lengths that records state, and the positions after them; -1 for a varint that is too long for a length."""
+    length, after = read_signed(buffer, at)
+    length[after - at > _LENGTH_BYTES_MAX] = -1
+    return length, after
 
 
 def _sizes(length: NDArray[np.int64]) -> NDArray[np.int64]:

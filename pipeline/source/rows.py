@@ -148,6 +148,8 @@ class _Piece:
 
     @staticmethod
     def _silence(rows: Rows, selected: NDArray[np.int64]) -> None:
+        # What is under a null reaches Spark, and may be of a secret.
+        rows.fields.partition[selected] = 0
         for name in LISTS:
             rows.fields.count[name][selected] = -1
         for name in NUMBERS:

@@ -22,7 +22,7 @@ from pipeline.tables.history import STATE as STATE_TYPE
 from pipeline.tables.partitions import STATE_COLUMNS, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,8 @@ EVENT_COLUMNS = (
 )  # fmt: skip
 OTHER_COLUMNS = ("cluster", "offset", "time", "epoch", "origin", "kind", "type", "json", "value", "place")
 COMPRESSION = "zstd"
+# Rows that a task reads at once, some 200 bytes each: a file that was compacted may have hundreds of millions.
+READ_ROWS = 1 << 20
 _NO_OP = 20
 _BEGINNING = -(1 << 62)
 _END = 1 << 62
@@ -84,29 +86,33 @@ def divide(path: str, scratch: str, buckets: Mapping[str, int], bounds: Bounds) 
     buckets: how many there are of each cluster.
     """
     wanted = dict.fromkeys([*OTHER_COLUMNS, *EVENT_COLUMNS])
-    table = _read(path, list(wanted))
-    kind = table["kind"].cast(pa.string())
-    type_ = pc.fill_null(table["type"], -1).to_numpy()
-    control = pc.equal(kind, "control").to_numpy(zero_copy_only=False)
-    record = pc.equal(kind, "record").to_numpy(zero_copy_only=False)
-    clusters, code = _clusters(table)
-    within = _within(table, clusters, code, bounds)
-    partition = record & ((type_ == PARTITION) | (type_ == CHANGE))
-    others = table.select(OTHER_COLUMNS).filter(
-        array_of(within & (control | (record & ~partition & (type_ != _NO_OP))))
-    )
-    rows = np.flatnonzero(within & partition)
-    seen = [clusters[number] for number in np.unique(code[within & (control | record)]).tolist() if number >= 0]
-    slices = _write(table.select(EVENT_COLUMNS), rows, scratch, buckets)
-    return Divided(slices, seen, _bytes_of(_plain(others)))
+    slices: list[Slice] = []
+    seen: set[str] = set()
+    others = []
+    for table in _read(path, list(wanted)):
+        kind = table["kind"].cast(pa.string())
+        type_ = pc.fill_null(table["type"], -1).to_numpy()
+        control = pc.equal(kind, "control").to_numpy(zero_copy_only=False)
+        record = pc.equal(kind, "record").to_numpy(zero_copy_only=False)
+        clusters, code = _clusters(table)
+        within = _within(table, clusters, code, bounds)
+        partition = record & ((type_ == PARTITION) | (type_ == CHANGE))
+        other = within & (control | (record & ~partition & (type_ != _NO_OP)))
+        others.append(_plain(table.select(OTHER_COLUMNS).filter(array_of(other))))
+        numbers = np.unique(code[within & (control | record)]).tolist()
+        seen.update(clusters[number] for number in numbers if number >= 0)
+        slices += _write(table.select(EVENT_COLUMNS), np.flatnonzero(within & partition), scratch, buckets)
+    return Divided(slices, sorted(seen), _bytes_of(pa.concat_tables(others)) if others else b"")
 
 
 def divide_state(path: str, scratch: str, buckets: Mapping[str, int]) -> Divided:
     """Sort the rows of a file with the states that the run before left."""
-    table = _read(path, [column.name for column in STATE_COLUMNS])
-    table = table.append_column("place", array_of(np.zeros(len(table), np.int64)))
-    table = table.append_column("type", array_of(np.full(len(table), STATE_TYPE, np.int32)))
-    return Divided(_write(table, np.arange(len(table)), scratch, buckets), [], b"")
+    slices: list[Slice] = []
+    for table in _read(path, [column.name for column in STATE_COLUMNS]):
+        rows = table.append_column("place", array_of(np.zeros(len(table), np.int64)))
+        rows = rows.append_column("type", array_of(np.full(len(table), STATE_TYPE, np.int32)))
+        slices += _write(rows, np.arange(len(rows)), scratch, buckets)
+    return Divided(slices, [], b"")
 
 
 def rows_in(path: str) -> dict[str, int]:
@@ -155,9 +161,19 @@ def show(directory: Path, parts: Iterable[Part]) -> None:
         left.unlink()
 
 
-def _read(path: str, columns: list[str]) -> Any:
+def _read(path: str, columns: list[str]) -> Iterator[Any]:
+    """The rows of a file in tables of READ_ROWS at most."""
     file = pq.ParquetFile(path, read_dictionary=[name for name in columns if name in _TEXTS])
-    return file.read(columns=columns, use_threads=False).unify_dictionaries()
+    held: list[Any] = []
+    rows = 0
+    for batch in file.iter_batches(batch_size=READ_ROWS, columns=columns, use_threads=False):
+        if rows + batch.num_rows > READ_ROWS and held:
+            yield pa.Table.from_batches(held).unify_dictionaries()
+            held, rows = [], 0
+        held.append(batch)
+        rows += batch.num_rows
+    if held:
+        yield pa.Table.from_batches(held).unify_dictionaries()
 
 
 def _clusters(table: Any) -> tuple[list[str], NDArray[np.int64]]:

@@ -198,7 +198,12 @@ def _spans(table: Any) -> Iterator[tuple[str | None, Span]]:
 
 
 def _join(spans: Sequence[Span]) -> Span:
-    last, epoch = max(((span.last, span.epoch) for span in spans if span.last is not None), default=(None, None))
+    # A finding at the offset of a record has no epoch.
+    last, epoch = max(
+        ((span.last, span.epoch) for span in spans if span.last is not None),
+        key=lambda at: (at[0], -1 if at[1] is None else at[1]),
+        default=(None, None),
+    )
     return Span(
         min((span.low for span in spans if span.low is not None), default=None),
         max((span.high for span in spans if span.high is not None), default=None),

@@ -1,10 +1,11 @@
 """The storage of the tables: directories of Parquet files, and a manifest that lists the valid ones.
 
 A run writes into a directory of its own; its files count once its manifest exists, which is created atomically. So a
-run that dies leaves only files that the next run overwrites, and a reader sees each run completely or not at all.
+run that dies leaves only files that a later run deletes, and a reader sees each run completely or not at all. Of two
+processes that write at once, neither touches the files of the other before one of them has committed.
 
     DIR/manifests/000007.json     the newest counts
-    DIR/runs/000007/…             the files of run 7
+    DIR/runs/000007-1f0c36d2/…    the files of run 7, of the process with this mark
     DIR/scratch/…                 files between the tasks of a job
 """
 
@@ -60,6 +61,7 @@ class Warehouse:
 
     def __init__(self, directory: str) -> None:
         self.directory = Path(directory).absolute()
+        self._mark = uuid4().hex[:8]
 
     def manifest(self) -> Manifest:
         """The newest manifest; an empty one if there is no warehouse yet. Raises WarehouseError."""
@@ -76,8 +78,8 @@ class Warehouse:
             raise WarehouseError(f"{path} cannot be read: {error}") from None
 
     def next(self, manifest: Manifest) -> Path:
-        """The directory for the next run. Files of a run that died are overwritten."""
-        directory = self.directory / "runs" / f"{manifest.run + 1:06d}"
+        """The directory for the next run, of this object alone. What a failed attempt left in it is overwritten."""
+        directory = self.directory / "runs" / f"{manifest.run + 1:06d}-{self._mark}"
         directory.mkdir(parents=True, exist_ok=True)
         return directory
 
@@ -145,7 +147,7 @@ class Warehouse:
             elif number < manifest.run:
                 self._manifest(number).unlink(missing_ok=True)
         for run in sorted((self.directory / "runs").iterdir()):
-            if int(run.name) > manifest.run:
+            if int(run.name.partition("-")[0]) > manifest.run:  # former versions had the number alone
                 continue
             self._sweep(run, named)
 

@@ -108,6 +108,23 @@ def test_a_batch_that_is_not_laid_out_as_records_has_the_problem_of_its_first_wr
     }
 
 
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+@pytest.mark.parametrize("size", [5, 6, 10])
+def test_a_length_of_more_than_five_bytes_is_a_problem_even_if_the_records_are_of_one_size(
+    wrong: int, size: int
+) -> None:
+    """The varint is longer by as much as its value is smaller, so the next record begins where it is expected."""
+    piece = bytearray(batch([bytes(40)] * 3))
+    record = len(piece[HEADER_BYTES:]) // 3
+    at = HEADER_BYTES + wrong * record
+    length = record - size << 1
+    piece[at : at + size] = bytes([length & 0x7F | 0x80, length >> 7 | 0x80, *[0x80] * (size - 3), 0])
+    data, bodies = bodies_of([bytes(piece)], [3])
+
+    assert found(data, bodies) == one_by_one(bodies)
+    assert found(data, bodies)[2] == ({0: "varint is longer than 5 bytes"} if size > 5 else {})
+
+
 def test_bodies_of_compressed_batches_are_at_their_place_in_the_buffer() -> None:
     first, second = (batch([bytes(size)] * 20)[HEADER_BYTES:] for size in (5, 70))
     bodies = [Body(first, 0, len(first), 0, 20), Body(second, 0, len(second), len(first), 20)]

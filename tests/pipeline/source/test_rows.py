@@ -162,6 +162,21 @@ def test_a_dictionary_holds_nothing_of_records_that_lack_the_column() -> None:
     assert batch.to_pylist() == table_of(data)
 
 
+def test_under_a_null_there_are_no_bytes_of_a_record() -> None:
+    """Spark gets an Arrow column with what is under its nulls."""
+    values = [b"\x01\x7f\x00tell-nobody", b"\x01\x03\x02tell-nobody"]
+    data = build_batch(values, base_offset=0, leader_epoch=0, timestamp_ms=0)
+    data += bytes([*data[:-1], data[-1] ^ 1])  # its CRC does not fit
+
+    rows = rows_of(data, list(batches(data, check=False)), file_position=0)
+    batch = batch_of(rows, None, Range("c", 1, "f", 0, len(data), 0, 1, 0, 0), schema_of(RECORDS.names))
+
+    assert [row["kind"] for row in batch.to_pylist()] == ["unknown", "unknown", "corrupt"]
+    for name in ("partition", "leader", "leader_epoch", "partition_epoch", "recovery"):
+        assert batch.column(name).null_count == 3
+        assert not any(bytes(batch.column(name).buffers()[1]))
+
+
 def test_an_invalid_record_is_a_row_with_a_problem() -> None:
     values = [
         b"",

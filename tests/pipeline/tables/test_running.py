@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.histories import Size, write_history
-from pipeline.tables import folding, record_files, running
+from pipeline.tables import buckets, folding, record_files, running
 from pipeline.tables.partitions import STATE, STATE_COLUMNS
-from pipeline.tables.warehouse import OPEN, Manifest, Warehouse
-from tests.pipeline.logs import GOLDEN, read
+from pipeline.tables.warehouse import OPEN, Manifest, Warehouse, WarehouseError
+from tests.pipeline.logs import CLUSTER, GOLDEN, election, node_directory, read
 from tests.pipeline.tables.in_process import Session
 from tests.pipeline.tables.runner import Runner, ordered
 
@@ -54,6 +54,7 @@ def test_the_tables_of_several_clusters_are_those_of_a_fold_of_all_records(
     """Small row groups, ranges and buckets, so that there are many of each."""
     monkeypatch.setattr(record_files, "GROUP_ROWS", 500)
     monkeypatch.setattr(folding, "_ROWS_PER_BUCKET", 700)
+    monkeypatch.setattr(buckets, "READ_ROWS", 1_100)
     size = Size(3_000, 300, brokers=6, partitions_per_topic=20)
     clusters = [write_history(tmp_path / f"cluster-{seed}", size, seed) for seed in (1, 2)]
     warehouse = Warehouse(str(tmp_path / "warehouse"))
@@ -128,3 +129,56 @@ def test_the_records_of_a_stock_log_are_those_of_the_decoder(tmp_path: Path, quo
     (path,) = warehouse.paths(manifest, "records")
     assert pq.read_table(path).cast(wanted.schema).to_pylist() == wanted.to_pylist()
     assert manifest.parts[OPEN + "leadership"]
+
+
+def test_a_batch_that_is_twice_in_a_log_before_its_last_record_is_a_finding(tmp_path: Path) -> None:
+    """The finding has the offset of the last record, and no epoch."""
+    log = [election(offset, 1, 1, 1_790_000_000_000) for offset in (0, 1, 1, 2)]
+    node = node_directory(tmp_path / "node", {0: b"".join(log)})
+    said: list[str] = []
+
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    manifest = running.ingest(Session(), warehouse, warehouse.manifest(), {"path": str(node)}, say=said.append)
+
+    assert manifest.ingested == {CLUSTER: {"offset": 3, "epoch": 1}}
+    assert said[0] == "records: 4 rows"
+    assert "the batch of offset 1 comes where 2 is due" in said[1]
+
+
+def test_a_large_file_is_divided_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one with row groups larger than a piece, as that of a compaction."""
+    cluster = write_history(tmp_path / "node", Size(3_000, 200, brokers=5, partitions_per_topic=20), 7)
+    records = read(tmp_path / "node")
+    file = tmp_path / "records.parquet"
+    pq.write_table(records, file, row_group_size=2_500, store_schema=False)
+    whole = buckets.divide(str(file), str(tmp_path), {cluster: 1}, buckets.Bounds({}, {}))
+    monkeypatch.setattr(buckets, "READ_ROWS", 1_000)
+
+    pieces = buckets.divide(str(file), str(tmp_path), {cluster: 1}, buckets.Bounds({}, {}))
+
+    assert len(whole.slices) == 1
+    assert len(pieces.slices) > len(records) // 1_000
+    assert max(one.rows for one in pieces.slices) <= 1_000
+    assert sum(one.rows for one in pieces.slices) == whole.slices[0].rows > 2_000
+    assert pieces.clusters == whole.clusters == [cluster]
+    assert buckets.table_of_bytes(pieces.others).equals(buckets.table_of_bytes(whole.others))
+
+
+def test_a_second_writer_deletes_no_files_of_the_first(tmp_path: Path) -> None:
+    """It has read the manifest before the first commits, and writes afterwards."""
+    size = Size(1_000, 100, brokers=5, partitions_per_topic=20)
+    cluster, _ = (write_history(tmp_path / name, size, seed) for seed, name in enumerate(("node", "other"), start=5))
+    first, second = (Warehouse(str(tmp_path / "warehouse")) for _ in range(2))
+    seen = second.manifest()
+    done = run(first, tmp_path / "node")
+    wanted = rows(first, "leadership", cluster)
+
+    late = running.ingest(Session(), second, seen, {"path": str(tmp_path / "other")}, say=quiet)
+    with pytest.raises(WarehouseError, match="another process writes"):
+        second.commit(running.derive(Session(), second, late, say=quiet))
+
+    assert first.manifest() == done
+    assert rows(first, "leadership", cluster) == wanted
+    assert len(wanted) > 100
+    first.sweep(done)
+    assert len(list((tmp_path / "warehouse" / "runs").iterdir())) == 1

@@ -33,7 +33,8 @@ def test_a_run_counts_once_its_manifest_is_there(tmp_path: Path) -> None:
 
     assert (before.run, unfinished.run, after.run) == (0, 0, 1)
     assert warehouse.manifest() == after
-    assert warehouse.paths(after, "leadership") == [str(tmp_path / "runs/000001/tables/part=leadership")]
+    (directory,) = tmp_path.glob("runs/000001-*")
+    assert warehouse.paths(after, "leadership") == [str(directory / "tables/part=leadership")]
 
 
 def test_of_two_writers_the_second_is_refused(tmp_path: Path) -> None:
@@ -53,17 +54,20 @@ def test_files_in_neither_of_the_last_two_manifests_are_deleted(tmp_path: Path) 
     for _ in range(3):
         manifest = run(warehouse, manifest, "tables/part=leadership", "tables/part=state")
         manifest = replace(manifest, parts={"leadership": manifest.parts["leadership"][:1]})
-    (warehouse.next(manifest) / "of a run to come").mkdir()
+    to_come = warehouse.next(manifest) / "of a run to come"
+    to_come.mkdir()
+    (tmp_path / "runs" / "000002" / "of a former version").mkdir(parents=True)
 
     warehouse.sweep(warehouse.manifest())
 
-    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("runs/*/*/*"))
-    assert left == [
-        "runs/000002/tables/part=leadership", "runs/000002/tables/part=state",
-        "runs/000003/tables/part=leadership", "runs/000003/tables/part=state",
+    left = sorted(path.relative_to(tmp_path / "runs").parts for path in tmp_path.glob("runs/*/*/*"))
+    assert [(run.partition("-")[0], *names) for run, *names in left] == [
+        ("000002", "tables", "part=leadership"), ("000002", "tables", "part=state"),
+        ("000003", "tables", "part=leadership"), ("000003", "tables", "part=state"),
     ]  # fmt: skip
+    assert not (tmp_path / "runs" / "000002").exists()
     assert sorted(path.name for path in tmp_path.glob("manifests/*")) == ["000002.json", "000003.json"]
-    assert (tmp_path / "runs/000004/of a run to come").is_dir()
+    assert to_come.is_dir()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 99}', '{"version": 1, "colour": 3}'])
