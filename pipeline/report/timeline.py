@@ -30,7 +30,7 @@ SCRIPT = r"""
   const form = document.getElementById("times"), {from, to, cluster, words, shown} = form.elements;
   const plots = [...document.querySelectorAll("svg[data-first]")];
   const rows = [...document.querySelectorAll("tbody tr")];
-  const names = new Set([...cluster.options].map((one) => one.value));
+  const names = new Set([...cluster.options].map((one) => one.value).filter(Boolean));
   const ms = (text) => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text) ? Date.parse(text.replace(" ", "T") + "Z") : NaN;
   const time = (at) => new Date(at).toISOString().slice(0, 19).replace("T", " ");
   const span = (plot) => [+plot.dataset.first, +plot.dataset.last];
