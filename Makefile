@@ -58,7 +58,7 @@ interop: setup
 	KRAFT_ORACLE_RELEASE=4.3.1 $(BIN)/python -m pytest $(PARALLEL) tests/oracle --interop -k of_the_day
 
 # Kafka's own integration tests, with our controllers in place of Kafka's; with CLASSES=--all all of them.
-# A class waits half of its time.
+# Three run side by side, since a class waits much of its time.
 kafka-tests: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make kafka-tests needs a JDK 17+ and Maven' >&2; exit 1; }
 	$(BIN)/python -m tests.kafka --jobs 3 $(CLASSES)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.source.varints import read_signed
+from pipeline.source.varints import read_signed, spread
 from records.batch import RECORD_BYTES_MIN
 from records.wire import read_uvarint
 
@@ -69,7 +69,7 @@ def record_starts(
     first = np.cumsum(counts) - counts
     out = np.empty(int(counts.sum()), np.int64)
     for numbers, starts in guessed.values():
-        out[_each(first[numbers], counts[numbers])] = starts
+        out[spread(first[numbers], counts[numbers], 1)] = starts
     for number, some in walked.items():
         out[first[number] : first[number] + len(some)] = some
     return out, counts, problems
@@ -97,7 +97,7 @@ def _of_one_size(
     sound = first + _bytes_before(count[numbers], sizes) - skipped == end[numbers]
     numbers, first, sizes, skipped = numbers[sound], first[sound], sizes[:, sound], skipped[sound]
     each = np.repeat(np.arange(len(numbers)), count[numbers])
-    index = _each(np.zeros(len(numbers), np.int64), count[numbers])
+    index = spread(np.zeros(len(numbers), np.int64), count[numbers], 1)
     starts = (first - skipped)[each] + _bytes_before(index, sizes, each)
     if head:
         starts[index == 0] = begin[numbers]
@@ -140,13 +140,6 @@ def _bytes_before(
             within = np.clip(within, 0, _DELTA_BOUNDS[width + 1] - bound)
         total += within * (sizes[width] if each is None else sizes[width][each])
     return total
-
-
-def _each(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each first the numbers from it on, as many as its count says."""
-    before = np.cumsum(counts) - counts
-    numbers: NDArray[np.int64] = np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(firsts - before, counts)
-    return numbers
 
 
 def _walk(body: Body) -> list[int]:

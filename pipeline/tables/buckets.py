@@ -4,7 +4,6 @@ table, and folded by other tasks, bucket by bucket. Between them are files of Ar
 
 from __future__ import annotations
 
-import os
 import uuid
 import zlib
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from pipeline.arrow import array_of
 from pipeline.schemas import PARTITION_FIELDS
+from pipeline.tables import record_files
 from pipeline.tables.history import CHANGE, PARTITION
 from pipeline.tables.history import STATE as STATE_TYPE
 from pipeline.tables.partitions import STATE_COLUMNS, fold
@@ -32,7 +32,6 @@ EVENT_COLUMNS = (
     "cluster", "topic_id", "partition", "offset", "place", "time", "type", *(one.name for one in PARTITION_FIELDS),
 )  # fmt: skip
 OTHER_COLUMNS = ("cluster", "offset", "time", "epoch", "origin", "kind", "type", "json", "value", "place")
-COMPRESSION = "zstd"
 # Rows that a task reads at once, some 200 bytes each: a file that was compacted may have hundreds of millions.
 READ_ROWS = 1 << 20
 _NO_OP = 20
@@ -147,18 +146,18 @@ def fold_bucket(slices: Iterable[Slice], events: Events, directory: str, names: 
         file = f"part-{uuid.uuid4().hex}.parquet"
         target = Path(directory, f"part={name}")
         target.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, target / f".{file}", compression=COMPRESSION, store_schema=False)
+        pq.write_table(table, target / f".{file}", compression=record_files.COMPRESSION, store_schema=False)
         parts.append(Part(name, file, len(table)))
     return parts
 
 
 def show(directory: Path, parts: Iterable[Part]) -> None:
     """Make the files of these tables visible, and remove those of other attempts."""
+    files: dict[str, list[str]] = {}
     for part in parts:
-        target = directory / f"part={part.name}"
-        os.rename(target / f".{part.file}", target / part.file)  # noqa: PTH104 - neither path is needed as a value
-    for left in directory.glob("part=*/.part-*"):
-        left.unlink()
+        files.setdefault(f"part={part.name}", []).append(part.file)
+    for target in directory.glob("part=*"):
+        record_files.show(target, files.get(target.name, ()))
 
 
 def _read(path: str, columns: list[str]) -> Iterator[Any]:

@@ -113,10 +113,10 @@ def begin(directory: Path) -> None:
     directory.mkdir(parents=True)
 
 
-def show(directory: Path, written: Iterable[Written]) -> None:
-    """Make the files of these tasks visible, and remove those of other attempts."""
-    for one in written:
-        os.rename(directory / f".{one.file}", directory / one.file)  # noqa: PTH104 - neither path is needed as a value
+def show(directory: Path, files: Iterable[str]) -> None:
+    """Make the files with these names visible, which tasks have written, and remove those of other attempts."""
+    for file in files:
+        os.rename(directory / f".{file}", directory / file)  # noqa: PTH104 - neither path is needed as a value
     for left in directory.glob(".part-*"):
         left.unlink()
 

@@ -84,7 +84,7 @@ def _manifest_with(warehouse: Warehouse, manifest: Manifest, texts: list[str], *
     if not written:
         return manifest
     directory = warehouse.next(manifest) / "records"
-    record_files.show(directory, written)
+    record_files.show(directory, [one.file for one in written])
     bounds: dict[str, list[int]] = {}
     ingested = dict(manifest.ingested)
     for cluster, span in record_files.span_of(written).items():

@@ -1,7 +1,7 @@
 """Live tables: a streaming job whose micro-batches are runs of the warehouse.
 
 Exactly once: a micro-batch counts when the manifest that names it is committed. After a crash Spark repeats the last
-one with the same offsets; if the manifest has it, it is skipped, else its files are overwritten.
+one with the same offsets; if the manifest has it, it is skipped, else its files are written anew.
 """
 
 from __future__ import annotations

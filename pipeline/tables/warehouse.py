@@ -78,7 +78,7 @@ class Warehouse:
             raise WarehouseError(f"{path} cannot be read: {error}") from None
 
     def next(self, manifest: Manifest) -> Path:
-        """The directory for the next run, of this object alone. What a failed attempt left in it is overwritten."""
+        """The directory for the next run, of this object alone. A failed attempt's files are overwritten."""
         directory = self.directory / "runs" / f"{manifest.run + 1:06d}-{self._mark}"
         directory.mkdir(parents=True, exist_ok=True)
         return directory

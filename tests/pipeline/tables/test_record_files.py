@@ -33,7 +33,7 @@ def test_a_file_holds_the_rows_of_its_task(tmp_path: Path, monkeypatch: pytest.M
 
     written = list(write_file(str(tmp_path / "records"), rows.to_batches(max_chunksize=30), NOTHING))
     hidden = list((tmp_path / "records").iterdir())
-    show(tmp_path / "records", written)
+    show(tmp_path / "records", [one.file for one in written])
 
     assert [one.rows for one in written] == [rows.num_rows]
     assert [path.name for path in hidden] == [f".{written[0].file}"]
@@ -69,7 +69,7 @@ def test_the_spans_of_two_files_are_joined(tmp_path: Path) -> None:
 def test_a_finding_that_is_known_is_not_written_again(tmp_path: Path) -> None:
     begin(tmp_path)
     first = list(write_file(str(tmp_path), [findings("torn", "skipped")], NOTHING))
-    show(tmp_path, first)
+    show(tmp_path, [one.file for one in first])
     known = known_findings([str(tmp_path)])
 
     again = list(write_file(str(tmp_path), [findings("torn", "skipped")], known))
@@ -87,7 +87,7 @@ def test_files_of_other_attempts_are_removed(tmp_path: Path) -> None:
     lost = list(write_file(str(tmp_path / "records"), [findings("torn")], NOTHING))
     kept = list(write_file(str(tmp_path / "records"), [findings("torn")], NOTHING))
 
-    show(tmp_path / "records", kept)
+    show(tmp_path / "records", [one.file for one in kept])
     names = [path.name for path in (tmp_path / "records").iterdir()]
     begin(tmp_path / "records")
 
