@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.rules.partition_elections import active_among, default_directory
-from controller.rules.placement import UsableBroker, place
+from controller.rules.placement import Usable, UsableBroker, place
 from controller.state.partitions.partition import Partition, partition_record
 from records.errors import ApiError, Error
 from records.features.record_versions import partition_version
@@ -70,12 +70,14 @@ def placed_replicas(state: State, env: Env, partition_count: int, replica_count:
     Raises ApiError(INVALID_REPLICATION_FACTOR) if there are too few brokers.
     """
     assert env.sessions is not None, "only the active controller places replicas"
-    usable = [
-        UsableBroker(session.broker_id, broker.rack, session.fenced)
-        for session in env.sessions
-        if not session.is_shutting_down and (broker := state.brokers[session.broker_id]).has_uncordoned_directory
-    ]
-    return place(usable, partition_count, replica_count, env.random)
+    sessions = env.sessions
+    if sessions.usable is None:
+        sessions.usable = Usable(
+            UsableBroker(session.broker_id, broker.rack, session.fenced)
+            for session in sessions
+            if not session.is_shutting_down and (broker := state.brokers[session.broker_id]).has_uncordoned_directory
+        )
+    return place(sessions.usable, partition_count, replica_count, env.random)
 
 
 def all_have_an_active_replica(state: State, assignments: Sequence[Sequence[int]]) -> bool:

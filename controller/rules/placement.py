@@ -36,22 +36,50 @@ class UsableBroker(NamedTuple):
     fenced: bool
 
 
-def place(
-    brokers: Iterable[UsableBroker], partition_count: int, replica_count: int, rng: RandomSource
-) -> list[list[int]]:
+class Usable:
+    """The brokers that may get replicas, by rack: made once for many placements, and not changed by them.
+
+    racks: in the order in which Kafka draws random numbers for them; None: of brokers without one.
+    """
+
+    __slots__ = ("broker_count", "racks", "unfenced_count")
+
+    def __init__(self, brokers: Iterable[UsableBroker]) -> None:
+        racks: dict[str | None, UsableRack] = {}
+        for broker in brokers:
+            rack = racks.setdefault(broker.rack, UsableRack([], []))
+            (rack.fenced if broker.fenced else rack.unfenced).append(broker.id)
+        for rack in racks.values():
+            rack.fenced.sort()
+            rack.unfenced.sort()
+        # Random numbers are drawn in the order of Kafka's map, in which the empty name stands for no rack.
+        order = hash_order([name or "" for name in racks])
+        self.racks = {name: racks[name] for name in sorted(racks, key=lambda name: order.index(name or ""))}
+        self.unfenced_count = sum(len(rack.unfenced) for rack in racks.values())
+        self.broker_count = self.unfenced_count + sum(len(rack.fenced) for rack in racks.values())
+
+
+class UsableRack(NamedTuple):
+    """The ids of the brokers of one rack, ascending."""
+
+    fenced: list[int]
+    unfenced: list[int]
+
+
+def place(usable: Usable, partition_count: int, replica_count: int, rng: RandomSource) -> list[list[int]]:
     """The replicas of each of the partitions, the leader first.
 
     Raises ApiError(INVALID_REPLICATION_FACTOR) if the replication factor is not positive, no broker is unfenced, or
     there are too few brokers.
     """
-    racks = _Racks(brokers, rng)
+    racks = _Racks(usable, rng)
     if replica_count <= 0:
         raise _refusal(f"Invalid replication factor {replica_count}: the replication factor must be positive.")
-    if racks.unfenced_count == 0:
+    if usable.unfenced_count == 0:
         raise _refusal("All brokers are currently fenced, or have all their log directories cordoned.")
-    if replica_count > racks.broker_count:
+    if replica_count > usable.broker_count:
         raise _refusal(
-            f"The target replication factor of {replica_count} cannot be reached because only {racks.broker_count} "
+            f"The target replication factor of {replica_count} cannot be reached because only {usable.broker_count} "
             "broker(s) are registered or some brokers have all their log directories cordoned."
         )
     return [racks.place(replica_count) for _ in range(partition_count)]
@@ -66,14 +94,10 @@ class _Brokers:
 
     __slots__ = ("epoch", "ids", "index", "offset")
 
-    def __init__(self) -> None:
-        self.ids: list[int] = []
-        self.index = self.offset = self.epoch = 0
-
-    def start(self, rng: RandomSource) -> None:
-        if self.ids:
-            self.ids.sort()
-            self.offset = rng.randrange(len(self.ids))
+    def __init__(self, ids: list[int], rng: RandomSource) -> None:
+        self.ids = ids
+        self.index = self.epoch = 0
+        self.offset = rng.randrange(len(ids)) if ids else 0
 
     def next(self, epoch: int) -> int | None:
         """The next broker of this round; None after the last."""
@@ -90,13 +114,17 @@ class _Brokers:
         self.index += 1
         return broker
 
+    def shuffle(self, rng: RandomSource) -> None:
+        self.ids = list(self.ids)
+        rng.shuffle(self.ids)
+
 
 class _Rack:
     __slots__ = ("fenced", "unfenced")
 
-    def __init__(self) -> None:
-        self.fenced = _Brokers()
-        self.unfenced = _Brokers()
+    def __init__(self, rack: UsableRack, rng: RandomSource) -> None:
+        self.fenced = _Brokers(rack.fenced, rng)
+        self.unfenced = _Brokers(rack.unfenced, rng)
 
     def next(self, epoch: int) -> int | None:
         broker = self.unfenced.next(epoch)
@@ -104,23 +132,13 @@ class _Rack:
 
 
 class _Racks:
-    __slots__ = ("broker_count", "epoch", "names", "offset", "racks", "rng", "unfenced_count")
+    __slots__ = ("epoch", "names", "offset", "racks", "rng", "unfenced_count")
 
-    def __init__(self, brokers: Iterable[UsableBroker], rng: RandomSource) -> None:
+    def __init__(self, usable: Usable, rng: RandomSource) -> None:
         self.rng = rng
-        self.racks: dict[str | None, _Rack] = {}
-        self.broker_count = self.unfenced_count = self.epoch = 0
-        for broker in brokers:
-            rack = self.racks.setdefault(broker.rack, _Rack())
-            (rack.fenced if broker.fenced else rack.unfenced).ids.append(broker.id)
-            self.broker_count += 1
-            self.unfenced_count += not broker.fenced
-        # Random numbers are drawn in the order of Kafka's map, in which the empty name stands for no rack.
-        order = hash_order([rack or "" for rack in self.racks])
-        self.racks = {name: self.racks[name] for name in sorted(self.racks, key=lambda rack: order.index(rack or ""))}
-        for rack in self.racks.values():
-            rack.fenced.start(rng)
-            rack.unfenced.start(rng)
+        self.unfenced_count = usable.unfenced_count
+        self.epoch = 0
+        self.racks = {name: _Rack(rack, rng) for name, rack in usable.racks.items()}
         self.names: list[str | None] = sorted(self.racks, key=lambda name: (name is not None, name or ""))
         self.offset = rng.randrange(len(self.names)) if self.names else 0
 
@@ -158,5 +176,5 @@ class _Racks:
     def shuffle(self) -> None:
         self.rng.shuffle(self.names)
         for rack in self.racks.values():
-            self.rng.shuffle(rack.fenced.ids)
-            self.rng.shuffle(rack.unfenced.ids)
+            rack.fenced.shuffle(self.rng)
+            rack.unfenced.shuffle(self.rng)

@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from controller.rules.placement import UsableBroker, place
+from controller.rules import placement
+from controller.rules.placement import Usable, UsableBroker
 from records.errors import ApiError, Error
 
 
@@ -35,6 +36,14 @@ class KafkaMockRandom:
 
 def brokers(unfenced, fenced=(), rack=None):
     return [UsableBroker(b, rack, False) for b in unfenced] + [UsableBroker(b, rack, True) for b in fenced]
+
+
+def place(of, partition_count, replica_count, rng):
+    """The second placement on the same brokers: the first one has left them as they were."""
+    usable = Usable(of)
+    if usable.unfenced_count:
+        placement.place(usable, 40, usable.broker_count, Random(1))
+    return placement.place(usable, partition_count, replica_count, rng)
 
 
 def test_leaders_and_followers_rotate_over_the_brokers_of_one_rack():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.rules.placement import UsableBroker, place
+from controller.rules.placement import Usable, UsableBroker, place
 from records.errors import ApiError
 from records.java.java_order import integer_order, partition_order
 from tools.client.exceptions import KafkaError
@@ -76,10 +76,11 @@ def _propose(current: Replicas, brokers: list[UsableBroker], rng: RandomSource) 
     by_topic: dict[str, list[Partition]] = {}
     for partition in partition_order(current):
         by_topic.setdefault(partition[0], []).append(partition)
+    usable = Usable(brokers)
     proposed: Replicas = {}
     for topic, partitions in by_topic.items():
         try:
-            placed = place(brokers, len(partitions), len(current[partitions[0]]), rng)
+            placed = place(usable, len(partitions), len(current[partitions[0]]), rng)
         except ApiError as error:
             raise KafkaError(error.code, error.text) from None
         proposed.update(((topic, index), tuple(replicas)) for index, replicas in enumerate(placed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.rules.placement import UsableBroker, place
+from controller.rules.placement import Usable, UsableBroker, place
 from records.errors import Error
 from records.messages.cluster import DescribeClusterResponse, DescribeTopicPartitionsResponse, MetadataResponse
 from records.messages.configs import IncrementalAlterConfigsResponse
@@ -118,7 +118,7 @@ def test_a_proposal_places_replicas_by_the_given_random_numbers(
     brokers = [UsableBroker(number, rack, fenced=False) for number, rack in enumerate(racks, 1)]
     proposed = json.loads(capsys.readouterr().out.splitlines()[-1])["partitions"]
     assert code == 0
-    assert [each["replicas"] for each in proposed] == place(brokers, 20, 2, Random(7))
+    assert [each["replicas"] for each in proposed] == place(Usable(brokers), 20, 2, Random(7))
 
 
 def test_random_numbers_of_the_system_reach_each_number_and_shuffle_all_items() -> None:
