@@ -61,8 +61,9 @@ class JavaPrincipals(_Asking):
 
     def decide(self, action: Action, acls: AclIndex | None) -> Decision:
         """Raises ApiError where the ACLs are not loaded, RuntimeError where the Java class fails."""
-        # Only a broker's own requests need this operation: the others come in envelopes, with a client's principal.
-        if action.operation == AclOperation.CLUSTER_ACTION:
+        # Only a broker's own requests need this operation, or have the principal of the connection, as its creation of
+        # internal topics has: the others come in envelopes, with a client's principal.
+        if action.operation == AclOperation.CLUSTER_ACTION or action.principal == Principal():
             name, host, listener = action.principal.name, action.host, action.listener
             made = self._ask({"name": name, "host": host, "listener": listener})
             action = action._replace(principal=Principal(made["type"], made["name"]))

@@ -23,10 +23,11 @@ def test_stock_s_rules_decide_on_a_broker_s_request_for_the_principal_that_java_
     principals = JavaPrincipals({PORT: str(answer_with(asked.append)), "super.users": "User:broker"})
 
     of_broker = principals.decide(action(Principal(), AclOperation.CLUSTER_ACTION), AclIndex())
+    of_creation = principals.decide(action(Principal(), AclOperation.CREATE), AclIndex())
     of_client = principals.decide(action(CLIENT, AclOperation.ALTER), AclIndex())
 
-    assert (of_broker, of_client) == ((True, "SuperUser"), (False, "DefaultDeny"))
-    assert asked == [{"name": "ANONYMOUS", "host": "127.0.0.1", "listener": "CONTROLLER"}]
+    assert (of_broker, of_creation, of_client) == ((True, "SuperUser"), (True, "SuperUser"), (False, "DefaultDeny"))
+    assert asked == [{"name": "ANONYMOUS", "host": "127.0.0.1", "listener": "CONTROLLER"}] * 2
 
 
 def action(principal: Principal, operation: AclOperation) -> Action:
