@@ -21,7 +21,10 @@ from records.batch import batches
 from records.errors import ApiError
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.configs import AlterConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.features import UpdateFeaturesRequest
+from records.messages.quotas import AlterClientQuotasRequest
 from records.messages.reassignments import ElectLeadersRequest
+from records.messages.scram import AlterUserScramCredentialsRequest
 from records.messages.topics import CreatePartitionsRequest
 from tests.controller.test_random_requests import BROKERS, NAMES, WEIGHTS, Life, replayed
 
@@ -82,6 +85,35 @@ class Watched(Life):
         named = ElectLeadersRequest.TopicPartitions(topic=name, partitions=(index,))
         self.send(ElectLeadersRequest(election_type=self.random.randint(0, 1), topic_partitions=(named,)))
 
+    def alter_quotas(self) -> None:
+        entry = AlterClientQuotasRequest.EntryData
+        op = entry.OpData(key="producer_byte_rate", value=self.pick((1.0, 2.0)), remove=self.random.random() < 0.3)
+        user = entry.EntityData(entity_type="user", entity_name=self.pick(("ann", "bob")))
+        entries = (entry(entity=(user,), ops=(op,)),)
+        self.send(AlterClientQuotasRequest(entries=entries, validate_only=self.random.random() < 0.2))
+
+    def alter_scram(self) -> None:
+        cls = AlterUserScramCredentialsRequest
+        user = self.pick(("ann", "bob"))
+        if self.random.random() < 0.5:
+            self.send(cls(deletions=(cls.ScramCredentialDeletion(name=user, mechanism=1),), upsertions=()))
+        else:
+            new = cls.ScramCredentialUpsertion(
+                name=user, mechanism=1, iterations=4096, salt=b"salt", salted_password=b"salted"
+            )
+            self.send(cls(deletions=(), upsertions=(new,)))
+
+    def update_features(self) -> None:
+        """A level on which what a broker's config may be, and which requests there are, rests."""
+        name, level = self.pick(
+            (("eligible.leader.replicas.version", 0), ("eligible.leader.replicas.version", 1), ("metadata.version", 29),
+             ("metadata.version", 30), ("group.version", 1))
+        )  # fmt: skip
+        update = UpdateFeaturesRequest.FeatureUpdateKey(
+            feature=name, max_version_level=level, upgrade_type=self.pick((1, 2))
+        )
+        self.send(UpdateFeaturesRequest(feature_updates=(update,), validate_only=self.random.random() < 0.2))
+
     # Watching.
 
     def step(self, event: Any) -> list[Any]:
@@ -128,7 +160,7 @@ class Watched(Life):
 
 KINDS = {
     **WEIGHTS, "repeat": 30, "alter_configs": 8, "grow_in_a_dry_run": 4, "elect_named": 10, "commit": 6, "lose": 1,
-    "delete": 4, "alter": 25, "unregister": 3,
+    "delete": 4, "alter": 25, "unregister": 3, "alter_quotas": 6, "alter_scram": 6, "update_features": 3,
 }  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from tests.controller.handlers.cluster_of_configs import (
     context,
     controller,
     env,
+    level,
     replay,
     state,
 )
@@ -474,6 +475,16 @@ def test_a_response_waits_only_for_uncommitted_changes_of_its_resources() -> Non
     untouched = incremental(found, resource(GROUP, "g", ("nope", SET, "5")))
 
     assert (touched.rests_on, untouched.rests_on) == (found.end_offset - 1, NOTHING_PENDING)
+
+
+def test_a_refusal_by_a_level_waits_for_the_commit_of_the_level() -> None:
+    found = state()
+    replay(found, level("eligible.leader.replicas.version", 1), commit=False)
+
+    refused = incremental(found, resource(BROKER, "1", ("min.insync.replicas", SET, "3")))
+
+    assert answers(refused)[0][0] == Error.INVALID_CONFIG
+    assert refused.rests_on == found.end_offset - 1
 
 
 def test_a_handler_leaves_the_state_as_it_was() -> None:
