@@ -76,6 +76,16 @@ def test_each_replica_is_assigned_or_refused_on_its_own():
     assert rig.partition("foo", 1).directories == (UNASSIGNED_DIRECTORY, directory(1, 1))
 
 
+def test_a_replica_that_is_not_in_sync_is_assigned_too():
+    rig = cluster()
+    rig.alter("foo", (1,))
+
+    response = rig.ask(assignment(rig, 2, {directory(2, 1): [("foo", 0)]}))
+
+    assert [code for *_, code in codes(response)] == [0]
+    assert rig.partition("foo").directories == (UNASSIGNED_DIRECTORY, directory(2, 1))
+
+
 def test_only_the_partition_epoch_rises():
     rig = cluster()
 

@@ -182,6 +182,15 @@ def test_controllers_are_not_checked_below_the_version_in_which_they_register() 
     assert records(update(found, ("metadata.version", 15), at=three)) == [level("metadata.version", 15)]
 
 
+def test_controllers_are_checked_from_the_version_on_in_which_they_register() -> None:
+    three = env({"controller.quorum.voters": "1@127.0.0.1:9093,2@h:1,3@h:2"})
+
+    assert refusal(update(state(metadata_version=15), ("metadata.version", 16), at=three)) == (
+        "Invalid update version 16 for feature metadata.version. controller 2 has not registered, and may not support "
+        "this feature"
+    )
+
+
 def test_elr_requires_a_metadata_version_with_its_records() -> None:
     assert refusal(update(state(metadata_version=22), ("eligible.leader.replicas.version", 1))) == (
         "Invalid update version 1 for feature eligible.leader.replicas.version. eligible.leader.replicas.version could "

@@ -72,6 +72,11 @@ def test_topics_grow_in_the_order_of_a_java_hash_map():
             "Attempted to add 2 additional partition(s), but only 1 assignment(s) were specified.",
         ),
         (
+            more("foo", 2, (1, 2, 3), (1, 2, 3)),
+            BAD,
+            "Attempted to add 1 additional partition(s), but only 2 assignment(s) were specified.",
+        ),
+        (
             more("foo", 2, manual=True),
             BAD,
             "Attempted to add 1 additional partition(s), but only 0 assignment(s) were specified.",

@@ -186,6 +186,14 @@ BAD = Error.INVALID_REPLICA_ASSIGNMENT
         ),
         (new_topic("foo", (0, 0)), BAD, "The manual partition assignment includes the broker 0 more than once."),
         (
+            new_topic("foo", (0,), (0, 1)),
+            BAD,
+            (
+                "The manual partition assignment includes a partition with 2 replica(s), but this is not consistent "
+                "with previous partitions, which have 1 replica(s)."
+            ),
+        ),
+        (
             new_topic("foo", (0, 1), (0,)),
             BAD,
             (
