@@ -102,6 +102,19 @@ def test_a_failed_registration_is_retried_with_growing_delays(answer):
     assert len(r.noted("controller_registration_failed")) == 14
 
 
+def test_the_delays_begin_anew_after_a_success():
+    r = rig().lead()
+    for _ in range(6):
+        r.step(SendAnswered(r.sent()[-1].number, None))
+        r.tick(r.deadline_ms - r.now_ms)
+    r.step(SendAnswered(r.sent()[-1].number, OK))
+    r.tick(5000)
+
+    r.step(SendAnswered(r.sent()[-1].number, None))
+
+    assert 97 <= r.deadline_ms - r.now_ms <= 103
+
+
 def test_a_registration_without_a_response_times_out():
     r = rig().lead()
 

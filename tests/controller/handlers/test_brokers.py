@@ -66,6 +66,18 @@ def test_the_same_incarnation_keeps_its_epoch_and_its_state():
     assert after == before._replace(rack="b")
 
 
+def test_the_same_incarnation_stays_in_its_controlled_shutdown():
+    rig = Rig().lead().brokers(1, 2)
+    rig.create("foo", (1, 2))
+    rig.heartbeat(1, want_shut_down=True)
+    before = rig.state.brokers[1]
+
+    rig.register(1, rack="b")
+
+    assert before.in_controlled_shutdown
+    assert rig.state.brokers[1] == before._replace(rack="b")
+
+
 def test_another_incarnation_is_refused_while_the_session_of_the_first_lasts():
     rig = Rig().lead().brokers(1)
 

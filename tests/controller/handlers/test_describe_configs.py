@@ -321,6 +321,23 @@ def test_an_operation_changes_a_key_of_the_node_as_it_is_described_after_that() 
     assert entry(found, BROKER, "1", "num.io.threads")[1:5] == ["8", "DYNAMIC_BROKER_CONFIG", False, False]
 
 
+def test_a_resource_that_is_named_twice_is_described_by_the_keys_of_each() -> None:
+    cls = DescribeConfigsRequest.DescribeConfigsResource
+    resources = tuple(
+        cls(resource_type=GROUP, resource_name="g", configuration_keys=keys)
+        for keys in (("consumer.session.timeout.ms",), ("consumer.heartbeat.interval.ms",))
+    )
+
+    response = describe_configs(
+        first_state(), context(4), DescribeConfigsRequest(resources=resources), env(FILE)
+    ).response
+
+    assert [[entry.name for entry in result.configs] for result in response.results] == [
+        ["consumer.session.timeout.ms"],
+        ["consumer.heartbeat.interval.ms"],
+    ]
+
+
 def test_a_key_of_our_own_has_its_value_only_when_it_is_named() -> None:
     node = env({**FILE, "kraft.http.listener": "127.0.0.1:8080"})
 

@@ -14,6 +14,7 @@ from records.codec import encode
 from records.errors import Error
 from records.features.levels import KAFKA_4_3
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.metadata.transactions import BeginTransactionRecord
 from records.schema import replace
 from tests.controller.handlers.cluster_of_configs import context, env, level, replay, state
 from tests.controller.rig import Rig
@@ -96,6 +97,17 @@ def test_finalized_levels_are_announced_with_their_offset() -> None:
 
     assert levels(response) == {"metadata.version": (30, 30), "group.version": (1, 1), "kraft.version": (1, 1)}
     assert response.finalized_features_epoch == found.stable_end_offset - 1
+
+
+def test_the_levels_within_an_open_transaction_are_not_announced() -> None:
+    found = state(level("group.version", 1))
+    before = found.end_offset
+    replay(found, BeginTransactionRecord(), level("share.version", 1))
+
+    response = answered(found).response
+
+    assert levels(response) == {"metadata.version": (30, 30), "group.version": (1, 1)}
+    assert response.finalized_features_epoch == before - 1
 
 
 def test_an_empty_log_announces_no_finalized_level() -> None:

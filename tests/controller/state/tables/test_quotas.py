@@ -26,3 +26,13 @@ def test_an_entity_without_quotas_is_not_kept():
     )
 
     assert state.quotas == {}
+
+
+def test_the_rates_of_mutations_are_those_of_the_snapshot_that_is_loaded():
+    state = state_of(quota(ALICE, "controller_mutation_rate", 1.0))
+    assert state.quotas.mutation_rates == {entity_of(dict(ALICE)): 1.0}
+
+    state.begin_load(10)
+    state.end_load()
+
+    assert (state.quotas, state.quotas.mutation_rates) == ({}, {})
