@@ -128,6 +128,19 @@ def test_a_damaged_checkpoint_still_says_what_is_committed_and_is_removed(tmp_pa
     node.close()
 
 
+def test_committed_records_behind_damage_count_as_lost(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    data = bytearray((directory / SEGMENT).read_bytes())
+    data[53219 + 30] ^= 1
+    (directory / SEGMENT).write_bytes(data)
+    found = examine(str(directory))
+
+    plan = plan_truncation(found, 330)
+
+    assert (found.end_offset, found.committed) == (580, 712)
+    assert (plan.end_offset, plan.lost, plan.lost_committed) == (330, 709, 382)
+
+
 def test_a_log_that_starts_at_a_checkpoint_keeps_one(tmp_path: Path) -> None:
     directory = stock_directory(tmp_path)
     split(directory, 580, 728)
@@ -182,12 +195,12 @@ def test_the_committed_prefix_goes_where_one_committed_offset_does(tmp_path: Pat
     assert drops == [False, True]
 
 
-def test_producer_state_above_the_end_goes_and_that_below_it_stays(tmp_path: Path) -> None:
+def test_producer_state_above_the_end_goes_and_that_up_to_it_stays(tmp_path: Path) -> None:
     directory = stock_directory(tmp_path)
-    below, above = (directory / PARTITION / segment_name(offset, PRODUCER_SNAPSHOT) for offset in (300, 1000))
-    for path in (below, above):
+    paths = [directory / PARTITION / segment_name(offset, PRODUCER_SNAPSHOT) for offset in (300, 330, 331, 1000)]
+    for path in paths:
         path.write_bytes(b"producers")
 
     truncate(plan_truncation(examine(str(directory)), 330))
 
-    assert (below.exists(), above.exists()) == (True, False)
+    assert [path.exists() for path in paths] == [True, True, False, False]
