@@ -88,6 +88,14 @@ def test_with_log_append_time_records_have_the_batchs_timestamp() -> None:
     assert {record.timestamp for record in records_of(stamped, only(stamped))} == {only(stamped).max_timestamp}
 
 
+@pytest.mark.parametrize("delta", [1 << 40, -(1 << 40)])
+def test_a_timestamp_delta_has_up_to_64_bits(delta: int) -> None:
+    record = b"\0" + zigzag(delta) + b"\0\1" + zigzag(1) + b"x\0"
+    data = seal(zigzag(len(record)) + record, 1, 7, 3, 1 << 41)
+
+    assert records_of(data, only(data)) == [Record(7, (1 << 41) + delta, None, b"x")]
+
+
 def test_a_batch_holds_the_values_in_order() -> None:
     data = built()
     batch = only(data)
