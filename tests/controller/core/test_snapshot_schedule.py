@@ -19,6 +19,7 @@ from controller.interface.settings import Settings
 from controller.state.snapshots import batches
 from controller.state.view import stable_view
 from raft.interface.config import SnapshotId
+from records.batch import build_control_batch
 from records.messages.topics import CreateTopicsRequest
 from tests.controller.rig import Rig, new_topic
 
@@ -135,6 +136,18 @@ def test_a_standby_takes_its_own_snapshots():
 
     assert standby.snapshots()[0].id.end_offset <= standby.state.end_offset
     assert standby.snapshots()[0].id.epoch == 1
+
+
+def test_control_batches_of_the_quorum_cause_no_snapshot_on_a_standby():
+    standby = Rig(node_id=7, metadata_log_max_snapshot_interval_ms=5000)
+    change = [(b"\0\0\0\2", b"")]
+
+    for epoch in (1, 2, 3):
+        standby.now_ms += 6000
+        batch = build_control_batch(change, base_offset=epoch - 1, leader_epoch=epoch, timestamp_ms=0)
+        standby.step(Committed(batch))
+
+    assert (standby.state.end_offset, standby.snapshots()) == (3, [])
 
 
 def test_a_controller_that_is_about_to_stop_takes_one_snapshot_of_what_is_stable(monkeypatch):

@@ -102,6 +102,24 @@ def test_a_file_that_is_written_while_it_is_read_is_read_again(tmp_path: Path) -
     assert made.said == ["renewed"]
 
 
+def test_a_file_that_was_another_while_it_was_read_is_read_again(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    made.put("2")
+    kept = tmp_path / "kept"
+
+    def change() -> None:
+        made.while_read = lambda: None
+        made.path.rename(kept)
+        made.put("3")
+
+    made.while_read = change
+    first = made.renewal.value()
+    kept.rename(made.path)
+
+    assert [first, made.renewal.value()] == [1, 2]
+    assert made.said == ["renewed"]
+
+
 def test_a_file_that_cannot_be_used_at_first_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="missing: No such file"):
         Renewal(
