@@ -13,6 +13,10 @@ from pipeline.source.varints import spread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Up to this length an entry is compared with each of a list. Longer lists are sorted, so that the time does not grow
+# with the product of two lengths.
+_SHORT = 8
+
 
 class Lists:
     """n lists. values: int32, in which each list begins at `start` and has `count` entries; a count
@@ -67,7 +71,9 @@ class Lists:
     def equals(self, other: Lists) -> NDArray[np.bool_]:
         """Which lists are equal, entry by entry."""
         same = self.sizes == other.sizes
-        rows = np.flatnonzero(same)
+        # Rows that follow each other often have one list, which is stored once.
+        is_one = (self.start == other.start) if self.values is other.values else np.zeros(len(self), bool)
+        rows = np.flatnonzero(same & ~is_one)
         mine, theirs = self.take(rows), other.take(rows)
         which, values = mine.flat()
         differs = values != theirs.flat()[1]
@@ -81,13 +87,12 @@ class Lists:
     def without(self, other: Lists, *, ascending: bool = False) -> Lists:
         """The entries of each list that are not in the other, in their order."""
         rows, values = self.flat()
-        other_rows, other_values = other.flat()
-        stays = ~np.isin(_keys(rows, values), _keys(other_rows, other_values))
+        stays = ~_are_in(rows, values, other)
         rows, values = rows[stays], values[stays]
-        if ascending:
+        count = np.bincount(rows, minlength=len(self)).astype(np.int64)
+        if ascending and len(count) and count.max() > 1:
             order = np.lexsort((values, rows))
             values = values[order]
-        count = np.bincount(rows, minlength=len(self)).astype(np.int64)
         return Lists(values, np.cumsum(count) - count, count)
 
     def arrow(self) -> Any:
@@ -99,6 +104,22 @@ class Lists:
         absent = self.count < 0
         mask = pa.array(absent) if absent.any() else None
         return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=TYPES["array<int>"], mask=mask)
+
+
+def _are_in(rows: NDArray[np.int64], values: NDArray[np.int32], lists: Lists) -> NDArray[np.bool_]:
+    """Which values are in the list of their row."""
+    found = np.zeros(len(values), bool)
+    sizes = lists.sizes[rows]
+    start = lists.start[rows]
+    for place in range(min(int(sizes.max(initial=0)), _SHORT)):
+        entries = lists.values.take(start + place, mode="clip")
+        found |= (entries == values) & (sizes > place)
+    longer = np.flatnonzero(sizes > _SHORT)
+    if len(longer):
+        numbers = np.unique(rows[longer])
+        entries = lists.take(numbers).flat()
+        found[longer] = np.isin(_keys(rows[longer], values[longer]), _keys(numbers[entries[0]], entries[1]))
+    return found
 
 
 def _keys(rows: NDArray[np.int64], values: NDArray[np.int32]) -> NDArray[np.int64]:

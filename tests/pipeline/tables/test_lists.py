@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from pipeline.arrow import TYPES
 from pipeline.tables.lists import Lists, concat
 
-BROKERS = st.lists(st.integers(min_value=-2, max_value=4), max_size=4)
+BROKERS = st.lists(st.integers(min_value=-2, max_value=4), max_size=4) | st.lists(
+    st.integers(min_value=0, max_value=12), min_size=7, max_size=11
+)
 PAIRS = st.lists(st.tuples(BROKERS, BROKERS), min_size=1, max_size=8)
 
 
@@ -29,6 +31,17 @@ def test_lists_are_compared_and_subtracted_row_by_row(pairs: list[tuple[list[int
         sorted(x for x in one if x not in other) for one, other in pairs
     ]
     assert ours.first().tolist() == [one[0] if one else -1 for one, _ in pairs]
+
+
+@given(st.lists(BROKERS, min_size=1, max_size=8), st.data())
+def test_rows_of_one_column_are_compared_as_those_of_two(values: list[list[int]], data: st.DataObject) -> None:
+    column = lists(values)
+    rows = st.lists(st.integers(min_value=0, max_value=len(values) - 1), min_size=len(values), max_size=len(values))
+    ours, theirs = data.draw(rows), data.draw(rows)
+
+    equal = column.take(np.array(ours)).equals(column.take(np.array(theirs)))
+
+    assert equal.tolist() == [values[one] == values[other] for one, other in zip(ours, theirs, strict=True)]
 
 
 @given(st.lists(st.none() | BROKERS, min_size=1, max_size=8))
