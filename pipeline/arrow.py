@@ -1,4 +1,4 @@
-"""The schemas of the tables in Arrow, equal to those that Spark makes of the same DDL."""
+"""The schemas of the tables in Arrow, equal to those that Spark makes of the same DDL; and how Parquet is written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,6 +53,28 @@ def array_of(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Any
 def arrow_schema(columns: Iterable[Column]) -> Any:
     """The columns as a pyarrow.Schema; all may be null."""
     return pa.schema([pa.field(column.name, TYPES[column.type]) for column in columns])
+
+
+def parquet_options(schema: Any, single: Collection[str] = ()) -> dict[str, Any]:
+    """The options by which pyarrow.parquet writes a table of this schema: offsets as differences, other columns as
+    dictionaries.
+
+    single: columns whose values do not repeat, which a dictionary would only enlarge. Neither they nor lists get
+    statistics, because no filter uses them.
+    """
+    lists = {field.name for field in schema if pa.types.is_list(field.type)}
+    offsets = {field.name for field in schema if field.name.endswith("offset")}
+    return {
+        "compression": "zstd",
+        "store_schema": False,
+        "column_encoding": dict.fromkeys(offsets, "DELTA_BINARY_PACKED"),
+        "use_dictionary": [
+            f"{name}.list.element" if name in lists else name
+            for name in schema.names
+            if name not in offsets and name not in single
+        ],
+        "write_statistics": [name for name in schema.names if name not in lists and name not in single],
+    }
 
 
 def table_of(columns: Sequence[Column], rows: Iterable[dict[str, Any]]) -> Any:

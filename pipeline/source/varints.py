@@ -69,7 +69,9 @@ def pieces_at(buffer: NDArray[np.uint8], at: NDArray[np.int64], size: int) -> ND
 
 def spread(starts: NDArray[np.int64], counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:
     """For each start the positions start, start + step …, as many as its count says, one after the other."""
-    total = int(counts.sum())
-    ends = np.cumsum(counts)
-    within = np.arange(total, dtype=np.int64) - np.repeat(ends - counts, counts)
-    return np.repeat(starts, counts) + within * step
+    begins = np.cumsum(counts) - counts
+    positions: NDArray[np.int64] = np.arange(int(counts.sum()), dtype=np.int64)
+    if step != 1:
+        positions *= step
+    positions += np.repeat(starts - begins * step, counts)
+    return positions

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.arrow import array_of
+from pipeline.arrow import array_of, parquet_options
 from pipeline.schemas import PARTITION_FIELDS
 from pipeline.tables import record_files
 from pipeline.tables.history import CHANGE, PARTITION
@@ -146,7 +146,7 @@ def fold_bucket(slices: Iterable[Slice], events: Events, directory: str, names: 
         file = f"part-{uuid.uuid4().hex}.parquet"
         target = Path(directory, f"part={name}")
         target.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, target / f".{file}", compression=record_files.COMPRESSION, store_schema=False)
+        pq.write_table(table, target / f".{file}", **parquet_options(table.schema))
         parts.append(Part(name, file, len(table)))
     return parts
 

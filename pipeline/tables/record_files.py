@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from pipeline.arrow import arrow_schema, encoded_schema
+from pipeline.arrow import arrow_schema, encoded_schema, parquet_options
 from pipeline.schemas import RECORDS
 
 if TYPE_CHECKING:
@@ -28,17 +28,11 @@ if TYPE_CHECKING:
 GROUP_ROWS = 1 << 17
 # Findings whose text a task returns; all are in its file.
 FINDINGS_MAX = 50
-COMPRESSION = "zstd"
 SCHEMA = arrow_schema(RECORDS.columns)
 # The columns as `write_file` takes them best.
 ENCODED = encoded_schema(RECORDS.columns)
-# By column of Parquet whether values repeat: offsets do not, and what is of single records does not.
-_SINGLE = ("offset", "json", "value", "problem")
-_REPEATED = [
-    f"{column.name}.list.element" if column.type.startswith("array") else column.name
-    for column in RECORDS.columns
-    if column.name not in _SINGLE
-]
+# Columns of records other than those of partitions: their values do not repeat.
+_SINGLE = ("json", "value")
 _SOUND = pa.array(["record", "control", "unknown", "corrupt"])
 _SKIPPED = "skipped"
 
@@ -91,10 +85,7 @@ def write_file(directory: str, batches: Iterable[Any], known: frozenset[tuple[st
     try:
         for table in _groups(batches, known):
             if writer is None:
-                writer = pq.ParquetWriter(
-                    path, table.schema, compression=COMPRESSION, store_schema=False,
-                    use_dictionary=_REPEATED, column_encoding={"offset": "DELTA_BINARY_PACKED"},
-                )  # fmt: skip
+                writer = pq.ParquetWriter(path, table.schema, **parquet_options(table.schema, _SINGLE))
             writer.write_table(table, row_group_size=GROUP_ROWS)
             rows += table.num_rows
             for cluster, span in _spans(table):

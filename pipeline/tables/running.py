@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.arrow import arrow_schema
+from pipeline.arrow import arrow_schema, parquet_options
 from pipeline.schemas import BY_NAME, INTERVALS, RECORDS
 from pipeline.source.logs import logs_of
 from pipeline.source.reading import Wanted, finding_parts, read_part
@@ -204,7 +204,7 @@ def _write(warehouse: Warehouse, directory: Path, name: str, rows: list[dict[str
     record_files.begin(directory)
     pq.write_table(
         pa.Table.from_arrays(arrays, schema=schema), directory / "part-0.parquet",
-        compression=record_files.COMPRESSION, store_schema=False,
+        **parquet_options(schema),
     )  # fmt: skip
     return warehouse.relative(directory)
 
