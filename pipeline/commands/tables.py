@@ -4,6 +4,7 @@ and prints images.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from pipeline.commands.options import (
@@ -91,12 +92,13 @@ def _report(session: Any, warehouse: Warehouse, manifest: Manifest, arguments: N
     from pipeline.tables.images import image_frame
 
     if arguments.image_at is not None:
-        with progress(session, f"the image as of {arguments.image_at}"):
-            image = image_frame(session, warehouse, manifest, arguments.image_at)
-            if arguments.out:
-                image.write.mode("overwrite").parquet(arguments.out)
-        if not arguments.out:
-            _show(image, arguments.limit)
+        with ExitStack() as stack:
+            with progress(session, f"the image as of {arguments.image_at}"):
+                image = stack.enter_context(image_frame(session, warehouse, manifest, arguments.image_at))
+                if arguments.out:
+                    image.write.mode("overwrite").parquet(arguments.out)
+            if not arguments.out:
+                _show(image, arguments.limit)
     elif arguments.show:
         _show(running.frame_of(session, warehouse, manifest, arguments.show), arguments.limit)
     else:

@@ -140,8 +140,8 @@ def fold_bucket(slices: Iterable[Slice], events: Events, directory: str, names: 
     names: the tables that are wanted, None for all.
     """
     parts = []
-    for name, table in fold(_join(slices), events).items():
-        if not len(table) or (names is not None and name not in names):
+    for name, table in fold(_join(slices), events, names).items():
+        if not len(table):
             continue
         file = f"part-{uuid.uuid4().hex}.parquet"
         target = Path(directory, f"part={name}")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
-from atexit import register
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from records.printing.json_text import json_text
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pipeline.tables.clusters import Cluster
     from pipeline.tables.warehouse import Manifest, Warehouse
@@ -45,28 +44,28 @@ _SECTIONS: dict[int, tuple[str, Callable[[Any], str]]] = {
 }
 
 
-def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str) -> Any:
+@contextmanager
+def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str) -> Iterator[Any]:
     """The image of each cluster as of an offset or a time, as a DataFrame of the table `image_at`.
 
-    at: digits, or an ISO 8601 time, in UTC unless it has an offset. Raises OptionError.
+    It reads files that are removed at the end of the block. at: digits, or an ISO 8601 time, in UTC unless it has an
+    offset. Raises OptionError.
     """
     frame = running.frame_of(session, warehouse, manifest, "records").where("kind in ('record', 'control')")
     if re.fullmatch(r"\d{1,18}", at):
         ends = {cluster: int(at) for cluster in manifest.ingested}
     else:
         ends = _offsets_at(frame, _time_of(at))
-    target = warehouse.new_scratch()
-    # The frame is read when it is used.
-    register(shutil.rmtree, target, ignore_errors=True)
-    with warehouse.scratch() as scratch:
-        clusters, division = running.until(session, warehouse.paths(manifest, "records"), ends, scratch)
-        folding.fold(session, division, running.events_of(clusters), target, names=frozenset((STATE,)))
-    ddl = ", ".join(f"`{column.name}` {column.type}" for column in STATE_COLUMNS)
-    paths = map(str, target.glob(f"part={STATE}"))
-    partitions = session.read.schema(ddl).parquet(*paths) if division.rows else session.createDataFrame([], ddl)
-    rows = [row for cluster in clusters.values() for row in image_rows(cluster, ends[cluster.cluster_id])]
-    others = session.createDataFrame(_arrow(rows))
-    return others.unionByName(_partitions(session, partitions, ends))
+    with warehouse.scratch() as target:
+        with warehouse.scratch() as scratch:
+            clusters, division = running.until(session, warehouse.paths(manifest, "records"), ends, scratch)
+            folding.fold(session, division, running.events_of(clusters), target, names=frozenset((STATE,)))
+        ddl = ", ".join(f"`{column.name}` {column.type}" for column in STATE_COLUMNS)
+        paths = map(str, target.glob(f"part={STATE}"))
+        partitions = session.read.schema(ddl).parquet(*paths) if division.rows else session.createDataFrame([], ddl)
+        rows = [row for cluster in clusters.values() for row in image_rows(cluster, ends[cluster.cluster_id])]
+        others = session.createDataFrame(_arrow(rows))
+        yield others.unionByName(_partitions(session, partitions, ends))
 
 
 def image_rows(cluster: Cluster, offset: int) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.arrow import TYPES
+from pipeline.arrow import TYPES, array_of
 from pipeline.source.varints import spread
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ class Lists:
         np.cumsum(sizes, out=offsets[1:])
         values = self.values[spread(self.start, sizes, 1)]
         absent = self.count < 0
-        mask = pa.array(absent) if absent.any() else None
-        return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=TYPES["array<int>"], mask=mask)
+        mask = array_of(absent) if absent.any() else None
+        return pa.ListArray.from_arrays(array_of(offsets), array_of(values), type=TYPES["array<int>"], mask=mask)
 
 
 def _are_in(rows: NDArray[np.int64], values: NDArray[np.int32], lists: Lists) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ from pipeline.tables.lists import Lists
 from pipeline.tables.runs import Runs, numbers, times
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -67,20 +67,22 @@ PARTS = {
 }
 
 
-def fold(table: Any, events: Events) -> dict[str, Any]:
+def fold(table: Any, events: Events, names: frozenset[str] | None = None) -> dict[str, Any]:
     """The result of a run for the partition records of one cluster, and the states before: by part a pyarrow.Table.
 
     table: as `history_of` takes it, with the columns of STATE_COLUMNS in the rows of states. Columns that are
-    dictionaries in it are dictionaries in the result.
+    dictionaries in it are dictionaries in the result. names: the parts that are wanted, None for all.
     """
     history = history_of(table, events)
     folded = _Fold(table, history, events)
     parts: dict[str, Any] = {}
-    for name, (columns, closed) in folded.tables().items():
-        parts[name] = _part(name, columns, closed)
-        if name != ISR_CHANGES.name:
-            parts[OPEN + name] = _part(OPEN + name, columns, ~closed)
-    parts[STATE] = _part(STATE, folded.state(), None)
+    for name, (columns_of, closed) in folded.tables().items():
+        rows = {name: closed} if closed is None else {name: closed, OPEN + name: ~closed}
+        if wanted := [part for part in rows if names is None or part in names]:
+            columns = columns_of()
+            parts |= {part: _part(part, columns, rows[part]) for part in wanted}
+    if names is None or STATE in names:
+        parts[STATE] = _part(STATE, folded.state(), None)
     return parts
 
 
@@ -117,16 +119,14 @@ class _Fold:
         moves = history.lists["adding"].sizes + history.lists["removing"].sizes
         self.moving = Runs(history, moves > 0)
 
-    def tables(self) -> dict[str, tuple[dict[str, Any], NDArray[np.bool_]]]:
-        """By name the columns, and which rows are of intervals that have ended."""
-        changes = self._isr_changes()
-        every = np.ones(len(changes["offset"]), bool)
+    def tables(self) -> dict[str, tuple[Callable[[], dict[str, Any]], NDArray[np.bool_] | None]]:
+        """By name what computes the columns, and which rows are of intervals that have ended; None: there are none."""
         return {
-            LEADERSHIP.name: (self._leadership(), self.leadership.closed),
-            ISR_CHANGES.name: (changes, every),
-            UNAVAILABILITY.name: (self._unavailability(), self.offline.closed),
-            UNDER_REPLICATION.name: (self._under_replication(), self.short.closed),
-            REASSIGNMENTS.name: (self._reassignments(), self.moving.closed),
+            LEADERSHIP.name: (self._leadership, self.leadership.closed),
+            ISR_CHANGES.name: (self._isr_changes, None),
+            UNAVAILABILITY.name: (self._unavailability, self.offline.closed),
+            UNDER_REPLICATION.name: (self._under_replication, self.short.closed),
+            REASSIGNMENTS.name: (self._reassignments, self.moving.closed),
         }
 
     # The values in the rows of states, by row of the history.
@@ -139,20 +139,20 @@ class _Fold:
             if pa.types.is_timestamp(column.type):
                 column = column.cast(pa.int64())
             states = history.is_state
-            taken = column.take(pa.array(history.row[states]))
+            taken = column.take(array_of(history.row[states]))
             carried[states] = pc.fill_null(taken.cast(pa.int64()), otherwise).to_numpy(zero_copy_only=False)
         return carried
 
     def _names(self) -> Any:
         """The topic's name of each partition: from the state, else from its records."""
-        ids = dictionary_of(self.table, "topic_id").take(pa.array(self.key_row))
+        ids = dictionary_of(self.table, "topic_id").take(array_of(self.key_row))
         names = pa.array([self.events.names.get(topic_id) for topic_id in ids.dictionary.to_pylist()], pa.string())
         encoded = names.dictionary_encode()
         named = encoded.indices.take(ids.indices)
         if "topic" not in self.table.column_names or self.table["topic"].null_count == len(self.table):
             return pa.DictionaryArray.from_arrays(named, encoded.dictionary)
         named_topics = pa.DictionaryArray.from_arrays(named, encoded.dictionary).cast(pa.string())
-        given = self.table["topic"].combine_chunks().take(pa.array(self.key_row)).cast(pa.string())
+        given = self.table["topic"].combine_chunks().take(array_of(self.key_row)).cast(pa.string())
         return pc.coalesce(given, named_topics).dictionary_encode()
 
     def _some_leader(self) -> NDArray[np.int64]:
@@ -176,9 +176,9 @@ class _Fold:
 
     def _key(self, group: NDArray[np.int64]) -> dict[str, Any]:
         """The columns that name the partitions."""
-        rows = pa.array(self.key_row[group])
+        rows = array_of(self.key_row[group])
         columns = {name: self.table[name].combine_chunks().take(rows) for name in ("cluster", "topic_id", "partition")}
-        return {**columns, "topic": self.names.take(pa.array(group))}
+        return {**columns, "topic": self.names.take(array_of(group))}
 
     # The tables.
 
@@ -204,8 +204,8 @@ class _Fold:
             "leader": numbers(history.leader[runs.start]),
             "leader_epoch": numbers(history.leader_epoch[runs.start]),
             "previous_leader": numbers(tenure["previous"], tenure["previous"] == -2),
-            "preferred": pa.array(tenure["preferred"] == 1),
-            "unclean": pa.array(tenure["unclean"] == 1),
+            "preferred": array_of(tenure["preferred"] == 1),
+            "unclean": array_of(tenure["unclean"] == 1),
             **runs.interval(self._carry("tenure_offset"), self._carry("tenure_time", 0)),
             "end_reason": runs.reasons("elected"),
         }
@@ -218,7 +218,7 @@ class _Fold:
         rows, before, after = rows[changed], before.take(np.flatnonzero(changed)), after.take(np.flatnonzero(changed))
         return {
             **self._key(history.group[rows]),
-            "offset": pa.array(history.offset[rows]),
+            "offset": array_of(history.offset[rows]),
             "time": times(history.time_us[rows]),
             "leader": numbers(history.leader[rows]),
             "leader_epoch": numbers(history.leader_epoch[rows]),
@@ -239,7 +239,7 @@ class _Fold:
             **runs.interval(self._carry("offline_offset"), self._carry("offline_time", 0)),
             "last_leader": numbers(last, last < 0),
             "next_leader": numbers(following, following < 0),
-            "unclean": pa.array(runs.at_end(history.sets_recovering, False), mask=~runs.closed),
+            "unclean": array_of(runs.at_end(history.sets_recovering, False), ~runs.closed),
             "end_reason": runs.reasons("elected"),
         }
 
@@ -290,7 +290,7 @@ class _Fold:
             "replicas_before": self._moving_before().arrow(),
             "target": target.arrow(),
             "replicas_after": after.arrow(),
-            "outcome": pa.DictionaryArray.from_arrays(pa.array(outcome, mask=~runs.closed), words).cast(pa.string()),
+            "outcome": pa.DictionaryArray.from_arrays(array_of(outcome, ~runs.closed), words).cast(pa.string()),
         }
 
     # The state for the next run.
@@ -302,14 +302,14 @@ class _Fold:
         rows = np.flatnonzero(last)
         rows = rows[history.end_offset[history.group[rows]] < 0]
         group = history.group[rows]
-        directories = self.table["directories"].combine_chunks().take(pa.array(history.directories_row[rows]))
+        directories = self.table["directories"].combine_chunks().take(array_of(history.directories_row[rows]))
         tenure = self._tenure()
         begun = self.leadership.interval(self._carry("tenure_offset"), self._carry("tenure_time", 0))
         place = _place(self.leadership, group, len(history.end_offset))
         previous = tenure["previous"][place]
         return {
             **self._key(group),
-            "offset": pa.array(history.offset[rows]),
+            "offset": array_of(history.offset[rows]),
             "time": times(history.time_us[rows]),
             **{name: history.lists[name].take(rows).arrow() for name in LISTS},
             **{
@@ -317,11 +317,11 @@ class _Fold:
                 for name in ("leader", "leader_epoch", "partition_epoch", "recovery")
             },
             "directories": directories,
-            "tenure_offset": begun["start_offset"].take(pa.array(place)),
-            "tenure_time": begun["start_time"].take(pa.array(place)),
+            "tenure_offset": begun["start_offset"].take(array_of(place)),
+            "tenure_time": begun["start_time"].take(array_of(place)),
             "tenure_previous": numbers(previous, previous == -2),
-            "tenure_preferred": pa.array(tenure["preferred"][place] == 1),
-            "tenure_unclean": pa.array(tenure["unclean"][place] == 1),
+            "tenure_preferred": array_of(tenure["preferred"][place] == 1),
+            "tenure_unclean": array_of(tenure["unclean"][place] == 1),
             "some_leader": numbers(self.some_leader[rows]),
             **self._interval_begins(self.offline, group, "offline"),
             **self._interval_begins(self.short, group, "short"),
@@ -347,7 +347,7 @@ class _Fold:
         """Columns of the open interval of each of these partitions; null if there is none."""
         place = _place(runs, group, len(self.history.end_offset))
         none = place < 0
-        taken = pa.array(np.maximum(place, 0), mask=none)
+        taken = array_of(np.maximum(place, 0), none)
         return {
             name: column.take(taken) if len(column) else pa.nulls(len(group), column.type)
             for name, column in columns.items()

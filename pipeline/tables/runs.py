@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.arrow import TYPES
+from pipeline.arrow import TYPES, array_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,26 +67,26 @@ class Runs:
         end_time = np.where(self.removed, history.end_time_us[self.group], self.at_end(history.time_us))
         lasts = ~self.closed
         return {
-            "start_offset": pa.array(start_offset),
+            "start_offset": array_of(start_offset),
             "start_time": times(start_time),
-            "end_offset": pa.array(end_offset, mask=lasts),
+            "end_offset": array_of(end_offset, lasts),
             "end_time": times(end_time, lasts),
-            "duration_ms": pa.array((end_time - start_time) // 1000, mask=lasts),
+            "duration_ms": array_of((end_time - start_time) // 1000, lasts),
         }
 
     def reasons(self, ended: str) -> Any:
         """Why each ended: `ended`, deleted, or null."""
         code = np.where(self.removed, 1, 0)
         return pa.DictionaryArray.from_arrays(
-            pa.array(code.astype(np.int8), mask=~self.closed), pa.array([ended, "deleted"])
+            array_of(code.astype(np.int8), ~self.closed), pa.array([ended, "deleted"])
         ).cast(pa.string())
 
 
 def times(micros: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) -> Any:
     """Times in µs as an Arrow array."""
-    return pa.array(micros, mask=mask).cast(TYPES["timestamp"])
+    return array_of(micros, mask).cast(TYPES["timestamp"])
 
 
 def numbers(column: NDArray[Any], mask: NDArray[np.bool_] | None = None) -> Any:
     """An int column as an Arrow array."""
-    return pa.array(column.astype(np.int32), mask=mask)
+    return array_of(column.astype(np.int32), mask)

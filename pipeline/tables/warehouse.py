@@ -6,7 +6,7 @@ processes that write at once, neither touches the files of the other before one 
 
     DIR/manifests/000007.json     the newest counts
     DIR/runs/000007-1f0c36d2/…    the files of run 7, of the process with this mark
-    DIR/scratch/…                 files between the tasks of a job
+    DIR/scratch-5d02…/            files between the tasks of a job, removed after it
 """
 
 from __future__ import annotations
@@ -116,16 +116,11 @@ class Warehouse:
     def relative(self, path: Path) -> str:
         return str(path.relative_to(self.directory))
 
-    def new_scratch(self) -> Path:
-        """A directory for files that do not outlive this process, which removes it."""
-        directory = self.directory / "scratch" / uuid4().hex
-        directory.mkdir(parents=True)
-        return directory
-
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """A directory for files between the tasks of a job; it is removed at the end."""
-        directory = self.new_scratch()
+        directory = self.directory / f"scratch-{uuid4().hex}"
+        directory.mkdir(parents=True)
         try:
             yield directory
         finally:
@@ -133,7 +128,7 @@ class Warehouse:
 
     def sweep(self, manifest: Manifest) -> None:
         """Delete files that no longer count, except those of the manifest before, which readers may still use."""
-        for left in (self.directory / "scratch").glob("*"):
+        for left in self.directory.glob("scratch*"):  # former versions had one of this name alone
             with suppress(FileNotFoundError):
                 if time() - left.stat().st_mtime > SCRATCH_SECONDS:
                     shutil.rmtree(left, ignore_errors=True)

@@ -119,8 +119,8 @@ def test_the_image_of_a_stock_log_equals_the_output_of_the_stock_shell(spark: An
     warehouse = Warehouse(str(tmp_path / "warehouse"))
     manifest = derived(spark, warehouse, str(GOLDEN / quorum / "node-1"))
 
-    image = image_frame(spark, warehouse, manifest, str(int(found[1]) - 1))
-    row = image.where(f"topic = '{found[2]}' and `partition` = {found[3]}").collect()[0]
+    with image_frame(spark, warehouse, manifest, str(int(found[1]) - 1)) as image:
+        row = image.where(f"topic = '{found[2]}' and `partition` = {found[3]}").collect()[0]
 
     lists = {name: f"[{', '.join(map(str, row[name]))}]" for name in ("replicas", "directories", "isr", "elr")}
     assert line == (
@@ -142,7 +142,8 @@ def test_the_image_of_a_stock_log_equals_that_of_its_checkpoint(spark: Any, tmp_
     manifest = derived(spark, warehouse, str(directory))
 
     offset = int(checkpoint.name[:20]) - 1
-    found = image_frame(spark, warehouse, manifest, str(offset)).collect()
+    with image_frame(spark, warehouse, manifest, str(offset)) as frame:
+        found = frame.collect()
 
     names = topic_names(image)
     partitions = {

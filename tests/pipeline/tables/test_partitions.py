@@ -5,10 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from controller.state.state import State
+from pipeline.tables.history import Events
+from pipeline.tables.partitions import OPEN, PARTS, STATE, fold
 from records.batch import batches, records_of
 from records.frame import decode_record
 from records.uuids import MIGRATING_DIRECTORY, uuid_text
@@ -136,3 +139,15 @@ def test_the_tables_of_stock_logs_equal_the_replay(quorum: str) -> None:
     check(runner, replayed(log))
     assert pc.sum(pc.is_valid(table["problem"])).as_py() == 0
     assert log[0][2] > BEGIN_MS // 2
+
+
+def test_the_parts_of_a_fold_are_those_that_were_asked_for(tmp_path: Path) -> None:
+    log_of(Random(1), tmp_path / "node", a_life(Random(1), 300))
+    table = read(tmp_path / "node")
+    rows = table.filter(pc.is_in(table["type"], pa.array([3, 5], pa.int32())))
+
+    whole = fold(rows, Events())
+
+    assert set(whole) == set(PARTS)
+    for names in ({STATE}, {"isr_changes"}, {OPEN + "leadership", "unavailability"}):
+        assert fold(rows, Events(), frozenset(names)) == {name: whole[name] for name in names}

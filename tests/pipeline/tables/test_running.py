@@ -61,7 +61,7 @@ def test_the_tables_of_several_clusters_are_those_of_a_fold_of_all_records(
 
     manifest = run(warehouse, tmp_path / "cluster-*")
 
-    assert not list((tmp_path / "warehouse" / "scratch").iterdir())
+    assert sorted(path.name for path in (tmp_path / "warehouse").iterdir()) == ["manifests", "runs"]
     for seed, cluster in enumerate(clusters, start=1):
         runner = Runner(cluster)
         runner.run(read(tmp_path / f"cluster-{seed}"))
@@ -143,25 +143,6 @@ def test_a_batch_that_is_twice_in_a_log_before_its_last_record_is_a_finding(tmp_
     assert manifest.ingested == {CLUSTER: {"offset": 3, "epoch": 1}}
     assert said[0] == "records: 4 rows"
     assert "the batch of offset 1 comes where 2 is due" in said[1]
-
-
-def test_a_large_file_is_divided_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one with row groups larger than a piece, as that of a compaction."""
-    cluster = write_history(tmp_path / "node", Size(3_000, 200, brokers=5, partitions_per_topic=20), 7)
-    records = read(tmp_path / "node")
-    file = tmp_path / "records.parquet"
-    pq.write_table(records, file, row_group_size=2_500, store_schema=False)
-    whole = buckets.divide(str(file), str(tmp_path), {cluster: 1}, buckets.Bounds({}, {}))
-    monkeypatch.setattr(buckets, "READ_ROWS", 1_000)
-
-    pieces = buckets.divide(str(file), str(tmp_path), {cluster: 1}, buckets.Bounds({}, {}))
-
-    assert len(whole.slices) == 1
-    assert len(pieces.slices) > len(records) // 1_000
-    assert max(one.rows for one in pieces.slices) <= 1_000
-    assert sum(one.rows for one in pieces.slices) == whole.slices[0].rows > 2_000
-    assert pieces.clusters == whole.clusters == [cluster]
-    assert buckets.table_of_bytes(pieces.others).equals(buckets.table_of_bytes(whole.others))
 
 
 def test_a_second_writer_deletes_no_files_of_the_first(tmp_path: Path) -> None:

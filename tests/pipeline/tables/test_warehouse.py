@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from time import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.tables.warehouse import Manifest, Warehouse, WarehouseError
+from pipeline.tables.warehouse import SCRATCH_SECONDS, Manifest, Warehouse, WarehouseError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +70,20 @@ def test_files_in_neither_of_the_last_two_manifests_are_deleted(tmp_path: Path) 
     assert not (tmp_path / "runs" / "000002").exists()
     assert sorted(path.name for path in tmp_path.glob("manifests/*")) == ["000002.json", "000003.json"]
     assert to_come.is_dir()
+
+
+def test_a_scratch_directory_is_removed_after_its_use_or_when_its_process_died(tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path))
+    manifest = run(warehouse, warehouse.manifest(), "tables/part=leadership")
+    with warehouse.scratch() as used, warehouse.scratch() as left, warehouse.scratch() as held:
+        (used / "0.arrow").write_text("x")
+        left.rename(tmp_path / "scratch-of-a-dead-process")
+        os.utime(tmp_path / "scratch-of-a-dead-process", (0, time() - SCRATCH_SECONDS - 60))
+
+        warehouse.sweep(manifest)
+
+        assert sorted(tmp_path.glob("scratch-*")) == sorted((used, held))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifests", "runs"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 99}', '{"version": 1, "colour": 3}'])
