@@ -51,9 +51,9 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     """
     state, env = controller.state, controller.env
     assert not controller.is_partial, "all that is committed was replayed"
+    # What it has applied so far is not in the log, and one that began on a standby must not hold the writes.
+    controller.long.abandon()
     if controller.is_active:
-        # What a long step has applied so far is not in the log.
-        controller.long.abandon()
         state.revert(env.next_offset)
     assert state.end_offset <= end_offset, (state.end_offset, end_offset)
     # The offsets between are of control records, which change nothing in the state.

@@ -12,8 +12,8 @@ has ended. One is under way at a time. It goes through these phases:
 So writes stay serial: the place of a step among them is where its records are applied, and until then nobody has
 changed what they rest on. A step is begun again once at most.
 
-The inputs of the quorum never wait. If this node stops to be the active controller meanwhile, or becomes it once more,
-the step is abandoned: what it applied is reverted, and nothing was appended, because all appends leave with its end.
+The inputs of the quorum never wait. If this node becomes the active controller meanwhile, or stops to be it, the step
+is abandoned: what it applied is reverted, and nothing was appended, because all appends leave with its end.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.quotas import AlterClientQuotasRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.metadata.transactions import BeginTransactionRecord
 from records.schema import default_of, replace, schema_of
@@ -38,6 +39,12 @@ DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2, include_cluster_autho
 
 def topics(*names: str) -> CreateTopicsRequest:
     return CreateTopicsRequest(topics=tuple(map(new_topic, names)), timeout_ms=60_000, validate_only=False)
+
+
+def moves(*names: str) -> AlterPartitionReassignmentsRequest:
+    topic = AlterPartitionReassignmentsRequest.ReassignableTopic
+    partitions = (topic.ReassignablePartition(partition_index=0, replicas=(1,)),)
+    return AlterPartitionReassignmentsRequest(topics=tuple(topic(name=name, partitions=partitions) for name in names))
 
 
 class Long:
@@ -254,6 +261,19 @@ def test_a_leader_that_becomes_leader_again_keeps_what_it_wrote_but_not_a_part_o
     assert kinds(effects) == [ServeLater]
     assert sorted(rig.state.topic_ids) == ["kept"]
     assert rig.state.end_offset == rig.controller.env.next_offset == rig.end_offset
+
+
+def test_a_standby_that_becomes_active_writes_though_a_long_request_is_being_refused() -> None:
+    rig = Rig().follow(leader_id=1)
+    long = Long(rig, moves("a", "b"))
+    long.reach("HELD")
+
+    rig.lead()
+    at_the_change = rig.state.end_offset
+    effects = long.end()
+
+    assert at_the_change > 0
+    assert kinds(effects) == [ServeLater]
 
 
 def test_a_standby_answers_a_long_read_later_if_a_transaction_is_opened_meanwhile() -> None:
