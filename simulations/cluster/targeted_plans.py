@@ -61,6 +61,23 @@ def _elect_preferred(rng: Random, plan: ClusterPlan) -> None:
     plan.faults += often(rng, plan.chaos_ms, 800, lambda: Fault(
         "broker_crash", {**one_broker(rng, plan), "down_ms": pick(rng, (300, 1_000, 1_000))},
     ))  # fmt: skip
+    if plan.seed // (EVERY * len(TARGETED_PLANS)) % 2:  # every second turn
+        _overtake_claims(plan)
+
+
+def _overtake_claims(plan: ClusterPlan) -> None:
+    """The first leader stops before it is the active controller, and goes on slowly when the others have another one."""
+    rng = stream(plan.seed, "cluster aim", "overtaken")
+    plan.config |= _QUICK
+    plan.sliced = 0.5
+    plan.faults += [
+        Fault("sluggish", {
+            "whom": "struck", "step_us": 100_000, "for_ms": between(rng, 2_000, 2_500),
+        }, on="before:LeaderChanged", role="Leader"),
+        Fault("pause", {
+            "whom": "struck", "for_ms": between(rng, 1_000, 1_400),
+        }, on="after:LeaderChanged", role="Leader"),
+    ]  # fmt: skip
 
 
 def _registering(rng: Random, plan: ClusterPlan) -> None:

@@ -24,7 +24,7 @@ GROWS = "a topic grows, and is not committed, while a snapshot is taken"
 GOES = "a topic is deleted, and that is not committed, while a snapshot is taken"
 MOVE_ENDS = "a failed directory ends a move"
 ELIGIBLE_LEAVES = "a member of an ELR is unregistered"
-OVERTAKEN = "another leader is known while this node has still to become the active controller"
+OVERTAKEN = "this node leads no longer, and has not become the active controller"
 WAITS = "time passes between the arrival of a request and its step"
 NAMES = (GROWS, GOES, MOVE_ENDS, ELIGIBLE_LEAVES, OVERTAKEN, WAITS)
 

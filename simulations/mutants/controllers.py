@@ -336,6 +336,13 @@ MUTANTS = (
         ),
     ),
     row(
+        "Q130", "a standby that refuses a large write cannot become the active controller", "slices", "own", ("ASSERT",),
+        Edit(
+            "controller.core.active", "claim", "controller.long.abandon()",
+            "if controller.is_active:\n    controller.long.abandon()",
+        ),
+    ),
+    row(
         "Q92", "inputs that waited for a long step are lost", "slices", "own", ("L17", "L05", "C06", "L08"),
         Edit("controller.core.serving", "serve_in_slices", "controller.effects.append(Requeue(held))", "pass"),
     ),

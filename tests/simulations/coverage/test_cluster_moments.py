@@ -81,7 +81,7 @@ def test_moves_and_members_that_end_by_a_request_are_counted() -> None:
     assert moments.counts == {MOVE_ENDS: 1, ELIGIBLE_LEAVES: 1, WAITS: 1}
 
 
-def test_another_leader_that_is_known_before_a_claim_was_carried_out_is_counted() -> None:
+def test_leadership_that_ends_before_a_claim_was_carried_out_is_counted() -> None:
     moments = ClusterMoments(image(partition()))
     own, other = do.LeaderChanged(5, 1, 40), do.LeaderChanged(6, 2, 0)
 
@@ -95,9 +95,16 @@ def test_another_leader_that_is_known_before_a_claim_was_carried_out_is_counted(
     assert (carried_out, moments.counts[OVERTAKEN]) == (0, 1)
 
 
-@pytest.mark.parametrize(("seed", "moments"), [(35, [ELIGIBLE_LEAVES]), (85, [ELIGIBLE_LEAVES, MOVE_ENDS])])
-def test_the_plans_for_elrs_reach_their_moments(seed: int, moments: list[str]) -> None:
-    outcome, _ = play(of("eligible", seed), counts=True)
+@pytest.mark.parametrize(
+    ("name", "seed", "moments"),
+    [
+        ("eligible", 35, [ELIGIBLE_LEAVES]),
+        ("eligible", 85, [ELIGIBLE_LEAVES, MOVE_ENDS]),
+        ("preferred", 50, [OVERTAKEN]),
+    ],
+)
+def test_the_plans_for_controllers_reach_their_moments(name: str, seed: int, moments: list[str]) -> None:
+    outcome, _ = play(of(name, seed), counts=True)
 
     assert outcome.is_well
     assert [each for each in moments if not outcome.seen[f"{OF_CONTROLLERS}: {each}"]] == []
