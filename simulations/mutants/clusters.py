@@ -81,7 +81,7 @@ MUTANTS = (
     row(
         "Q53", "a fenced broker gets to lead a new partition", "elections", "KAFKA-12897", ("C06", "ASSERT"),
         Edit(
-            "controller.rules.placement", "_Racks.__init__",
+            "controller.rules.placement", "Usable.__init__",
             "rack.fenced if broker.fenced else rack.unfenced", "rack.unfenced",
         ),
     ),

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from pathlib import Path
 
+from tests.benchmarks import scale
 from tests.benchmarks.quorum import OURS, STOCK, Trial, measure, measure_fence
+from tests.benchmarks.scale_plot import plot
 from tests.interop.stock import Stock
 
 
@@ -18,6 +21,11 @@ def main() -> None:
     parser.add_argument("--fence", action="store_true", help="only the fence of one broker, with the next two options")
     parser.add_argument("--brokers", type=int, default=10, help="that have the partitions (default 10)")
     parser.add_argument("--replication", type=int, default=3, help="factor; with 1 the unfence has records (default 3)")
+    parser.add_argument("--scale", action="store_true", help="only the figures by the number of partitions")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=scale.SIZES, help="of --scale (default 10000 100000 1000000 2000000)"
+    )
+    parser.add_argument("--plot", type=Path, help="an SVG of --scale")
     options = parser.parse_args()
     stock = Stock("4.3.1")
     # A snapshot of all partitions beside a fence would be measured with it.
@@ -33,6 +41,12 @@ def main() -> None:
     chosen = options.only or (list(columns) if can_run_stock else ["ours"])
     if chosen != ["ours"]:
         stock.bring()
+    if options.scale:
+        found = scale.measure(stock, options.sizes, [kind for kind in (OURS, STOCK) if kind in chosen])
+        print(scale.table(found))
+        if options.plot is not None:
+            options.plot.write_text(plot(found))
+        return
     figures = {
         name: measure_fence(columns[name](), options.partitions, options.brokers, options.replication)
         if options.fence

@@ -15,8 +15,10 @@ from controller.interface.settings import Settings
 from controller.rules.bulk_elections import leader_and_isr_changes
 from controller.state.partitions.bulk_batches import load_batch
 from controller.state.snapshots import batches as snapshot_batches
+from controller.state.snapshots import bodies
 from controller.state.state import State
 from controller.state.view import stable_view
+from raft.storage.snapshot_file import SnapshotBytes
 from records.batch import batches, seal
 from records.bulk.rows import batch_body
 from records.metadata.brokers import RegisterBrokerRecord
@@ -26,22 +28,24 @@ from tests.controller.one_by_one import leader_and_isr_changes as one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-BROKERS = 10
+BROKER_IDS = range(10)
 FENCED = 3
+EPOCH, TIME_MS = 1, 1_700_000_000_000
 
 
-def cluster(partition_count: int, topic_count: int) -> State:
+def cluster(partition_count: int, topic_count: int, broker_ids: range = BROKER_IDS) -> State:
     """A healthy cluster, all committed."""
     random = Random(1)
     state = State()
     state.commit(1 << 62)
-    directories = [bytes([broker + 1]) * 16 for broker in range(BROKERS)]
+    directories = {broker: b"directory of" + broker.to_bytes(4, "big") for broker in broker_ids}
     records: list[Any] = [
         FeatureLevelRecord(name="metadata.version", feature_level=30),
         FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=1),
     ]
-    for broker, directory in enumerate(directories):
+    for broker, directory in directories.items():
         records.append(
             RegisterBrokerRecord(
                 broker_id=broker, incarnation_id=bytes(16), broker_epoch=broker, end_points=(), features=(), rack=None,
@@ -52,7 +56,7 @@ def cluster(partition_count: int, topic_count: int) -> State:
         topic_id = random.randbytes(16)
         records.append(TopicRecord(name=f"topic-{topic}", topic_id=topic_id))
         for partition_id in range(partition_count // topic_count):
-            replicas = tuple(random.sample(range(BROKERS), 3))
+            replicas = tuple(random.sample(broker_ids, 3))
             records.append(
                 PartitionRecord(
                     partition_id=partition_id, topic_id=topic_id, replicas=replicas, isr=replicas,
@@ -65,6 +69,20 @@ def cluster(partition_count: int, topic_count: int) -> State:
     state.committed_end_offset = state.end_offset
     state.commit(state.end_offset)
     return state
+
+
+def write_checkpoint(state: State, directory: Path) -> Path:
+    """The checkpoint of a state, and an empty log behind it, in the directory of the metadata partition."""
+    directory.mkdir(exist_ok=True)
+    path = directory / f"{state.end_offset:020d}-{EPOCH:010d}.checkpoint"
+    written = SnapshotBytes(EPOCH, TIME_MS)
+    with path.open("wb") as file:
+        file.write(written.header(TIME_MS))
+        for body, count in bodies(stable_view(state)):
+            file.write(written.body(body, count))
+        file.write(written.footer())
+    (directory / f"{state.end_offset:020d}.log").touch()
+    return path
 
 
 def least_ms(work: Callable[[], Any], after: Callable[[], Any] = lambda: None, rounds: int = 5) -> float:

@@ -19,10 +19,7 @@ from ast import literal_eval
 from pathlib import Path
 from typing import NamedTuple
 
-from controller.state.snapshots import bodies
-from controller.state.view import stable_view
-from raft.storage.snapshot_file import SnapshotBytes
-from tests.benchmarks.state import cluster
+from tests.benchmarks.state import cluster, write_checkpoint
 from tests.controller.server.processes import format_directory, free_port, write_properties
 from tests.interop.stock import TOOLS, Stock
 from tools.registry import KAFKA_TOOLS
@@ -30,7 +27,6 @@ from tools.registry import KAFKA_TOOLS
 BIN = Path(sys.executable).parent
 OURS_RUNS, STOCK_RUNS = 10, 3
 PARTITIONS, TOPICS = 1_000_000, 10_000
-EPOCH, TIME_MS = 1, 1_700_000_000_000
 LIMIT_S = 300.0
 # Stock's shell does not end when its heap is full.
 SHELL_LIMIT_S = 60.0
@@ -104,17 +100,7 @@ def started(found: Cost) -> str:
 def write_directory(root: Path) -> tuple[Path, Path]:
     """A formatted directory with the checkpoint and an empty log behind it; the directory and the checkpoint."""
     format_directory(write_properties(root, free_port()))
-    state = cluster(PARTITIONS, TOPICS)
-    partition = root / "data" / "__cluster_metadata-0"
-    partition.mkdir(exist_ok=True)
-    path = partition / f"{state.end_offset:020d}-{EPOCH:010d}.checkpoint"
-    written = SnapshotBytes(EPOCH, TIME_MS)
-    with path.open("wb") as file:
-        file.write(written.header(TIME_MS))
-        for body, count in bodies(stable_view(state)):
-            file.write(written.body(body, count))
-        file.write(written.footer())
-    (partition / f"{state.end_offset:020d}.log").touch()
+    path = write_checkpoint(cluster(PARTITIONS, TOPICS), root / "data" / "__cluster_metadata-0")
     return root / "data", path
 
 

@@ -1,0 +1,250 @@
+"""Figures of a quorum by the number of its partitions, ours and stock Kafka's, measured alike and in one run.
+
+Each quorum of three starts from a checkpoint, which our writer makes: a broker for every 200 partitions, topics of 100
+partitions, replication factor 3. These brokers have no processes, and a session that outlasts the measurement. Both
+sides write a snapshot after 4 MiB of records.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.client import Connection, Fleet, create_topics
+from tests.benchmarks.quorum import OURS, STOCK_HEAP, Trial, quantile
+from tests.benchmarks.state import cluster, write_checkpoint
+from tests.interop.cluster import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.interop.cluster import NodeProcess
+    from tests.interop.stock import Stock
+
+SIZES = (10_000, 100_000, 1_000_000, 2_000_000)
+PARTITIONS_OF_TOPIC = 100
+PARTITIONS_OF_BROKER = 200
+# Those of the checkpoint; the ids of what a trial registers are smaller.
+FIRST_BROKER = 100_000
+SETTINGS = {
+    "broker.session.timeout.ms": "3600000",
+    "metadata.log.max.record.bytes.between.snapshots": str(4 << 20),
+}
+# Stock's own heap is too small for 1,000,000 partitions.
+LARGE_HEAP = "-Xmx4G -XX:+UseG1GC -XX:MaxGCPauseMillis=20"
+LARGE = 1_000_000
+ROUNDS = 3
+START_S = 180.0
+TICKS = os.sysconf("SC_CLK_TCK")
+# Of one request to create topics, below Kafka's bound of 10,000 records.
+TOPICS, PARTITIONS = 100, 10
+REQUESTS = 20
+
+# What is measured of a quorum: name, with its unit -> value.
+Measured = dict[str, float]
+
+
+def checkpoint(partitions: int, root: Path) -> Path:
+    """The checkpoint of a cluster with so many partitions."""
+    brokers = max(3, partitions // PARTITIONS_OF_BROKER)
+    topics = partitions // PARTITIONS_OF_TOPIC
+    return write_checkpoint(cluster(partitions, topics, range(FIRST_BROKER, FIRST_BROKER + brokers)), root)
+
+
+class Scaled(Trial):
+    """One quorum whose nodes begin with a checkpoint."""
+
+    def __init__(self, kind: str, stock: Stock, partitions: int, path: Path) -> None:
+        super().__init__(kind, stock, SETTINGS)
+        self.measured: Measured = {}
+        for node in self.cluster.controllers.values():
+            node.heap = LARGE_HEAP if partitions >= LARGE else STOCK_HEAP
+            directory = log_directory(node)
+            directory.mkdir(exist_ok=True)
+            (directory / path.name).hardlink_to(path)
+            (directory / f"{path.name.partition('-')[0]}.log").touch()
+
+    def measure(self) -> Measured:
+        try:
+            self.cold_start()
+            self.one_by_one(300)
+            self.create(REQUESTS)
+            self.snapshot()
+            self.failovers(ROUNDS)
+            self.standby()
+            self.measured["commits per second, 16 clients"] = self.rate(16, 4)
+            self.stop()
+        finally:
+            self.end()
+        return self.measured
+
+    def cold_start(self) -> None:
+        begin = time.perf_counter()
+        self.cluster.start()
+        self.await_write(begin + START_S)
+        self.measured["cold start → first commit (s)"] = time.perf_counter() - begin
+        # Each process replays the checkpoint: the slowest one counts.
+        eventually(lambda: self._followers_are_level(self.leader), "level followers", START_S)
+        time.sleep(5)
+        self.measured["… CPU time of a node until then, most (s)"] = max(map(cpu_s, self.nodes))
+        self.measured["resident memory, most (MiB)"] = max(memory_mib(node, "VmRSS") for node in self.nodes)
+
+    def one_by_one(self, requests: int) -> None:
+        """CreateTopics of one topic with one partition, one after the other."""
+        connection = Connection(self.leader.port, 60)
+        fleet = Fleet(self.cluster, [11])
+        taken = []
+        for number in range(100 + requests):
+            begin = time.perf_counter()
+            answer = connection.ask(create_topics([f"one-{number}"]), 7)
+            taken.append((time.perf_counter() - begin) * 1000)
+            assert answer.topics[0].error_code == 0, answer
+        fleet.end()
+        connection.close()
+        self.measured["commit of CreateTopics, p50 (ms)"] = quantile(taken[100:], 50)
+        self.measured["… p99 (ms)"] = quantile(taken[100:], 99)
+
+    def rate(self, clients: int, seconds: float) -> float:
+        """Commits per second of several clients at once."""
+        self.figures.clear()
+        self.throughput(clients, seconds)
+        return float(self.figures[f"commits per second, {clients} clients"])
+
+    def create(self, requests: int) -> None:
+        """CreateTopics in requests of 100 topics with 10 partitions each, one after the other."""
+        leader = self.leader
+        connection = Connection(leader.port, 60)
+        before, begin = cpu_s(leader), time.perf_counter()
+        for number in range(requests):
+            create_many(connection, f"many-{number}")
+        taken, spent = time.perf_counter() - begin, cpu_s(leader) - before
+        connection.close()
+        created = requests * TOPICS * PARTITIONS
+        self.measured["partitions created per second, 1,000 a request"] = created / taken
+        self.measured["… CPU time of the leader for a partition (µs)"] = spent / created * 1e6
+
+    def snapshot(self) -> None:
+        """The leader writes a snapshot, beside a writer of topics, while a broker sends heartbeats."""
+        leader = self.leader
+        fleet = Fleet(self.cluster, [13], interval=0.01)
+        ended = threading.Event()
+        writer = threading.Thread(target=create_until, args=(leader.port, ended), daemon=True)
+        writer.start()
+        begin = await_part(leader, there=True)
+        end = await_part(leader, there=False)
+        ended.set()
+        writer.join(60)
+        broker = fleet.brokers[13]
+        during = [
+            ms for at, ms in zip(broker.answered_s, broker.latencies_ms, strict=True) if begin < at < end + ms / 1000
+        ]
+        fleet.end()
+        self.measured["a snapshot is written (s)"] = end - begin
+        # Where none was answered meanwhile, the next one has waited for all of it.
+        during = during or [ms for at, ms in zip(broker.answered_s, broker.latencies_ms, strict=True) if at >= end][:1]
+        self.measured["… heartbeat meanwhile, p99 (ms)"] = quantile(during, 99)
+        self.measured["… heartbeat meanwhile, longest (ms)"] = max(during)
+        self.measured["resident memory, peak of a node (MiB)"] = max(memory_mib(node, "VmHWM") for node in self.nodes)
+
+    def failovers(self, rounds: int) -> None:
+        self.figures.clear()
+        super().failovers(rounds)
+        (text,) = self.figures.values()
+        self.measured["SIGKILL of the leader → next commit, median of 3 (ms)"] = float(text.split()[0])
+
+    def standby(self) -> None:
+        """A standby stops, and starts again."""
+        leader = self.leader
+        node = next(node for node in self.nodes if node is not leader)
+        begin = time.perf_counter()
+        node.stop()
+        self.measured["a standby stops (s)"] = time.perf_counter() - begin
+        begin, begin_ms = time.perf_counter(), time.time() * 1000
+        node.start()
+        eventually(lambda: self._has_fetched(leader, node, begin_ms), "the standby level", START_S)
+        self.measured["a standby starts → its log is level (s)"] = time.perf_counter() - begin
+
+    def stop(self) -> None:
+        begin = time.perf_counter()
+        self.leader.stop(60)
+        self.measured["the leader stops, and hands over (s)"] = time.perf_counter() - begin
+
+    @property
+    def nodes(self) -> list[NodeProcess]:
+        return list(self.cluster.controllers.values())
+
+
+def log_directory(node: NodeProcess) -> Path:
+    return node.directory / "__cluster_metadata-0"
+
+
+def create_many(connection: Connection, prefix: str) -> None:
+    names = [f"{prefix}-{number}" for number in range(TOPICS)]
+    answer = connection.ask(create_topics(names, partitions=PARTITIONS, replication=3), 7)
+    assert all(topic.error_code == 0 for topic in answer.topics), answer.topics[0]
+
+
+def create_until(port: int, ended: threading.Event) -> None:
+    connection = Connection(port, 120)
+    for number in count():
+        if ended.is_set():
+            break
+        create_many(connection, f"beside-{number}")
+    connection.close()
+
+
+def await_part(node: NodeProcess, *, there: bool, seconds: float = 120.0) -> float:
+    """When a node begins to write a snapshot, or has ended; s of `perf_counter`."""
+    directory = log_directory(node)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        if any(path.suffix == ".part" for path in directory.iterdir()) == there:
+            return time.perf_counter()
+        time.sleep(0.002)
+    raise AssertionError("no snapshot was written" if there else "the snapshot was not ended")
+
+
+def cpu_s(node: NodeProcess) -> float:
+    """The CPU time that a process has had."""
+    assert node.process is not None
+    fields = Path(f"/proc/{node.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def memory_mib(node: NodeProcess, key: str) -> float:
+    """A size of /proc/PID/status: VmRSS, resident now; VmHWM, at its peak."""
+    assert node.process is not None
+    lines = Path(f"/proc/{node.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{key}:")) / 1024
+
+
+def measure(stock: Stock, sizes: Sequence[int], kinds: Sequence[str]) -> dict[tuple[int, str], Measured]:
+    """The figures of each size and kind, in turn."""
+    found = {}
+    for partitions in sizes:
+        with tempfile.TemporaryDirectory(prefix="scale-") as name:
+            path = checkpoint(partitions, Path(name))
+            for kind in kinds:
+                found[partitions, kind] = Scaled(kind, stock, partitions, path).measure()
+    return found
+
+
+def table(found: dict[tuple[int, str], Measured]) -> str:
+    """Markdown: a row for each figure; ours and stock's of a size beside each other."""
+    heads = [f"{partitions:,}, {kind}" for partitions, kind in found]
+    lines = [f"| partitions | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    whats = next(iter(found.values()))
+    rows = [f"| {what} | {' | '.join(text(each[what]) for each in found.values())} |" for what in whats]
+    return "\n".join([*lines, *rows])
+
+
+def text(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+__all__ = ["OURS", "SIZES", "measure", "table"]
