@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from controller.interface.results import Item
-    from controller.rules.placement import Usable
     from controller.state.state import State
 
 NO_OFFSET = -1
@@ -52,8 +51,8 @@ class Sessions:
     """The sessions of all registered brokers. Times are monotonic milliseconds.
 
     leaving: the brokers in controlled shutdown that have ISRs left to leave, each with the row of the next.
-    usable: the brokers that may get replicas, where they are known since the last change of a registration or session;
-    with 10,000 brokers, making them takes longer than all else of CreateTopics.
+    usable: the brokers that may get replicas (`controller.rules.placement.Usable`); None after a change of a
+    registration or session. With 10,000 brokers, making them takes longer than all else of CreateTopics.
     """
 
     __slots__ = ("_brokers", "_contacts", "_left", "leaving", "timeout_ms", "usable")
@@ -67,7 +66,7 @@ class Sessions:
         # The expired session whose partitions leave the broker in several steps, its contact, and the next row.
         self._left: tuple[tuple[int, int], int | None, int] | None = None
         self.leaving: dict[int, int] = {}
-        self.usable: Usable | None = None
+        self.usable: Any = None
 
     def __iter__(self) -> Iterator[Session]:
         """All sessions, by ascending broker id."""
