@@ -64,7 +64,6 @@ TESTED_BY = {
     "tools.client.quorum_options": "tools/kraftctl/test_command_config.py",
     "tools.kraftctl.run.stock_brokers": "interop/test_up.py",
     "tools.kraftctl.terminal": "tools/kraftctl/repair/test_log.py",
-    "controller.handlers.assignments": "controller/handlers/test_topics.py",
     "controller.handlers.config_changes": "controller/handlers/test_configs.py",
     "controller.handlers.registrations": "controller/handlers/test_brokers.py",
     "tools.kraftctl.command_trees": "tools/kraftctl/test_completion.py",
