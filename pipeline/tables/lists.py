@@ -117,8 +117,8 @@ def _are_in(rows: NDArray[np.int64], values: NDArray[np.int32], lists: Lists) ->
     longer = np.flatnonzero(sizes > _SHORT)
     if len(longer):
         numbers = np.unique(rows[longer])
-        entries = lists.take(numbers).flat()
-        found[longer] = np.isin(_keys(rows[longer], values[longer]), _keys(numbers[entries[0]], entries[1]))
+        of, entry = lists.take(numbers).flat()
+        found[longer] = np.isin(_keys(rows[longer], values[longer]), _keys(numbers[of], entry))
     return found
 
 

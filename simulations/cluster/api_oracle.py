@@ -155,6 +155,8 @@ class ApiOracle:
             return  # each entry shows the state at a time of its own
         if response is not None and is_elsewhere(response):
             return
+        if any(type(each) is effects.ServeLater and each.context.source == source for each in done):
+            return  # a long step that was abandoned: the request comes again
         self.cases += 1
         case = mirror.case(event.request, event.context.version, appended)
         case.levels = levels_of(process.node.release)

@@ -66,7 +66,7 @@ def _elect_preferred(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _overtake_claims(plan: ClusterPlan) -> None:
-    """The first leader stops before it is the active controller, and goes on slowly when the others have another one."""
+    """The first leader stops before it is the active controller, and goes on slowly while another one leads."""
     rng = stream(plan.seed, "cluster aim", "overtaken")
     plan.config |= _QUICK
     plan.sliced = 0.5

@@ -60,6 +60,7 @@ from simulations.levels.table import load
         ("members", 3004859),  # T01: a leader asked a voter at its new endpoint while a voter set was not committed
         ("members", 3005650),  # S26: a static voter got its directory id, and was removed before it fetched again
         ("members", 3006107),  # L16: a former leader heard a peer after it had decided to end, and saved its election
+        ("controller", 18),  # C21: a long step on a standby was abandoned when that became the active controller
         ("members", 3001849),  # L01: a directory that an observer has lost became a voter, by a bug of the product
     ],
 )
