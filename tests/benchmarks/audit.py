@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import statistics
 import tempfile
 import time
@@ -22,6 +21,7 @@ from controller.node.audit.audit_log import REFUSED, AuditLog
 from raft.interface.inputs import Source
 from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
 from tests.benchmarks.client import Connection, Fleet, create_topics
+from tests.benchmarks.processes import cpu_s
 from tests.interop.cluster import OURS, Cluster
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def commit_us(count: int, *, is_on: bool) -> float:
             begin = 0.0
             for number in range(WARM + count):
                 if number == WARM:
-                    begin = cpu_s(node.process.pid if node.process else 0)
+                    begin = cpu_s(node)
                 answer = connection.ask(create_topics([f"t-{number}"]), 7)
                 assert answer.topics[0].error_code == 0, answer
-            taken = cpu_s(node.process.pid if node.process else 0) - begin
+            taken = cpu_s(node) - begin
             connection.close()
             fleet.end()
         finally:
@@ -101,12 +101,6 @@ def fleet_of(cluster: Cluster) -> Fleet:
             return Fleet(cluster, [11])
         time.sleep(0.1)
     raise AssertionError("no broker was registered")
-
-
-def cpu_s(pid: int) -> float:
-    """The CPU time of a process, user and system."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

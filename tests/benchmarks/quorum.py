@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.benchmarks.client import Connection, Fleet, create_topics
 from tests.benchmarks.fence import SESSION_S, measure_change
+from tests.benchmarks.processes import memory_mib
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import OURS, STOCK, Cluster, eventually
 
@@ -52,7 +53,7 @@ class Trial:
         self.await_write(begin + 60)
         self.figures["cold start → first commit (s)"] = f"{time.perf_counter() - begin:.2f}"
         time.sleep(1)
-        sizes = [resident_mib(node) for node in self.cluster.controllers.values()]
+        sizes = [memory_mib(node) for node in self.cluster.controllers.values()]
         self.figures["resident memory, empty (MiB)"] = f"{min(sizes):.0f}–{max(sizes):.0f}"
 
     def await_write(self, until: float) -> None:
@@ -72,10 +73,15 @@ class Trial:
         return _OneNode(node, self.cluster.context)  # type: ignore[return-value]
 
     def commits(self, count: int) -> None:
-        """CreateTopics of one topic with one partition, one client, one after the other."""
+        taken = self.time_commits(count, warm=300)
+        self.figures["commit of CreateTopics, p50 / p99 (ms)"] = (
+            f"{statistics.median(taken):.2f} / {quantile(taken, 99):.2f}"
+        )
+
+    def time_commits(self, count: int, warm: int) -> list[float]:
+        """CreateTopics of one topic with one partition, one client, one after the other; ms, without the first ones."""
         fleet = Fleet(self.cluster, [11])
-        connection = Connection(self.leader.port)
-        warm = 300
+        connection = Connection(self.leader.port, 60)
         taken = []
         for number in range(count + warm):
             request = create_topics([f"t-{number}"])
@@ -83,15 +89,15 @@ class Trial:
             answer = connection.ask(request, 7)
             taken.append((time.perf_counter() - begin) * 1000)
             assert answer.topics[0].error_code == 0, answer
-        taken = taken[warm:]
         connection.close()
         fleet.end()
-        self.figures["commit of CreateTopics, p50 / p99 (ms)"] = (
-            f"{statistics.median(taken):.2f} / {quantile(taken, 99):.2f}"
-        )
+        return taken[warm:]
 
     def throughput(self, clients: int, seconds: float) -> None:
-        """The same from several clients at once."""
+        self.figures[f"commits per second, {clients} clients"] = f"{self.rate(clients, seconds):.0f}"
+
+    def rate(self, clients: int, seconds: float) -> float:
+        """The same from several clients at once; commits per second."""
         fleet = Fleet(self.cluster, [12])
         port = self.leader.port
         done = [0] * clients
@@ -110,7 +116,7 @@ class Trial:
         for thread in threads:
             thread.join()
         fleet.end()
-        self.figures[f"commits per second, {clients} clients"] = f"{sum(done) / seconds:.0f}"
+        return sum(done) / seconds
 
     def heartbeats_beside_a_writer(self, seconds: float) -> None:
         """Heartbeats that change nothing, while one client creates topics without pause."""
@@ -132,25 +138,29 @@ class Trial:
         )
 
     def failovers(self, rounds: int) -> None:
-        """SIGKILL of the active controller, then ask the others until one answers a write."""
+        taken = self.time_failovers(rounds)
+        self.figures["SIGKILL → next commit, median [min–max] (ms)"] = (
+            f"{statistics.median(taken):.0f} [{min(taken):.0f}–{max(taken):.0f}]"
+        )
+
+    def time_failovers(self, rounds: int) -> list[float]:
+        """SIGKILL of the active controller, then ask the others until one answers a write; ms."""
         taken = []
         for _ in range(rounds):
             node = self.leader
             # The others follow, and have all records of the leader.
-            self._await_level_followers(node)
+            self.await_level_followers(node)
             begin = time.perf_counter()
             node.kill()
             self.await_write(begin + 30)
             taken.append((time.perf_counter() - begin) * 1000)
             node.start()
-            self._await_level_followers(self.leader)
+            self.await_level_followers(self.leader)
             time.sleep(1.5)
-        self.figures["SIGKILL → next commit, median [min–max] (ms)"] = (
-            f"{statistics.median(taken):.0f} [{min(taken):.0f}–{max(taken):.0f}]"
-        )
+        return taken
 
-    def _await_level_followers(self, leader: NodeProcess) -> None:
-        eventually(lambda: self._followers_are_level(leader), "level followers")
+    def await_level_followers(self, leader: NodeProcess, seconds: float = 60.0) -> None:
+        eventually(lambda: self._followers_are_level(leader), "level followers", seconds)
 
     def _followers_are_level(self, leader: NodeProcess) -> bool:
         found = describe_quorum(leader.port, self.cluster.context)
@@ -166,7 +176,7 @@ class Trial:
             answer = connection.ask(create_topics([f"big-{number}"], partitions=100, replication=replication), 7)
             assert answer.topics[0].error_code == 0, answer
         self.figures[f"create {count:,} partitions, 1 × 100 a request (s)"] = f"{time.perf_counter() - begin:.1f}"
-        sizes = [resident_mib(node) for node in self.cluster.controllers.values()]
+        sizes = [memory_mib(node) for node in self.cluster.controllers.values()]
         self.figures["… resident memory then (MiB)"] = f"{min(sizes):.0f}–{max(sizes):.0f}"
         connection.close()
         return fleet
@@ -214,15 +224,22 @@ class Trial:
             figures[f"{change}: {what} meanwhile, p50 / p99 / longest (ms)"] = f"{spread} of {len(taken)}"
 
     def restart_standby(self) -> None:
-        """Restart a standby that has the whole log: the time until its log end offset equals the leader's."""
+        _, level_s = self.time_restart()
+        self.figures["restart of a standby with that log → its log is level (s)"] = f"{level_s:.2f}"
+
+    def time_restart(self, seconds: float = 60.0) -> tuple[float, float]:
+        """Stop a standby that has the whole log, and start it again: the time of the stop, and of the start until its
+        log end offset equals the leader's; s. seconds: after which it has failed.
+        """
         leader = self.leader
         node = next(node for node in self.cluster.controllers.values() if node is not leader)
-        node.stop()
         begin = time.perf_counter()
-        node.start()
+        node.stop()
+        stopped = time.perf_counter()
         started_ms = time.time() * 1000
-        eventually(lambda: self._has_fetched(leader, node, started_ms), "the standby level")
-        self.figures["restart of a standby with that log → its log is level (s)"] = f"{time.perf_counter() - begin:.2f}"
+        node.start()
+        eventually(lambda: self._has_fetched(leader, node, started_ms), "the standby level", seconds)
+        return stopped - begin, time.perf_counter() - stopped
 
     def _has_fetched(self, leader: NodeProcess, node: NodeProcess, since_ms: float) -> bool:
         """Whether a node has asked the leader since then, and has all committed records."""
@@ -253,13 +270,6 @@ class _OneNode:
 def quantile(values: list[float], percent: int) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
-
-
-def resident_mib(node: NodeProcess) -> float:
-    """Resident memory of a process as the kernel counts it."""
-    assert node.process is not None
-    pages = int(Path(f"/proc/{node.process.pid}/statm").read_text().split()[1])
-    return pages * 4096 / 2**20
 
 
 def measure_fence(trial: Trial, partitions: int, brokers: int, replication: int) -> Figures:

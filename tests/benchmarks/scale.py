@@ -7,7 +7,7 @@ sides write a snapshot after 4 MiB of records.
 
 from __future__ import annotations
 
-import os
+import statistics
 import tempfile
 import threading
 import time
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.client import Connection, Fleet, create_topics
-from tests.benchmarks.quorum import OURS, STOCK_HEAP, Trial, quantile
+from tests.benchmarks.processes import cpu_s, memory_mib
+from tests.benchmarks.quorum import STOCK_HEAP, Trial, quantile
 from tests.benchmarks.state import cluster, write_checkpoint
-from tests.interop.cluster import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,6 @@ LARGE_HEAP = "-Xmx4G -XX:+UseG1GC -XX:MaxGCPauseMillis=20"
 LARGE = 1_000_000
 ROUNDS = 3
 START_S = 180.0
-TICKS = os.sysconf("SC_CLK_TCK")
 # Of one request to create topics, below Kafka's bound of 10,000 records.
 TOPICS, PARTITIONS = 100, 10
 REQUESTS = 20
@@ -72,11 +71,16 @@ class Scaled(Trial):
     def measure(self) -> Measured:
         try:
             self.cold_start()
-            self.one_by_one(300)
+            taken = self.time_commits(300, warm=100)
+            self.measured["commit of CreateTopics, p50 (ms)"] = quantile(taken, 50)
+            self.measured["… p99 (ms)"] = quantile(taken, 99)
             self.create(REQUESTS)
             self.snapshot()
-            self.failovers(ROUNDS)
-            self.standby()
+            what = f"SIGKILL of the leader → next commit, median of {ROUNDS} (ms)"
+            self.measured[what] = statistics.median(self.time_failovers(ROUNDS))
+            stop_s, level_s = self.time_restart(START_S)
+            self.measured["a standby stops (s)"] = stop_s
+            self.measured["a standby starts → its log is level (s)"] = level_s
             self.measured["commits per second, 16 clients"] = self.rate(16, 4)
             self.stop()
         finally:
@@ -89,31 +93,10 @@ class Scaled(Trial):
         self.await_write(begin + START_S)
         self.measured["cold start → first commit (s)"] = time.perf_counter() - begin
         # Each process replays the checkpoint: the slowest one counts.
-        eventually(lambda: self._followers_are_level(self.leader), "level followers", START_S)
+        self.await_level_followers(self.leader, START_S)
         time.sleep(5)
         self.measured["… CPU time of a node until then, most (s)"] = max(map(cpu_s, self.nodes))
-        self.measured["resident memory, most (MiB)"] = max(memory_mib(node, "VmRSS") for node in self.nodes)
-
-    def one_by_one(self, requests: int) -> None:
-        """CreateTopics of one topic with one partition, one after the other."""
-        connection = Connection(self.leader.port, 60)
-        fleet = Fleet(self.cluster, [11])
-        taken = []
-        for number in range(100 + requests):
-            begin = time.perf_counter()
-            answer = connection.ask(create_topics([f"one-{number}"]), 7)
-            taken.append((time.perf_counter() - begin) * 1000)
-            assert answer.topics[0].error_code == 0, answer
-        fleet.end()
-        connection.close()
-        self.measured["commit of CreateTopics, p50 (ms)"] = quantile(taken[100:], 50)
-        self.measured["… p99 (ms)"] = quantile(taken[100:], 99)
-
-    def rate(self, clients: int, seconds: float) -> float:
-        """Commits per second of several clients at once."""
-        self.figures.clear()
-        self.throughput(clients, seconds)
-        return float(self.figures[f"commits per second, {clients} clients"])
+        self.measured["resident memory, most (MiB)"] = max(map(memory_mib, self.nodes))
 
     def create(self, requests: int) -> None:
         """CreateTopics in requests of 100 topics with 10 partitions each, one after the other."""
@@ -140,34 +123,15 @@ class Scaled(Trial):
         ended.set()
         writer.join(60)
         broker = fleet.brokers[13]
-        during = [
-            ms for at, ms in zip(broker.answered_s, broker.latencies_ms, strict=True) if begin < at < end + ms / 1000
-        ]
+        answers = list(zip(broker.answered_s, broker.latencies_ms, strict=False))
         fleet.end()
         self.measured["a snapshot is written (s)"] = end - begin
+        during = [ms for at, ms in answers if begin < at < end + ms / 1000]
         # Where none was answered meanwhile, the next one has waited for all of it.
-        during = during or [ms for at, ms in zip(broker.answered_s, broker.latencies_ms, strict=True) if at >= end][:1]
+        during = during or [ms for at, ms in answers if at >= end][:1]
         self.measured["… heartbeat meanwhile, p99 (ms)"] = quantile(during, 99)
         self.measured["… heartbeat meanwhile, longest (ms)"] = max(during)
         self.measured["resident memory, peak of a node (MiB)"] = max(memory_mib(node, "VmHWM") for node in self.nodes)
-
-    def failovers(self, rounds: int) -> None:
-        self.figures.clear()
-        super().failovers(rounds)
-        (text,) = self.figures.values()
-        self.measured["SIGKILL of the leader → next commit, median of 3 (ms)"] = float(text.split()[0])
-
-    def standby(self) -> None:
-        """A standby stops, and starts again."""
-        leader = self.leader
-        node = next(node for node in self.nodes if node is not leader)
-        begin = time.perf_counter()
-        node.stop()
-        self.measured["a standby stops (s)"] = time.perf_counter() - begin
-        begin, begin_ms = time.perf_counter(), time.time() * 1000
-        node.start()
-        eventually(lambda: self._has_fetched(leader, node, begin_ms), "the standby level", START_S)
-        self.measured["a standby starts → its log is level (s)"] = time.perf_counter() - begin
 
     def stop(self) -> None:
         begin = time.perf_counter()
@@ -209,20 +173,6 @@ def await_part(node: NodeProcess, *, there: bool, seconds: float = 120.0) -> flo
     raise AssertionError("no snapshot was written" if there else "the snapshot was not ended")
 
 
-def cpu_s(node: NodeProcess) -> float:
-    """The CPU time that a process has had."""
-    assert node.process is not None
-    fields = Path(f"/proc/{node.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def memory_mib(node: NodeProcess, key: str) -> float:
-    """A size of /proc/PID/status: VmRSS, resident now; VmHWM, at its peak."""
-    assert node.process is not None
-    lines = Path(f"/proc/{node.process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{key}:")) / 1024
-
-
 def measure(stock: Stock, sizes: Sequence[int], kinds: Sequence[str]) -> dict[tuple[int, str], Measured]:
     """The figures of each size and kind, in turn."""
     found = {}
@@ -245,6 +195,3 @@ def table(found: dict[tuple[int, str], Measured]) -> str:
 
 def text(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-__all__ = ["OURS", "SIZES", "measure", "table"]

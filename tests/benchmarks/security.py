@@ -83,7 +83,7 @@ class Protected(Trial):
     def fail_over(self) -> None:
         """SIGKILL of the active controller, until another, over a connection that was open, answers a write."""
         node = self.leader
-        self._await_level_followers(node)
+        self.await_level_followers(node)
         others = [
             Connection(each.port, context=self.context)
             for each in self.cluster.controllers.values()
