@@ -73,7 +73,7 @@ def charge(state: State, context: RequestContext, env: Env, partitions: int) -> 
     bucket.at_ms = now_ms
     is_strict = context.version >= STRICT_SINCE[context.api_key]
     if not (is_strict and bucket.tokens < 0):
-        bucket.tokens = min(burst, bucket.tokens - partitions)
+        bucket.tokens -= partitions
         bucket.taken_ms = now_ms
         if context.is_long:
             context.charges.append((bucket, partitions))

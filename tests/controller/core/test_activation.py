@@ -49,6 +49,12 @@ def test_with_elr_the_min_isr_of_this_node_becomes_that_of_the_cluster():
     assert records(state(), levels(elr=True)) == [BEGIN, *levels(elr=True), (config, 0), END]
 
 
+def test_with_elr_at_level_0_the_cluster_has_no_min_isr():
+    disabled = [*levels(), (FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=0), 0)]
+
+    assert records(state(), disabled) == [BEGIN, *disabled, END]
+
+
 def test_an_interrupted_bootstrap_is_aborted_and_repeated():
     broken = state(BeginTransactionRecord(name="Bootstrap records"))
 

@@ -18,7 +18,7 @@ from records.messages.configs import (
     DescribeConfigsResponse,
     IncrementalAlterConfigsRequest,
 )
-from records.metadata.topics import TopicRecord
+from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from tests.controller.handlers.cluster_of_configs import (
     BROKER,
     CLIENT_METRICS,
@@ -312,6 +312,19 @@ def test_a_response_waits_for_uncommitted_configs() -> None:
     after = describe_configs(found, context(4), request, env()).rests_on
 
     assert (before, after) == (-1, found.end_offset - 1)
+
+
+def test_that_a_topic_is_unknown_waits_for_its_uncommitted_deletion() -> None:
+    found = orders()
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=TOPIC, resource_name="orders", configuration_keys=None
+    )
+    replay(found, RemoveTopicRecord(topic_id=found.topic_ids["orders"]), commit=False)
+
+    result = describe_configs(found, context(4), DescribeConfigsRequest(resources=(resource,)), env())
+
+    assert result.response.results[0].error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert result.rests_on == found.end_offset - 1
 
 
 def test_an_operation_changes_a_key_of_the_node_as_it_is_described_after_that() -> None:

@@ -174,6 +174,16 @@ def test_a_new_target_removes_what_the_former_one_was_adding():
     assert rig.partition("foo").replicas == (0, 2, 1, 3)
 
 
+def test_a_new_target_without_removals_keeps_those_of_the_former_one_as_in_kafka():
+    rig = Rig().lead().brokers(0, 1, 2, 3, 4)
+    rig.create("foo", (0, 1, 2))
+    reassign(rig, ("foo", 0, (0, 1, 3)))
+
+    reassign(rig, ("foo", 0, (0, 1, 2, 3, 4)))
+
+    assert ongoing(rig) == {("foo", 0): ((0, 1, 2, 3, 4), (4,), (2,))}
+
+
 def test_cancelling_may_need_an_unclean_election():
     rig = Rig().lead().brokers(0, 1, 2, 3)
     rig.create("foo", (0, 1))

@@ -174,6 +174,11 @@ BAD = Error.INVALID_REPLICA_ASSIGNMENT
             "A manual partition assignment was specified, but numPartitions was not set to -1.",
         ),
         (
+            replace(new_topic("foo", (0,)), num_partitions=0),
+            42,
+            "A manual partition assignment was specified, but numPartitions was not set to -1.",
+        ),
+        (
             replace(new_topic("foo", (0,)), replication_factor=1),
             42,
             "A manual partition assignment was specified, but replication factor was not set to -1.",

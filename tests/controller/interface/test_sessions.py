@@ -103,6 +103,15 @@ def test_a_changed_registration_keeps_the_offset():
     assert s.get(1) == Session(1, True, 7, -1)
 
 
+def test_a_changed_registration_of_a_broker_that_stays_as_it_is_makes_its_offset_unknown():
+    s = sessions(1)
+    s.touch(1, fenced=False, metadata_offset=7)
+
+    s.register(1, fenced=False)
+
+    assert s.get(1) == Session(1, False, -1, -1)
+
+
 def test_an_unregistered_broker_has_no_session_to_update():
     with pytest.raises(KeyError):
         sessions().touch(1, fenced=False, metadata_offset=7)

@@ -87,6 +87,8 @@ def test_a_token_has_at_most_the_requested_lifetime() -> None:
 
     assert (short.expiry_timestamp_ms, short.max_timestamp_ms) == (NOW_MS + 1000, NOW_MS + 1000)
     assert long.max_timestamp_ms == NOW_MS + 7 * DAY_MS
+    for none in (0, -1):
+        assert create(rig(), lifetime_ms=none).max_timestamp_ms == NOW_MS + 7 * DAY_MS
 
 
 @pytest.mark.parametrize(
