@@ -14,17 +14,26 @@ if TYPE_CHECKING:
     from raft.network.tls import TlsConnection
 
 HANDSHAKE_S_MAX = 10.0
+# How long a client whose handshake has begun may be silent while others wait to begin theirs: many times the round trip
+# to any client. With 1,024 under way, 2,048 a second may be stalled before another has to wait: as many as use up the
+# CPU with their first steps.
+SILENT_S_MAX = 0.5
 # What the clients of all of them may have sent together. A hello has some 500 bytes, and a client's certificates some
 # thousands; OpenSSL holds about twice what was sent, and 40 KiB for each besides.
-HELD_BYTES_MAX = 8 << 20
+HELD_BYTES_MAX = 16 << 20
 
 
 class Handshakes:
     """All unfinished handshakes.
 
     A step with a private key takes about a millisecond of CPU. One step is done in each iteration of the loop, so that
-    the quorum's Fetches wait for one step, not for a thousand. When there are more than `handshakes_max`, the oldest
-    ends.
+    the quorum's Fetches wait for one step, not for a thousand.
+
+    When all brokers connect at once, most of them wait for these steps: that must not end any, or they would all try
+    again, and their steps be done in vain. So a handshake begins, and takes memory, with its first step; at most
+    `handshakes_max` have begun, and are completed first. Of those that have not, the newest begins first: a node of the
+    quorum that connects later does not wait for all others. One that has begun makes way for it when its client has
+    been silent for SILENT_S_MAX.
     """
 
     def __init__(
@@ -33,16 +42,25 @@ class Handshakes:
         handshakes_max: int,
         note: Callable[[str, str, str, str], None],
         seconds_max: float = HANDSHAKE_S_MAX,
+        open_max: Callable[[], int] | None = None,
     ) -> None:
-        """note: takes event, listener, peer and reason. seconds_max: how long a handshake may take."""
+        """note: takes event, listener, peer and reason. seconds_max: how long a client may take, from the connection on
+        or from the first step on. open_max: how many connections there may be, with those whose handshake has not
+        begun; one more ends the oldest. None: `handshakes_max`.
+        """
         self._loop = loop
         self._handshakes_max = handshakes_max
+        self._open_max = open_max or (lambda: handshakes_max)
         self._note = note
         self._open: dict[TlsConnection, asyncio.TimerHandle] = {}
         self._seconds_max = seconds_max
+        # Those that have begun, and when the last step of each was done; in this order.
+        self._begun: dict[TlsConnection, float] = {}
         # The next step of each that has one, in the order in which they came; a connection that ends leaves none.
         self._steps: dict[TlsConnection, Callable[[], None]] = {}
+        self._first_steps: dict[TlsConnection, Callable[[], None]] = {}
         self._is_due = False
+        self._place: asyncio.TimerHandle | None = None  # when one that has begun may have to make way
         self._held = 0
 
     def __len__(self) -> int:
@@ -61,9 +79,12 @@ class Handshakes:
             if timer is not None:
                 timer.cancel()
             self._steps.pop(tls, None)
+            self._first_steps.pop(tls, None)
+            self._begun.pop(tls, None)
             self._held -= tls.received
             if reason is not None:
                 note(tls, reason)
+            self._run_soon()
 
         def note(tls: TlsConnection, reason: str) -> None:
             self._note("handshake_failed", listener, peer_text(tls), reason)
@@ -81,11 +102,16 @@ class Handshakes:
             tls.abort()
 
     def _on_started(self, tls: TlsConnection) -> None:
-        late = f"the handshake is not done within {self._seconds_max:g} s"
-        self._open[tls] = self._loop.call_later(self._seconds_max, tls.fail, late)
-        if len(self._open) > self._handshakes_max:
+        self._open[tls] = self._loop.call_later(self._seconds_max, self._end_late, tls)
+        if len(self._open) > self._open_max():
             oldest = next(iter(self._open))
-            oldest.fail(f"{len(self._open)} handshakes are under way, and this one is the oldest")
+            oldest.fail(f"{len(self._open)} handshakes are not done, and this one is the oldest")
+
+    def _end_late(self, tls: TlsConnection) -> None:
+        if tls in self._steps or tls in self._first_steps:  # this side is late
+            self._open[tls] = self._loop.call_later(self._seconds_max, self._end_late, tls)
+        else:
+            tls.fail(f"the handshake is not done within {self._seconds_max:g} s")
 
     def _hold(self, size: int) -> None:
         """Bytes have come; the one that holds most ends when all together hold too many."""
@@ -95,19 +121,43 @@ class Handshakes:
             largest.fail(f"unfinished handshakes hold {self._held} bytes, most of them this one")
 
     def _schedule(self, tls: TlsConnection, step: Callable[[], None]) -> None:
-        self._steps[tls] = step
+        (self._steps if tls in self._begun else self._first_steps)[tls] = step
         self._run_soon()
 
     def _run_soon(self) -> None:
-        if self._steps and not self._is_due:
+        if (self._steps or self._first_steps) and not self._is_due:
             self._is_due = True
             self._loop.call_soon(self._run)
 
     def _run(self) -> None:
         self._is_due = False
         if self._steps:
-            step = self._steps.pop(next(iter(self._steps)))
-            try:
-                step()
-            finally:
-                self._run_soon()
+            tls = next(iter(self._steps))
+            step = self._steps.pop(tls)
+        elif self._first_steps and self._has_place():
+            tls, step = self._first_steps.popitem()
+        else:
+            return
+        self._begun.pop(tls, None)
+        self._begun[tls] = self._loop.time()
+        try:
+            step()
+        finally:
+            self._run_soon()
+
+    def _has_place(self) -> bool:
+        """Whether one more may begin; ends one that must make way. No step of those that have begun is left."""
+        if len(self._begun) < self._handshakes_max:
+            return True
+        silent = next(iter(self._begun))
+        left_s = self._begun[silent] + SILENT_S_MAX - self._loop.time()
+        if left_s > 0:
+            if self._place is None:
+                self._place = self._loop.call_later(left_s, self._look_for_place)
+            return False
+        silent.fail(f"{len(self._begun)} handshakes are under way, and the client of this one was silent for longest")
+        return True
+
+    def _look_for_place(self) -> None:
+        self._place = None
+        self._run_soon()

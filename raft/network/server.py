@@ -44,7 +44,10 @@ ITERATION_BYTES_MAX = 8 << 20
 ITERATION_S_MAX = 0.01
 
 CONNECTIONS_MAX = 1 << 20
+# The TLS handshakes that may be under way, and the connections without a complete one that there may be where enough
+# files are left: all brokers may connect at once.
 HANDSHAKES_MAX = 1024
+UNFINISHED_MAX = 16 << 10
 # How long SASL may take, from the connection on: a client that sends a byte now and then must not keep its place.
 AUTHENTICATION_S_MAX = 30.0
 BACKLOG = 1024
@@ -107,7 +110,9 @@ class Server:
         self._servers: list[asyncio.AbstractServer] = []
         self._sweep: asyncio.TimerHandle | None = None
         self._handshakes_max = max(min(connections_max // 4, HANDSHAKES_MAX), 16)
-        self._handshakes = Handshakes(loop, self._handshakes_max, self._note_failed, handshake_s_max)
+        self._handshakes = Handshakes(
+            loop, self._handshakes_max, self._note_failed, handshake_s_max, self._unfinished_max
+        )
         self._authentication_s_max = authentication_s_max
         # The connections on which SASL is not complete, by number, the oldest first.
         self._unauthenticated: dict[int, asyncio.TimerHandle] = {}
@@ -229,6 +234,10 @@ class Server:
             self._has_tls = True
             self._connections_max = max(self._connections_max - self._handshakes_max, 1)
         return lambda: self._handshakes.make(name, security, lambda tls: self._make_secured(name, security, tls))
+
+    def _unfinished_max(self) -> int:
+        left = self._connections_max - len(self.connections)
+        return max(min(self._handshakes_max + left, UNFINISHED_MAX), self._handshakes_max)
 
     def _make_secured(self, name: str, security: ListenerSecurity, tls: TlsConnection | None) -> Connection:
         connection = self._make(name)

@@ -106,7 +106,13 @@ class TlsConnection(asyncio.Protocol):
         self._loop = loop
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
-        self.session = context.wrap_bio(self._incoming, self._outgoing, server_side, hostname)
+        # A server makes it with the first step: it takes more memory than a client that has sent nothing should.
+        self._make_session: Callable[[], ssl.SSLObject] | None = lambda: context.wrap_bio(
+            self._incoming, self._outgoing, server_side, hostname
+        )
+        self.session: ssl.SSLObject
+        if not server_side:
+            self._begin_session()
         self._inner_of = inner
         self._inner: Any = None
         self._server_side = server_side
@@ -181,10 +187,16 @@ class TlsConnection(asyncio.Protocol):
 
     # The handshake.
 
+    def _begin_session(self) -> None:
+        if self._make_session is not None:
+            self.session = self._make_session()
+            self._make_session = None
+
     def _handshake(self) -> None:
         self._is_step_due = False
         if self._is_closing or self.is_open:
             return
+        self._begin_session()
         try:
             self.session.do_handshake()
             if self._check is not None:

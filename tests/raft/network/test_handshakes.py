@@ -48,7 +48,8 @@ def test_stalled_handshakes_are_limited_in_number_and_time(loop):
             stalled = [await Bare.to(serving.port) for _ in range(40)]
             for bare in stalled:
                 await bare.write(b"\x16")
-            await until(lambda: len(serving.server._handshakes) == 16)
+            await until(lambda: len(serving.server._handshakes) == 40)
+            assert len(serving.server._handshakes._begun) <= 16
             asking = Asking(client())
             assert isinstance(await asking.ask(serving), Answered)
             asking.channels.close()
@@ -71,7 +72,7 @@ def test_one_handshake_step_runs_per_iteration_of_the_loop(loop):
             counts.append(len(done))
             await asyncio.sleep(0)
         assert max(after - before for before, after in pairwise(counts)) <= 1
-        assert done == [0, 1, 2]
+        assert done == [2, 1, 0]  # the newest begins first
 
     run_on(loop, test())
 
@@ -104,6 +105,66 @@ def test_connections_that_have_ended_leave_no_step_behind(loop):
             assert most <= 16
             await until(lambda: not len(found))
             assert found._steps == {}
+
+    run_on(loop, test())
+
+
+def test_clients_that_wait_for_this_side_are_not_ended(loop):
+    """As many as may be under way, and more than twice as many besides, connect at once."""
+
+    async def test():
+        async with Secured(security(), connections_max=64) as serving:
+            clients = [Asking(client()) for _ in range(40)]
+            answers = await asyncio.gather(*(each.ask(serving) for each in clients))
+            reasons = serving.reasons
+            for each in clients:
+                each.channels.close()
+        assert all(isinstance(answer, Answered) for answer in answers)
+        assert reasons == []
+
+    run_on(loop, test())
+
+
+def test_the_time_of_a_handshake_ends_when_its_client_is_late_not_this_side(loop):
+    async def test():
+        found = handshakes.Handshakes(asyncio.get_running_loop(), 10, lambda *_: None, 0.02)
+        late = Failing()
+        found._first_steps[late] = lambda: None  # type: ignore[index]
+        found._on_started(late)  # type: ignore[arg-type]
+        await asyncio.sleep(0.1)
+        waiting = list(late.reasons)
+        found._run_soon()
+        await until(lambda: late.reasons)
+
+        assert waiting == []
+        assert late.reasons == ["the handshake is not done within 0.02 s"]
+
+    run_on(loop, test())
+
+
+class Failing:
+    """A connection that keeps the reasons for which it was ended."""
+
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+
+    def fail(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+
+def test_a_silent_client_makes_way_for_one_that_waits(loop):
+    async def test():
+        async with Secured(security(), connections_max=64) as serving:
+            found = serving.server._handshakes
+            silent = [await Bare.to(serving.port) for _ in range(16)]
+            for bare in silent:
+                await bare.write(b"\x16")
+            await until(lambda: len(found._begun) == 16)
+            asking = Asking(client())
+            assert isinstance(await asking.ask(serving), Answered)
+            reasons = serving.reasons
+            asking.channels.close()
+        assert reasons == ["16 handshakes are under way, and the client of this one was silent for longest"]
 
     run_on(loop, test())
 
@@ -328,7 +389,7 @@ def test_a_thousand_connections_at_once_keep_no_client_out(loop):
                 burst = await asyncio.gather(*(Bare.to(serving.port) for _ in range(100)))
                 for bare in burst:
                     await bare.write(b"\x16\x03\x01")
-                most = max(most, len(found))
+                most = max(most, len(found._begun))
                 for bare in burst:
                     bare.writer.transport.abort()
             assert isinstance(await open_.ask(serving, 2), Answered)
