@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 # Kafka's backlog, too. All waiting connections may become files at once.
 BACKLOG_MAX = 1024
-# More than a quorum of any size has of brokers and tools.
-CONNECTIONS_MAX = 10_000
+# A stock broker has up to five to the active controller: 10,000 brokers, and tools.
+CONNECTIONS_MAX = 64_000
 # Segments, snapshots, other listeners, connections to peers.
 OTHERS = 256
 
