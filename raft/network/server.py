@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 from collections import Counter
+from heapq import nsmallest
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,8 @@ ITERATION_BYTES_MAX = 8 << 20
 ITERATION_S_MAX = 0.01
 
 CONNECTIONS_MAX = 1 << 20
+# One in so many connections is chosen at a time to be closed when there are too many.
+SILENT_SHARE = 64
 # The TLS handshakes that may be under way, and the connections without a complete one that there may be where enough
 # files are left: all brokers may connect at once.
 HANDSHAKES_MAX = 1024
@@ -99,6 +102,8 @@ class Server:
         self._unauthenticated_bytes_max = unauthenticated_bytes_max
         self._unsent_bytes_max = unsent_bytes_max
         self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
+        # Those that are closed next when there are too many: the last first, while they stay silent.
+        self._silent: list[tuple[float, int]] = []
         self._iteration_bytes = 0
         self._iteration_s = 0.0
         self._is_iteration_counted = False
@@ -312,13 +317,31 @@ class Server:
         if connection.gate is not None:
             self._await_authentication(connection)
         if len(self.connections) > self._connections_max:
-            # Connections in use are never idle for long: voters and brokers send a request every second or so.
-            others = (one for one in self.connections.values() if one is not connection and not one.is_closing)
-            # A client that is not authenticated goes first, however busy it is.
-            waiting = self._unauthenticated
-            silent = min(others, key=lambda one: (one.number not in waiting, one.last_active), default=connection)
+            silent = self._silent_besides(connection)
             silent.error = f"{len(self.connections)} connections are open, and this one was silent for longest"
             silent.abort()
+
+    def _silent_besides(self, new: Connection) -> Connection:
+        """The connection that was silent for longest, besides a new one that is returned where there is no other.
+
+        Connections in use are never silent for long: voters and brokers send a request every second or so. A client
+        that is not authenticated goes first, however busy it is.
+        """
+        waiting = [self.connections[number] for number in self._unauthenticated if number != new.number]
+        if waiting:
+            return min(waiting, key=lambda one: (one.is_closing, one.last_active))
+        while True:
+            while self._silent:
+                last_active, number = self._silent.pop()
+                one = self.connections.get(number)
+                if one is not None and not one.is_closing and one.last_active == last_active:
+                    return one
+            # A look at all finds many: else a client that opens very many would take all the time of the loop.
+            open_ = (one for one in self.connections.values() if one is not new and not one.is_closing)
+            others = [(one.last_active, one.number) for one in open_]
+            if not others:
+                return new
+            self._silent = nsmallest(len(others) // SILENT_SHARE + 1, others)[::-1]
 
     def _on_lost(self, connection: Connection) -> None:
         if connection.error is not None:

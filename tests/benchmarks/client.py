@@ -6,8 +6,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from records.codec import encode
+from records.headers import RequestHeader
 from records.messages.topics import CreateTopicsRequest
-from records.schema import replace
+from records.schema import replace, schema_of
 from simulations.chaos.brokers import heartbeat, registration
 from tests.interop.ask import ask_on, connected
 from tests.interop.cluster import CLUSTER_ID
@@ -47,6 +49,17 @@ def create_topics(names: list[str], partitions: int = 1, replication: int = 1) -
         for name in names
     )
     return CreateTopicsRequest(topics=topics, timeout_ms=60000, validate_only=False)
+
+
+def frame_of(request: Any, version: int) -> bytes:
+    """The bytes of a request with its length, for a client that sends the same one again and again."""
+    schema = schema_of(type(request))
+    assert schema.api_key is not None
+    header = RequestHeader(
+        request_api_key=schema.api_key, request_api_version=version, correlation_id=1, client_id="bench"
+    )
+    body = encode(header, 2 if schema.is_flexible(version) else 1) + encode(request, version)
+    return len(body).to_bytes(4, "big") + body
 
 
 def register(connection: Connection, number: int) -> int:

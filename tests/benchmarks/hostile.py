@@ -18,15 +18,12 @@ import urllib.request
 from itertools import count, cycle, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from records.codec import encode
-from records.headers import RequestHeader
 from records.messages.acls import CreateAclsRequest, DeleteAclsRequest
 from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
-from records.schema import schema_of
 from records.uuids import ZERO_UUID
-from tests.benchmarks.client import Connection, Fleet, create_topics
+from tests.benchmarks.client import Connection, Fleet, create_topics, frame_of
 from tests.benchmarks.fetches import FetchWatch
 from tests.benchmarks.quorum import OURS, STOCK, Trial, quantile
 from tests.controller.server.processes import free_port
@@ -289,17 +286,6 @@ def longest_step_ms(http_port: int) -> float:
         lines = answer.read().decode().splitlines()
     (found,) = [line for line in lines if line.startswith("kraft_longest_step_seconds ")]
     return float(found.split()[1]) * 1000
-
-
-def frame_of(request: Any, version: int) -> bytes:
-    """The bytes of a request with its length."""
-    schema = schema_of(type(request))
-    assert schema.api_key is not None
-    header = RequestHeader(
-        request_api_key=schema.api_key, request_api_version=version, correlation_id=1, client_id="hostile"
-    )
-    body = encode(header, 2 if schema.is_flexible(version) else 1) + encode(request, version)
-    return len(body).to_bytes(4, "big") + body
 
 
 def line(row: Row, seen: Seen) -> str:

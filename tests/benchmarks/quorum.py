@@ -243,7 +243,7 @@ class Trial:
 
     def _has_fetched(self, leader: NodeProcess, node: NodeProcess, since_ms: float) -> bool:
         """Whether a node has asked the leader since then, and has all committed records."""
-        found = describe_quorum(leader.port)
+        found = describe_quorum(leader.port, self.cluster.context)
         return any(
             voter.replica_id == node.id
             and voter.log_end_offset >= found.high_watermark

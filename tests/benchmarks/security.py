@@ -44,10 +44,10 @@ class Figure(NamedTuple):
 
 
 class Protected(Trial):
-    """A quorum whose listeners have a protocol."""
+    """A quorum whose listeners have a protocol. settings: more lines of the properties."""
 
-    def __init__(self, kind: str, stock: Stock, protocol: str) -> None:
-        super().__init__(kind, stock, {"listener.security.protocol.map": f"CONTROLLER:{protocol}"})
+    def __init__(self, kind: str, stock: Stock, protocol: str, settings: dict[str, str] | None = None) -> None:
+        super().__init__(kind, stock, {"listener.security.protocol.map": f"CONTROLLER:{protocol}", **(settings or {})})
         if protocol == TLS:
             for node in self.cluster.controllers.values():
                 lines = {**stores(self.root, "node"), "ssl.client.auth": "required"}

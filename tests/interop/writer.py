@@ -32,9 +32,10 @@ class Writer:
     """One connection to each controller; each asks its own one. A controller that is not active refuses at once, and is
     not asked again while another one creates topics.
 
-    acknowledged: the names of created topics. times: of their responses (s, of time.perf_counter). pause: between two
-    requests of a connection (s). has_brokers: whether the topics are placed on the brokers of the cluster; else on one
-    without a process. Use it as a context: it has written before the block begins, and writes after it.
+    acknowledged: the names of created topics. times: of their responses (s, of time.perf_counter); taken_ms: how long
+    each took. pause: between two requests of a connection (s). has_brokers: whether the topics are placed on the
+    brokers of the cluster; else on one without a process. Use it as a context: it has written before the block begins,
+    and writes after it.
     """
 
     def __init__(self, found: Cluster, pause: float = 0.02, *, has_brokers: bool = False) -> None:
@@ -43,6 +44,7 @@ class Writer:
         self.has_brokers = has_brokers
         self.acknowledged: list[str] = []
         self.times: list[float] = []
+        self.taken_ms: list[float] = []
         self._ending = threading.Event()
         self._threads = [
             threading.Thread(target=self._run, args=(node,), daemon=True) for node in found.controllers.values()
@@ -78,7 +80,7 @@ class Writer:
 
     def missing(self) -> list[str]:
         """The acknowledged topics that the active controller does not have."""
-        connection = Connection(self.found.controllers[self.found.await_leader()].port)
+        connection = Connection(self.found.controllers[self.found.await_leader()].port, context=self.found.context)
         with contextlib.closing(connection):
             absent: list[str] = []
             for first in range(0, len(self.acknowledged), 1000):
@@ -101,7 +103,7 @@ class Writer:
 
     @contextlib.contextmanager
     def _connected(self, node: NodeProcess) -> Iterator[Connection]:
-        connection = Connection(node.port, seconds=10)
+        connection = Connection(node.port, seconds=10, context=self.found.context)
         with contextlib.closing(connection):
             yield connection
 
@@ -121,10 +123,12 @@ class Writer:
 
     def _create(self, connection: Connection, name: str) -> bool:
         """Ask for a topic; returns whether it was created."""
+        begin = time.perf_counter()
         answer: Any = connection.ask(create_topics([name]), 7)
         if answer.topics[0].error_code != Error.NONE:
             return False
         self.times.append(time.perf_counter())
+        self.taken_ms.append((self.times[-1] - begin) * 1000)
         self.acknowledged.append(name)
         return True
 

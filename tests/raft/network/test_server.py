@@ -6,6 +6,7 @@ import asyncio
 import random
 import socket
 from functools import partial
+from heapq import nsmallest
 from typing import Any
 
 import pytest
@@ -116,6 +117,30 @@ def test_a_connection_above_the_limit_replaces_the_one_idle_for_longest_on_the_s
                 assert correlation(await client.frame()) == 7
                 client.close()
             assert [name for name, _ in serving.notes] == ["connection_refused"]
+
+    run_on(loop, test())
+
+
+def test_connections_above_the_limit_are_not_each_compared_with_all(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+
+    def counting(size: int, others: list[tuple[float, int]]) -> list[tuple[float, int]]:
+        looks.append(size)
+        return nsmallest(size, others)
+
+    monkeypatch.setattr(server, "nsmallest", counting)
+
+    async def test() -> None:
+        async with Serving(connections_max=128) as serving:
+            clients = [await Bare.to(serving.port) for _ in range(134)]
+            await until(lambda: len(serving.gone) == 6)
+
+            assert looks == [3, 3]
+            assert [await client.is_closed() for client in clients[:6]] == [True] * 6
+            for client in clients[6:]:
+                client.close()
 
     run_on(loop, test())
 
