@@ -11,6 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from raft.interface.inputs import Source
+from raft.network.acceptor import Acceptor
 from raft.network.connection import BufferedConnection, Connection, address_text
 from raft.network.framer import FRAME_BYTES_MAX
 from raft.network.handshakes import HANDSHAKE_S_MAX, Handshakes
@@ -112,7 +113,7 @@ class Server:
         self._connections_max = connections_max
         self._backlog = backlog
         self._numbers = count(1)
-        self._servers: list[asyncio.AbstractServer] = []
+        self._servers: list[asyncio.Server | Acceptor] = []
         self._sweep: asyncio.TimerHandle | None = None
         self._handshakes_max = max(min(connections_max // 4, HANDSHAKES_MAX), 16)
         self._handshakes = Handshakes(
@@ -125,7 +126,8 @@ class Server:
         self._note_limit = NoteLimit(loop.time)
         # uvloop reads into fresh objects of the right size by itself.
         self._buffer = bytearray(64 << 10)
-        self._protocol = Connection if type(loop).__module__.startswith("uvloop") else BufferedConnection
+        self._is_uvloop = type(loop).__module__.startswith("uvloop")
+        self._protocol = Connection if self._is_uvloop else BufferedConnection
 
     async def listen(self, name: str, host: str, port: int, security: ListenerSecurity | None = None) -> int:
         """Accept connections; returns the port, which the system chooses for 0.
@@ -133,10 +135,13 @@ class Server:
         host: a name, an IPv4 or IPv6 address; empty for all of them; security: None for PLAINTEXT. Raises OSError, with
         the address in its text.
         """
+        make = self._protocol_of(name, security)
         try:
             server = await self._loop.create_server(
-                self._protocol_of(name, security), host or None, port, reuse_address=True, backlog=self._backlog
+                make, host or None, port, reuse_address=True, backlog=self._backlog, start_serving=not self._is_uvloop
             )
+            bound_port = int(server.sockets[0].getsockname()[1])
+            accepting = Acceptor(self._loop, server, make, self._backlog) if self._is_uvloop else server
         except OSError as error:
             # The loop's own text repeats the address in another form; a name that is not found has numbers of its own.
             is_name = isinstance(error, socket.gaierror)
@@ -145,10 +150,10 @@ class Server:
         except UnicodeError as error:  # an empty label, or one of more than 63 bytes
             text = f"{name} cannot listen on {address_text(host, port)}: that is no name of a host: {error}"
             raise OSError(errno.EADDRNOTAVAIL, text) from None
-        self._servers.append(server)
+        self._servers.append(accepting)
         if self._sweep is None:
             self._sweep = self._loop.call_later(self._sweep_interval(), self._close_idle)
-        return int(server.sockets[0].getsockname()[1])
+        return bound_port
 
     def reply(self, source: Source, response: Any) -> None:
         """Answer a request, in its version; does nothing if its connection is closed.
