@@ -77,7 +77,9 @@ class Seen(NamedTuple):
 
 
 class Broker(asyncio.Protocol):
-    """One broker. epoch: None before it is registered; sent: when its present request was begun, None without one."""
+    """One broker. epoch: None before it is registered; sent: when its present request was begun, None without one;
+    is_connecting: until the handshake of TLS is complete.
+    """
 
     def __init__(self, number: int, fleet: Fleet) -> None:
         self.id = number
@@ -86,7 +88,8 @@ class Broker(asyncio.Protocol):
         self.sent: float | None = None
         self.frame = frame_of(replace(registration(number, FEATURES), cluster_id=CLUSTER_ID), 4)
         self.transport: Any = None
-        self.is_open = False
+        self.is_connecting = False
+        self.is_open = False  # from the answer to ApiVersions on
         self.framer = Framer()
         self.done: asyncio.Future[None] | None = None
 
@@ -98,6 +101,7 @@ class Broker(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
+        self.is_connecting = False
         self.framer = Framer()
         transport.write(API_VERSIONS)
 
@@ -180,7 +184,9 @@ class Fleet:
     # Connections.
 
     def search(self, broker: Broker) -> None:
-        """Connect a broker again when the active controller is known."""
+        """Connect a broker again when the active controller is known, if it is not connecting."""
+        if broker.is_connecting:
+            return
         self.waiting.add(broker)
         if self.searching is None:
             self.searching = self.loop.create_task(self._search())
@@ -191,6 +197,7 @@ class Fleet:
             if port:
                 self.port = port
                 for broker in sorted(self.waiting, key=lambda one: one.id):
+                    broker.is_connecting = True
                     task = self.loop.create_task(self.connect(broker))
                     self.tasks.add(task)
                     task.add_done_callback(self.tasks.discard)
@@ -216,6 +223,7 @@ class Fleet:
             if context is not None and (reason := await failed) is not None:
                 raise ConnectionError(reason)
         except OSError:  # TimeoutError is one
+            broker.is_connecting = False
             self.seen = self.seen._replace(failures=self.seen.failures + 1)
             self.search(broker)
 
