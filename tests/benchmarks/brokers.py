@@ -28,7 +28,7 @@ from tests.interop.ask import describe_quorum
 from tests.interop.cluster import eventually
 from tests.interop.stock import Stock
 from tests.interop.writer import Writer
-from tests.raft.network.certificates import authority, certificate
+from tests.raft.network.certificates import certificate
 from tools.offline.log_file import LogFile
 from tools.offline.stored_records import records_of
 
@@ -50,13 +50,13 @@ Figures = dict[str, str]
 class Clients:
     """The client processes."""
 
-    def __init__(self, brokers: int, ports: tuple[int, ...], certificates: tuple[str, str] | None) -> None:
+    def __init__(self, brokers: int, ports: tuple[int, ...], certificate: str | None) -> None:
         spawn = multiprocessing.get_context("spawn")
         self.pipes, self.processes = [], []
         for number in range(CLIENT_PROCESSES):
             ids = range(FIRST_ID + number, FIRST_ID + brokers, CLIENT_PROCESSES)
             own, its = spawn.Pipe()
-            process = spawn.Process(target=broker_clients.run, args=(Plan(ids, ports, certificates), its), daemon=True)
+            process = spawn.Process(target=broker_clients.run, args=(Plan(ids, ports, certificate), its), daemon=True)
             process.start()
             self.pipes.append(own)
             self.processes.append(process)
@@ -96,8 +96,7 @@ class Crowded(Protected):
         super().__init__(kind, stock, protocol, {"broker.session.timeout.ms": "9000"})
         self.brokers = brokers
         ports = tuple(node.port for node in self.cluster.controllers.values())
-        own = (str(certificate("/O=Test/CN=client")), str(authority() / "ca.pem"))
-        self.clients = Clients(brokers, ports, own if protocol == TLS else None)
+        self.clients = Clients(brokers, ports, str(certificate("/O=Test/CN=client")) if protocol == TLS else None)
 
     def measure(self, seconds: float) -> Figures:
         try:
