@@ -113,6 +113,7 @@ bench: setup
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.security
 	$(BIN)/python -m tests.benchmarks.hostile
+	$(BIN)/python -m tests.benchmarks.brokers --minutes 2
 	$(BIN)/python -m tests.benchmarks.availability
 	$(BIN)/python -m tests.benchmarks.memory
 	$(BIN)/python -m tests.benchmarks.tools
