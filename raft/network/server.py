@@ -126,8 +126,8 @@ class Server:
         self._note_limit = NoteLimit(loop.time)
         # uvloop reads into fresh objects of the right size by itself.
         self._buffer = bytearray(64 << 10)
-        self._is_uvloop = type(loop).__module__.startswith("uvloop")
-        self._protocol = Connection if self._is_uvloop else BufferedConnection
+        self._protocol = Connection if type(loop).__module__.startswith("uvloop") else BufferedConnection
+        self._accepts_one = type(loop).__module__ == "uvloop"  # in each iteration; not the simulated one
 
     async def listen(self, name: str, host: str, port: int, security: ListenerSecurity | None = None) -> int:
         """Accept connections; returns the port, which the system chooses for 0.
@@ -138,10 +138,10 @@ class Server:
         make = self._protocol_of(name, security)
         try:
             server = await self._loop.create_server(
-                make, host or None, port, reuse_address=True, backlog=self._backlog, start_serving=not self._is_uvloop
+                make, host or None, port, reuse_address=True, backlog=self._backlog, start_serving=not self._accepts_one
             )
             bound_port = int(server.sockets[0].getsockname()[1])
-            accepting = Acceptor(self._loop, server, make, self._backlog) if self._is_uvloop else server
+            accepting = Acceptor(self._loop, server, make, self._backlog) if self._accepts_one else server
         except OSError as error:
             # The loop's own text repeats the address in another form; a name that is not found has numbers of its own.
             is_name = isinstance(error, socket.gaierror)
