@@ -106,7 +106,7 @@ MUTANTS = (
     ),
     row(
         "A13", "the number of handshakes has no limit", "handshakes", ("W09",),
-        Edit(HANDSHAKES, "Handshakes._on_started", "len(self._open) > self._handshakes_max", "False"),
+        Edit(HANDSHAKES, "Handshakes._has_place", "len(self._begun) < self._handshakes_max", "True"),
     ),
     row(
         "A14", "a handshake has no time limit", "handshakes", ("W09",),
