@@ -64,7 +64,7 @@ class Connection(asyncio.Protocol):
     on_frame: takes each frame in order; on_made, on_lost: called when the connection is made and lost; on_held: takes
     the change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers,
     and at each further answer, and with False when it reads again; must_wait: whether a frame waits for a later
-    iteration of the loop, asked with whether the connection is light.
+    iteration of the loop, asked with whether the connection is light, and whether the frame is its first.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Connection(asyncio.Protocol):
         on_lost: Callable[[Connection], None],
         on_held: Callable[[Connection, int], None],
         on_stuck: Callable[[Connection, bool], None],
-        must_wait: Callable[[bytes, bool], bool],
+        must_wait: Callable[[bytes, bool, bool], bool],
     ) -> None:
         self.number = number
         self.listener = listener
@@ -256,7 +256,7 @@ class Connection(asyncio.Protocol):
         """Whether there is a frame that may be handled in this iteration of the loop."""
         if not self._backlog or self._is_blocked():
             return False
-        return not self._must_wait(self._backlog[0], self._light_answers >= LIGHT_ANSWERS)
+        return not self._must_wait(self._backlog[0], self._light_answers >= LIGHT_ANSWERS, not self._count)
 
     def _take_more(self) -> None:
         self._is_continuation_due = False

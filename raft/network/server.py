@@ -45,6 +45,8 @@ ITERATION_BYTES_MAX = 8 << 20
 # next iterations, in turn: so the times of very many clients do not add up to what a Fetch waits.
 ITERATION_S_MAX = 0.01
 
+_API_VERSIONS = (18).to_bytes(2, "big")
+
 CONNECTIONS_MAX = 1 << 20
 # One in so many connections is chosen at a time to be closed when there are too many.
 SILENT_SHARE = 64
@@ -200,8 +202,10 @@ class Server:
         self._iteration_bytes = 0
         self._iteration_s = 0.0
 
-    def _must_wait(self, frame: bytes, is_light: bool) -> bool:
-        if self._iteration_s >= ITERATION_S_MAX and frame[:2] not in self._urgent:
+    def _must_wait(self, frame: bytes, is_light: bool, is_first: bool) -> bool:
+        # A broker's heartbeat on a new connection comes behind an ApiVersions. Those are as many as are accepted.
+        is_urgent = frame[:2] in self._urgent or (is_first and frame[:2] == _API_VERSIONS)
+        if self._iteration_s >= ITERATION_S_MAX and not is_urgent:
             return True
         return self._iteration_bytes >= ITERATION_BYTES_MAX and not is_light
 

@@ -512,6 +512,38 @@ def test_after_10_ms_of_requests_in_an_iteration_only_urgent_ones_are_handled(lo
     run_on(loop, test())
 
 
+def test_the_first_api_versions_of_a_connection_is_as_urgent_as_what_comes_behind_it(loop: Loop) -> None:
+    async def test() -> None:
+        now_s = [0.0]
+        async with Serving(clock=lambda: now_s[0]) as serving:
+            taken: list[int] = []
+            answer_usually = serving.answer
+
+            def answer(incoming: Any, **_: Any) -> None:
+                taken.append(incoming.api_key)
+                now_s[0] += 0.004
+                answer_usually(incoming)
+
+            serving.answer = answer  # type: ignore[method-assign]
+            clients = [await Bare.to(serving.port) for _ in range(4)]
+            await until(lambda: len(serving.server.connections) == 4)
+            *others, broker = serving.server.connections.values()
+
+            for connection in others:
+                connection.data_received(request_frame(describe_quorum(), 2, 9))
+            broker.data_received(api_versions() * 2)
+            at_once = list(taken)
+            await clients[-1].frame()
+            await clients[-1].frame()
+
+            assert at_once == [55, 55, 55, 18]
+            assert taken == [55, 55, 55, 18, 18]
+            for client in clients:
+                client.close()
+
+    run_on(loop, test())
+
+
 def test_idle_connections_are_closed_and_busy_ones_stay(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(idle_ms_max=300) as serving:
