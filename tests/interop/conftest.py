@@ -18,6 +18,6 @@ def stock(request: pytest.FixtureRequest) -> Stock:
 @pytest.fixture(scope="session")
 def older_stock(request: pytest.FixtureRequest) -> Stock:
     """An older release, of a test's parameter. Few processes of it run: an archive of its classes would not pay."""
-    found = Stock(request.param)
+    found = Stock(request.param, shares=True)
     found.bring()
     return found

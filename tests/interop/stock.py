@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import os
 import subprocess
@@ -10,9 +11,11 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
 from tests.interop import class_archive
+from tests.interop.jvm import Jvm, compiled, surroundings
 from tools.kraftctl.run.stock_brokers import alone_in, fetch_jars
 
 HERE = Path(__file__).parent
@@ -58,6 +61,11 @@ SHELL_SECONDS = 25.0
 # A heap and a compiler for many processes on few cores; figures are taken with stock's own flags.
 SMALL = "-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
+# The program that calls tools in its own JVM; and the tools that it does not call: the shell may wait for ever, and
+# clients leave threads.
+TOOL_CALLS = HERE / "tools" / "ToolCalls.java"
+APART = {"metadata-shell", "console-producer", "console-consumer", "get-offsets"}
+
 LOG4J2 = """\
 status = ERROR
 rootLogger.level = {level}
@@ -77,12 +85,15 @@ def cache() -> Path:
 
 @dataclass(frozen=True)
 class Stock:
-    """One release of Apache Kafka. quick: its processes start from an archive of classes; not so where figures are
-    taken.
+    """One release of Apache Kafka.
+
+    quick: its processes start from an archive of classes, and its tools are called in one JVM; not so where figures are
+    taken. shares: its tools are called in one JVM, which starts without an archive.
     """
 
     version: str = DEFAULT
     quick: bool = False
+    shares: bool = False
 
     @property
     def release(self) -> str:
@@ -113,11 +124,27 @@ class Stock:
                     class_archive.make(Stock(self.version), archive)
         return class_archive.flags(archive)
 
-    def java(self, main: str, *args: str, heap: str, level: str, target: str) -> list[str]:
-        """The command line of a class of Kafka's."""
+    def program(self, source: Path, level: str = "OFF") -> list[str]:
+        """The command line of a program of our own beside Kafka's jars, with the name of its file. It is compiled here.
+
+        level: of the log, which is written to the present System.err.
+        """
         self.bring()
-        config = self.jars / f"log4j2-{level}-{target}.properties"
-        text = LOG4J2.format(level=level, target=target)
+        classes = compiled(source, self._class_path, cache() / f"programs-{self.version}")
+        flags = "-Djava.security.manager=allow -Dfile.encoding=UTF-8 -Dsun.jnu.encoding=UTF-8"
+        command = self.java(source.stem, heap=f"{SMALL} {flags}", level=level, target="SYSTEM_ERR", is_followed=True)
+        place = command.index("-cp") + 1
+        command[place] += f":{classes}"
+        return command
+
+    def java(self, main: str, *args: str, heap: str, level: str, target: str, is_followed: bool = False) -> list[str]:
+        """The command line of a class of Kafka's.
+
+        is_followed: whether the log goes to the stream that the program sets in place of `target`.
+        """
+        self.bring()
+        config = self.jars / f"log4j2-{level}-{target}{'-followed' if is_followed else ''}.properties"
+        text = LOG4J2.format(level=level, target=target) + ("appender.out.follow = true\n" if is_followed else "")
         with alone_in(self.jars):
             if not config.exists() or config.read_text() != text:
                 config.write_text(text)
@@ -143,11 +170,42 @@ class Stock:
         self, name: str, *args: str, stdin: str | None = None, seconds: float = 90
     ) -> subprocess.CompletedProcess[str]:
         """Run a command line tool to its end; stdin None: none."""
+        if (self.quick or self.shares) and stdin is None and name not in APART:
+            called = _called(self, name, args, seconds)
+            if called is not None:
+                return called
         command = self.tool_command(name, *args)
         for _ in range(SHELL_TRIES - 1 if name == "metadata-shell" else 0):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return run(command, stdin, SHELL_SECONDS)
         return run(command, stdin, seconds)
+
+
+# The JVM of each release that calls tools: a tool alone needs a second of CPU time to start. And what it inherits.
+_callers: dict[str, Jvm] = {}
+_SURROUNDINGS = surroundings()
+_is_calling = Lock()
+
+
+def _called(stock: Stock, name: str, args: tuple[str, ...], seconds: float) -> subprocess.CompletedProcess[str] | None:
+    """A tool's answer from the JVM that calls tools; None where that is busy, or where a test has set variables.
+
+    Raises TimeoutExpired.
+    """
+    if surroundings() != _SURROUNDINGS or not _is_calling.acquire(blocking=False):
+        return None
+    try:
+        if stock.version not in _callers:
+            caller = Jvm(stock.program(TOOL_CALLS, level="WARN"))
+            atexit.register(caller.kill)
+            _callers[stock.version] = caller
+        said = _callers[stock.version].ask({"tool": name, "args": args}, seconds)
+        return subprocess.CompletedProcess([name, *args], said["exit"], said["stdout"], said["stderr"])
+    except subprocess.TimeoutExpired:
+        del _callers[stock.version]
+        raise
+    finally:
+        _is_calling.release()
 
 
 def run(command: list[str], stdin: str | None, seconds: float) -> subprocess.CompletedProcess[str]:
@@ -163,7 +221,7 @@ def main() -> int:
         "arguments", nargs=argparse.REMAINDER, help="the properties file, or the tool and its arguments"
     )
     options = parser.parse_args()
-    stock = Stock(options.version)
+    stock = Stock(options.version, quick=options.what == "tool" and options.version in RELEASES)
     if options.what == "jars":
         stock.bring()
         sys.stdout.write(f"{stock.jars}\n")

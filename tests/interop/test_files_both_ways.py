@@ -29,9 +29,11 @@ def test_a_stock_node_and_ours_start_from_the_same_directory_in_turn(tmp_path: P
         hand_over(found, OURS)
         create(found, "third")
 
-        topics = found.tool("topics", "--bootstrap-server", found.bootstrap, "--list").split()
+        def topics() -> list[str]:
+            return found.tool("topics", "--bootstrap-server", found.bootstrap, "--list").split()
 
-        assert topics == ["first", "second", "third"]
+        # The broker learns of a topic a moment after its creation was answered.
+        eventually(lambda: topics() == ["first", "second", "third"], "the topics of all three lives")
         found.controllers[1].stop()
         each_tool_reads_what_the_other_side_wrote(found, found.controllers[1])
 

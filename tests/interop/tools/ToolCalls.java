@@ -4,7 +4,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
@@ -54,6 +57,23 @@ public final class ToolCalls {
         }
     }
 
+    /** A stream that goes to the present call: Scala's println keeps the System.out that it finds first. */
+    private static final class Switch extends OutputStream {
+        volatile OutputStream target = OutputStream.nullOutputStream();
+
+        @Override
+        public void write(int value) throws IOException {
+            target.write(value);
+        }
+
+        @Override
+        public void write(byte[] values, int offset, int length) throws IOException {
+            target.write(values, offset, length);
+        }
+    }
+
+    private static final Switch OUT = new Switch();
+    private static final Switch ERR = new Switch();
     private static volatile Call current = new Call();
 
     private static final class Exited extends SecurityException {
@@ -83,6 +103,9 @@ public final class ToolCalls {
         });
         PrintStream out = System.out;
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        System.setIn(InputStream.nullInputStream());
+        System.setOut(new PrintStream(OUT, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(ERR, true, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             JsonNode question = MAPPER.readTree(line);
             ObjectNode answer = MAPPER.createObjectNode();
@@ -101,23 +124,20 @@ public final class ToolCalls {
         String[] args = strings(question.get("args")).toArray(new String[0]);
         Call call = new Call();
         current = call;
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        PrintStream errors = new PrintStream(call.stderr, true, StandardCharsets.UTF_8);
-        System.setOut(new PrintStream(call.stdout, true, StandardCharsets.UTF_8));
-        System.setErr(errors);
+        OUT.target = call.stdout;
+        ERR.target = call.stderr;
         try {
             tool(question.get("tool").asText()).getMethod("main", String[].class).invoke(null, (Object) args);
             call.exit(0);
         } catch (InvocationTargetException e) {
             if (!(e.getCause() instanceof Exited)) {
-                errors.print("Exception in thread \"main\" ");
-                e.getCause().printStackTrace(errors);
+                System.err.print("Exception in thread \"main\" ");
+                e.getCause().printStackTrace(System.err);
                 call.exit(1);
             }
         } finally {
-            System.setOut(out);
-            System.setErr(err);
+            OUT.target = OutputStream.nullOutputStream();
+            ERR.target = OutputStream.nullOutputStream();
         }
         answer.put("stdout", call.printed[0]);
         answer.put("stderr", call.printed[1]);
@@ -136,13 +156,17 @@ public final class ToolCalls {
         }
     }
 
-    /** The class of a tool; that of kafka-configs was another one before 4.4. */
+    /** The class of a tool; those of kafka-configs before 4.4 and of kafka-dump-log before 4.3 were other ones. */
     private static Class<?> tool(String name) throws ClassNotFoundException {
-        try {
-            return Class.forName(TOOLS.get(name));
-        } catch (ClassNotFoundException e) {
-            return Class.forName(TOOLS.get(name).replace("org.apache.kafka.tools", "kafka.admin"));
+        String now = TOOLS.get(name);
+        for (String place : List.of("org.apache.kafka.tools", "kafka.admin")) {
+            try {
+                return Class.forName(now.replace("org.apache.kafka.tools", place));
+            } catch (ClassNotFoundException e) {
+                // It is in another one.
+            }
         }
+        return Class.forName(now.replace("org.apache.kafka.tools", "kafka.tools"));
     }
 
     private static List<String> strings(JsonNode array) {

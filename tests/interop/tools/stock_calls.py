@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any, Self
 
+from tests.interop.jvm import Jvm
+from tests.interop.stock import TOOL_CALLS as SOURCE
 from tests.interop.stock import Stock
 from tests.tools.kafka.cases import (
     GOLDEN,
@@ -24,45 +24,20 @@ from tests.tools.kafka.cases import (
     without_places,
 )
 
-SOURCE = Path(__file__).with_name("ToolCalls.java")
 SHELL_SOURCE = Path(__file__).with_name("ShellCalls.java")
 # The tool with the texts of the release before: kafka-shell 4.4.0 is not on Maven Central.
 OLDER_RELEASE = "4.3.1"
 OLDER = {"metadata-shell"}
 
 
-class StockCalls:
+class StockCalls(Jvm):
     """One JVM that answers many questions; a context manager."""
 
     def __init__(self, stock: Stock, columns: str | None = None, source: Path = SOURCE) -> None:
-        command = stock.java(
-            str(source),
-            heap="-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.security.manager=allow "
-            "-Dfile.encoding=UTF-8 -Dsun.jnu.encoding=UTF-8",
-            level="OFF",
-            target="SYSTEM_ERR",
-        )
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         if columns is not None:
             environment["COLUMNS"] = columns
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            encoding="utf-8", env=environment,
-        )  # fmt: skip
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.communicate(timeout=30)  # it exits at the end of its input
-
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(question) + "\n")
-        self.process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return answer
+        super().__init__(stock.program(source), environment)
 
     def call(self, tool: str, case: Case) -> Case:
         """The answer to a case, in the form that is kept."""
