@@ -27,7 +27,7 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
     if needs is None or controller.env.access is None:
         return None
     try:
-        if allows(controller.state, context, controller.env, needs, AclResourceType.CLUSTER, CLUSTER_NAME):
+        if _allows(controller, needs, context):
             return None
         error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, needs, controller.env.release))
     except ApiError as failed:
@@ -38,6 +38,18 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
         except ApiError as too_low:
             error = too_low
     return error_response(request, error, context.version, controller.env.slices.spread)
+
+
+def is_allowed(controller: Controller, api: Api, context: RequestContext) -> bool:
+    """Whether the sender is allowed what the API needs; False where that cannot be decided."""
+    try:
+        return api.needs is None or _allows(controller, api.needs, context)
+    except ApiError:
+        return False
+
+
+def _allows(controller: Controller, needs: AclOperation, context: RequestContext) -> bool:
+    return allows(controller.state, context, controller.env, needs, AclResourceType.CLUSTER, CLUSTER_NAME)
 
 
 def denied_text(context: RequestContext, needs: AclOperation, release: Release) -> str:

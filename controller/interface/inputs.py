@@ -49,7 +49,8 @@ class RequestContext:
     authorizer's decisions for this request, kept by `controller.rules.permissions`. throttled_until_ms: monotonic;
     until when the sender must wait, kept by `controller.rules.mutation_quotas`; 0 where it need not. request: its body,
     kept when it is served. forwarder: of a forwarded request. written: None until the request has written records.
-    is_long: whether it has so much to do that it is served in slices (`controller.core.long_steps`). denials: the
+    is_long: whether it has so much to do that it is served in slices (`controller.core.long_steps`). is_broker: whether
+    it is long and of a broker, which may make it: it comes before those of users. denials: the
     actions that were denied, counted by `controller.rules.permissions`. charges: what a long request took of the quotas
     of mutations, kept by `controller.rules.mutation_quotas`.
     """
@@ -71,6 +72,7 @@ class RequestContext:
     forwarder: Forwarder | None = None
     written: Written | None = None
     is_long: bool = False
+    is_broker: bool = False
     denials: int = 0
     charges: list[tuple[Any, int]] = field(default_factory=list)
 

@@ -10,7 +10,7 @@ from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import Kind
-from controller.core.authorization import refusal
+from controller.core.authorization import is_allowed, refusal
 from controller.interface.inputs import ANONYMOUS, RequestContext
 from controller.node.envelope import address_text
 
@@ -94,6 +94,10 @@ class Admission:
             context.request = request
             self.audit.on_answer(context, response)
         self._reply(source, response)
+
+    def may(self, api: Api, context: RequestContext) -> bool:
+        """Whether the sender may make requests of this API, which need an operation on the cluster."""
+        return self.access is None or is_allowed(self._controller, api, context)
 
     def is_denied(self, api: Api, context: RequestContext, request: Any) -> bool:
         """Whether the sender may not make this request; if so it was answered."""

@@ -1,5 +1,5 @@
-"""Long requests: one at a time, the principals in turn, and none so soon that others get less than half of the loop,
-or three quarters where they are very large.
+"""Long requests: one at a time, those of brokers first and then the principals in turn, and none so soon that others
+get less than half of the loop, or three quarters where they are very large.
 
 A request is long if its frame is large, or if it asks for much in few bytes. Its bytes are decoded, and its answer is
 encoded, on a thread of its own (`controller.node.long_thread`), beside the loop: neither needs the state. In between
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, CLUSTER_ACTION, Kind
 from controller.core.long_steps import BROKER_HEARTBEAT
+from controller.node.request_parts import PATHS
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, TimerHandle
@@ -24,10 +25,14 @@ if TYPE_CHECKING:
 
 # Frames of this size are long requests. Smaller ones, of some 100 names, take at most some 3 ms.
 FRAME_BYTES_MIN = 2 << 10
+# Frames of brokers: 150 to 200 partitions of an AlterPartition, which take some 5 ms.
+BROKER_FRAME_BYTES_MIN = 8 << 10
 # So are smaller ones that ask for so many entries.
 ENTRIES_MIN = 200
 # The bytes of the frames that wait. Above it the principal that has most of them loses the last one's connection.
 WAITING_BYTES_MAX = 64 << 20
+# Of brokers' ones, which do not count among those: three with 2,000,000 partitions each.
+BROKERS_WAITING_BYTES_MAX = 320 << 20
 # How many s no long request is begun for each that the last one took.
 REST_RATIO = 1.0
 # The same for what it took above `LARGE_S`: each of these holds other writes while its records are replayed, here and
@@ -44,9 +49,13 @@ WAIT_S_MIN = 0.001
 TURNS_MAX = 1000
 
 
+# The name under which the requests of all brokers wait.
+BROKERS = "brokers"
+
+
 class Waiting(NamedTuple):
-    """A request that waits. principal: whose turn it needs; size: the bytes of its frame; begin: starts its job on the
-    thread; drop: closes its connection, with a reason.
+    """A request that waits. principal: whose turn it needs, BROKERS for a broker's own; size: the bytes of its frame;
+    begin: starts its job on the thread; drop: closes its connection, with a reason.
     """
 
     principal: str
@@ -57,22 +66,25 @@ class Waiting(NamedTuple):
 
 
 def may_be_long(api: Api) -> bool:
-    """Whether requests of an API are long if they are large: all but those of the quorum and of brokers, which are
-    trusted, and those that a node answers by itself.
+    """Whether requests of an API are long if they are large: all but those of the quorum, those of brokers that are
+    never large, and those that a node answers by itself.
     """
-    return api.kind in (Kind.READ, Kind.WRITE) and api.needs is not CLUSTER_ACTION
+    return api.kind in (Kind.READ, Kind.WRITE) and (api.needs is not CLUSTER_ACTION or api.api_key in PATHS)
 
 
 # The requests of the quorum, and those by which brokers stay in the cluster: they wait for no others.
 URGENT_APIS = frozenset(
     {key for key, api in APIS.items() if api.kind is Kind.RAFT and api.needs is CLUSTER_ACTION} | {BROKER_HEARTBEAT}
 )
-LONG_APIS = frozenset(key for key, api in APIS.items() if may_be_long(api))
+# API key -> from how many bytes on a request is long.
+_BYTES_MIN = {
+    key: BROKER_FRAME_BYTES_MIN if key in PATHS else FRAME_BYTES_MIN for key, api in APIS.items() if may_be_long(api)
+}
 
 
 def is_long(api_key: int, size: int) -> bool:
     """Whether a request is long by the size of its frame, in bytes."""
-    return size >= FRAME_BYTES_MIN and api_key in LONG_APIS
+    return size >= FRAME_BYTES_MIN and size >= _BYTES_MIN.get(api_key, size + 1)
 
 
 def asks_much(state: State, api: Api, request: Any) -> bool:
@@ -106,11 +118,11 @@ class LongRequests:
         self._loop = loop
         # By principal; a principal without requests has no entry.
         self._waiting: dict[str, deque[Waiting]] = {}
-        self._waiting_bytes = 0
+        self._waiting_bytes = {True: 0, False: 0}  # of brokers, and of others
         self._answers: deque[Callable[[], None]] = deque()
         self._is_busy = False
-        # When the next long request may begin, on the loop's clock.
-        self._rests_until_s = 0.0
+        # When the next long request may begin, and when the next one of a broker, on the loop's clock.
+        self._rests_until_s = self._brokers_rest_until_s = 0.0
         # The number of the last request of a principal that was begun, the oldest first.
         self._turns: dict[str, int] = {}
         self._timer: TimerHandle | None = None
@@ -145,14 +157,17 @@ class LongRequests:
     def add(self, request: Waiting) -> None:
         """Serve a request when its turn comes."""
         self._waiting.setdefault(request.principal, deque()).append(request)
-        self._waiting_bytes += request.size
-        while self._waiting_bytes > WAITING_BYTES_MAX and len(self) > 1:
-            largest = max(self._waiting, key=lambda name: sum(each.size for each in self._waiting[name]))
+        of_brokers = request.principal == BROKERS
+        bytes_max = BROKERS_WAITING_BYTES_MAX if of_brokers else WAITING_BYTES_MAX
+        self._waiting_bytes[of_brokers] += request.size
+        while self._waiting_bytes[of_brokers] > bytes_max:
+            names = [name for name in self._waiting if (name == BROKERS) == of_brokers]
+            largest = max(names, key=lambda name: sum(each.size for each in self._waiting[name]))
             last = self._waiting[largest][-1]
+            if last.size == self._waiting_bytes[of_brokers]:
+                break  # one alone may be larger
             self._take(largest, last)
-            last.drop(
-                f"the large requests that wait hold more than {WAITING_BYTES_MAX} bytes, most of them of its user"
-            )
+            last.drop(f"the large requests that wait hold more than {bytes_max} bytes, most of them of its user")
         self._go_on()
 
     def add_answer(self, begin: Callable[[], None]) -> None:
@@ -167,13 +182,17 @@ class LongRequests:
                 self._take(principal, request)
 
     def on_done(self, principal: str, taken_s: float) -> None:
-        """The present job has ended; it took this time, for which the next request waits where others noticed it."""
+        """The present job has ended; it took this time, for which the next request waits where others noticed it. One
+        of a broker waits so for those of brokers alone, however short they were.
+        """
         self._is_busy = False
         self.seconds += taken_s
         self._turn()
         self._taken[principal] = self._taken.get(principal, 0.0) + taken_s
+        now_s = self._loop.time()
+        if principal == BROKERS:
+            self._brokers_rest_until_s = max(self._brokers_rest_until_s, now_s) + taken_s * REST_RATIO
         if taken_s >= self.rest_from_s:
-            now_s = self._loop.time()
             rest_s = min(taken_s, LARGE_S) * REST_RATIO + max(taken_s - LARGE_S, 0.0) * LARGE_REST_RATIO
             self._rests_until_s = max(self._rests_until_s, now_s) + rest_s
         self._go_on()
@@ -189,7 +208,7 @@ class LongRequests:
     def _take(self, principal: str, request: Waiting) -> None:
         requests = self._waiting[principal]
         requests.remove(request)
-        self._waiting_bytes -= request.size
+        self._waiting_bytes[principal == BROKERS] -= request.size
         if not requests:
             del self._waiting[principal]
 
@@ -203,13 +222,15 @@ class LongRequests:
             return
         if not self._waiting:
             return
-        rest_s = self._rests_until_s - self._loop.time()
+        # While one of a broker waits, none of a user begins: else each of its parts would wait for one of them.
+        is_for_broker = BROKERS in self._waiting
+        rest_s = (self._brokers_rest_until_s if is_for_broker else self._rests_until_s) - self._loop.time()
         if rest_s > 0:
             if self._timer is not None:
                 self._timer.cancel()
             self._timer = self._loop.call_later(max(rest_s, WAIT_S_MIN), self._go_on)
             return
-        principal = min(self._waiting, key=lambda name: self._turns.get(name, 0))
+        principal = BROKERS if is_for_broker else min(self._waiting, key=lambda name: self._turns.get(name, 0))
         request = self._waiting[principal][0]
         self._take(principal, request)
         self._is_busy = True

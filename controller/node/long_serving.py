@@ -1,19 +1,23 @@
-"""A long request on its way through the node: decoded on the thread, served in slices, encoded on the thread.
+"""A long request on its way through the node: decoded on the thread, served in slices, encoded on the thread. A large
+one of a broker is served in parts instead (`controller.node.request_parts`).
 
-`controller.node.long_requests` decides when each part begins.
+`controller.node.long_requests` decides when each begins.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from controller.core.apis import APIS
+from controller.core.apis import APIS, CLUSTER_ACTION
 from controller.core.steps import step as controller_step
 from controller.interface import inputs
 from controller.interface.refusals import alternatives
 from controller.node.envelope import request_in, seal
-from controller.node.long_requests import LongRequests, Waiting
+from controller.node.long_requests import BROKERS, LongRequests, Waiting
 from controller.node.request_bounds import TooLarge, refusal_of_size
+from controller.node.request_parts import PART_SIZE, PATHS, Parts
+from raft.interface.inputs import Source
 from raft.network.requests import BadRequest, decode_request
 from records.errors import ApiError
 from records.wire import EncodeError
@@ -29,15 +33,18 @@ if TYPE_CHECKING:
     from controller.node.envelope import Forwarded
     from controller.node.long_thread import Executor
     from controller.node.replies import Replies
-    from raft.interface.inputs import Source
     from raft.network.requests import Incoming
     from raft.network.server import Server
     from records.headers import RequestHeader
 
 
+# The connection number in the source of a part, which the node asks of itself.
+PARTS_CONNECTION = -3
+
+
 class LongServing:
-    """The long requests of one node. queue: those that wait. perform: does the effects of a step, before any other step
-    is taken; fail: ends the node.
+    """The long requests of one node. queue: those that wait; part_size: the partitions of a part. perform: does the
+    effects of a step, before any other step is taken; fail: ends the node.
     """
 
     def __init__(
@@ -54,6 +61,10 @@ class LongServing:
         fail: Callable[[BaseException], None],
     ) -> None:
         self.queue = LongRequests(loop, executor)
+        self.part_size = PART_SIZE
+        # By the number in the source of a part: its request, and its place among the parts.
+        self._parts: dict[int, tuple[RequestContext, Parts, int]] = {}
+        self._part_number = 0
         self._executor = executor
         self._controller = controller
         self._server = server
@@ -78,8 +89,14 @@ class LongServing:
         """A request that asks for much in few bytes, or that is served once more."""
         self._add(context, 0, lambda: request)
 
+    def on_part_answer(self, source: Source, response: Any) -> None:
+        """A part was answered, and the request when it was the last one."""
+        context, parts, number = self._parts.pop(source.correlation)
+        if parts.answer(number, response):
+            self._replies.send(context.source, parts, context)
+
     def answer(self, context: RequestContext, response: Any, header: RequestHeader | None) -> None:
-        """Send an answer. header: of the request in an envelope; None where it was in none."""
+        """Send an answer, or those to parts as one. header: of the request in an envelope; None where it is in none."""
         encode = self._server.encoder(context.source)
         self.queue.add_answer(lambda: self._submit(context, lambda: self._encode(context, response, header, encode)))
 
@@ -90,19 +107,23 @@ class LongServing:
         self.queue.close()
 
     def _add(self, context: RequestContext, size: int, decode: Callable[[], Any]) -> None:
+        api = APIS[context.api_key]
         context.is_long = True
+        context.is_broker = api.needs is CLUSTER_ACTION and self._admission.may(api, context)
+        self._queue(context, size, lambda: self._serve(context, size, decode))
+
+    def _queue(self, context: RequestContext, size: int, job: Callable[[], None]) -> None:
         source = context.source
         self.queue.add(
             Waiting(
-                str(context.principal), source.connection, size,
-                begin=lambda: self._submit(context, lambda: self._serve(context, size, decode)),
+                turn_of(context), source.connection, size,
+                begin=lambda: self._submit(context, job),
                 drop=lambda reason: self._server.disconnect(source, reason),
             )
         )  # fmt: skip
 
     def _submit(self, context: RequestContext, job: Callable[[], None]) -> None:
         """Run a job on the thread, and have the queue go on when it has ended."""
-        principal = str(context.principal)
 
         def run() -> None:
             begin_s = self._executor.clock()
@@ -112,7 +133,7 @@ class LongServing:
                 fault = error
                 self._executor.call(lambda: self._fail(fault))
             taken_s = self._executor.clock() - begin_s
-            self._executor.call(lambda: self.queue.on_done(principal, taken_s))
+            self._executor.call(lambda: self.queue.on_done(turn_of(context), taken_s))
 
         self._executor.submit(run)
 
@@ -132,6 +153,8 @@ class LongServing:
         else:
             if refusal is not None:
                 executor.call(lambda: self._replies.send(source, refusal, context))
+            elif context.api_key in PATHS:
+                self._serve_part(context, Parts(context.api_key, request, self.part_size))
             else:
                 event = inputs.Requested(context, request)
                 executor.take_turns(
@@ -139,14 +162,39 @@ class LongServing:
                     lambda effects, error: self._fail(error) if error else self._perform(event, effects),
                 )
 
+    def _serve_part(self, context: RequestContext, parts: Parts) -> None:
+        """Serve the next part in one step, and queue the one after it."""
+
+        def work() -> tuple[inputs.Requested, list[Effect]]:
+            self._part_number += 1
+            source = Source(PARTS_CONNECTION, self._part_number)
+            self._parts[self._part_number] = context, parts, parts.number
+            event = inputs.Requested(replace(context, source=source, is_long=False), parts.take())
+            return event, controller_step(self._controller, event, self._now_ms())
+
+        def then(done: Any, error: BaseException | None) -> None:
+            if error is not None:
+                self._fail(error)
+                return
+            self._perform(*done)
+            # A client that is gone sends again what it still wants.
+            if parts.left is not None and self._server.encoder(context.source) is not None:
+                self._queue(context, 0, lambda: self._serve_part(context, parts))
+
+        self._executor.take_turns(work, then)
+
     def _encode(
         self, context: RequestContext, response: Any, header: RequestHeader | None, encode: Callable[[Any], Any] | None
     ) -> None:
         executor, source = self._executor, context.source
+        is_joined = isinstance(response, Parts)
+        if is_joined:
+            response = response.joined()
         if encode is not None:
             executor.call(self._sending(source, encode, alternatives(response, context), header))
         audit = self._admission.audit
-        if audit is not None and (line := audit.line(context, response)) is not None:
+        # Each part has a line of its own.
+        if not is_joined and audit is not None and (line := audit.line(context, response)) is not None:
             executor.call(lambda: audit.file.put(line))
 
     def _sending(
@@ -162,6 +210,11 @@ class LongServing:
             else:
                 return lambda: server.send(source, answer)
         return lambda: server.disconnect(source, reason)
+
+
+def turn_of(context: RequestContext) -> str:
+    """The name under which a request waits."""
+    return BROKERS if context.is_broker else str(context.principal)
 
 
 def decode_readable(incoming: Incoming) -> Any:

@@ -18,7 +18,7 @@ from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
 from controller.node.feed import StateFeed
 from controller.node.leave_task import LEAVE_CONNECTION, Leave
-from controller.node.long_serving import LongServing
+from controller.node.long_serving import PARTS_CONNECTION, LongServing
 from controller.node.longest_step import LongestStep
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
 from controller.node.replies import Replies
@@ -116,7 +116,7 @@ class Node:
         )  # fmt: skip
         self.leave = Leave(self.loop, replica, controller, self.autopilot, own_channels, log)
         own = {LOOPBACK_CONNECTION: self.loopback_requests.on_answer, AUTOPILOT_CONNECTION: self.autopilot.on_answer}
-        own[LEAVE_CONNECTION] = self.leave.on_answer
+        own |= {LEAVE_CONNECTION: self.leave.on_answer, PARTS_CONNECTION: self.long.on_part_answer}
         self.replies.begin(server, own, self.long.answer)
         self.arrivals = Arrivals(
             log=self.log, server=server, replica=replica, controller=controller, admission=self.admission,

@@ -10,12 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from controller.config.served import served_config
+from controller.interface.effects import Reply as ControllerReply
 from controller.interface.env import Env
 from controller.interface.inputs import KraftVersion
 from controller.interface.inputs import Requested as ControllerRequested
 from controller.interface.loggers import ROOT, Loggers
 from controller.interface.settings import settings_of
 from controller.node.long_requests import may_be_long
+from controller.node.long_serving import PARTS_CONNECTION
 from controller.node.making import Edges, Setup, make_node
 from controller.node.node import Node as Driver
 from controller.state.partitions import uncommon_fields as rare
@@ -120,7 +122,7 @@ class ControllerProcess(Process):
         if self.sliced:
             # Each batch in parts of a record, and by columns where it can be, as the product does with large ones.
             driver.controller.state.rows_min = 2
-            driver.controller.env.partitions_at_once = 1
+            driver.controller.env.partitions_at_once = driver.long.part_size = 1
             driver.timers.between_steps_ms = 5
             driver.feed.piece_bytes, driver.feed.whole_bytes_max, driver.feed.part_records = 1, 0, 1
         self.is_listening = True
@@ -321,6 +323,10 @@ class WatchedDriver(Driver):
             # The step has taken nothing in, but may have done what was due.
             event = KraftVersion(self.controller.env.kraft_version, self.controller.env.kraft_version_offset)
         self._process.watch.on_controller_stepped(self._process, event, effects)
+        for each in effects:
+            # A part of a request is checked as a request is; the answer to the whole is made of those to its parts.
+            if type(each) is ControllerReply and each.source.connection == PARTS_CONNECTION:
+                self._process.watch.replies(self._process, each.source, each.response)
         super()._perform_controller(effects)
 
     def _watch(self, cls: type, act: Callable[[Any], None]) -> Callable[[Any], None]:

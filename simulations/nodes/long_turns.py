@@ -1,7 +1,7 @@
-"""Long requests have their turns, L17: one at a time; after one that took some time, none for as long; the user whose
-last one is the oldest comes next; no request of the quorum and no heartbeat is among them; what waited for the end of
-one is not lost, and does not wait for the next; and nothing waits for a change that is still being decided, but where
-another change has overtaken it.
+"""Long requests have their turns, L17: one at a time; after one that took some time, none for as long; those of brokers
+come first, and rest after those of brokers alone; the user whose last one is the oldest comes next; no request of the
+quorum and no heartbeat is among them; what waited for the end of one is not lost, and does not wait for the next; and
+nothing waits for a change that is still being decided, but where another change has overtaken it.
 
 The time that they take is that of the simulated thread (`world.long_thread`): steps themselves take none.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.core.long_steps import Phase
 from controller.interface.effects import Requeue
+from controller.node.long_requests import BROKERS
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class LongTurns:
         self._waiting: list[tuple[str, int]] = []
         self._turns: dict[str, int] = {}
         self._present: str | None = None
-        self._not_before_s = 0.0
+        self._not_before_s = self._brokers_not_before_s = 0.0
         self._held = 0
 
     def follow(self, queue: LongRequests) -> None:
@@ -61,7 +62,10 @@ class LongTurns:
 
         def check_done(principal: str, taken_s: float) -> None:
             self._present = None
-            self._not_before_s = max(self._not_before_s, self._now_s() + taken_s)
+            rested_s = self._now_s() + taken_s
+            self._not_before_s = max(self._not_before_s, rested_s)
+            if principal == BROKERS:
+                self._brokers_not_before_s = max(self._brokers_not_before_s, rested_s)
             done(principal, taken_s)
 
         def check_drop(connection: int) -> None:
@@ -94,10 +98,14 @@ class LongTurns:
         now_s = self._now_s()
         if self._present is not None:
             raise self._violation(f"{principal}'s is begun while {self._present}'s is served")
-        if now_s < self._not_before_s - SLACK_S:
-            left_ms = (self._not_before_s - now_s) * 1000
+        not_before_s = self._brokers_not_before_s if principal == BROKERS else self._not_before_s
+        if now_s < not_before_s - SLACK_S:
+            left_ms = (not_before_s - now_s) * 1000
             raise self._violation(f"{principal}'s is begun {left_ms:.2f} ms before the rest after the last one is over")
         turn = self._turns.get(principal, 0)
+        if principal != BROKERS and any(other == BROKERS for other, _ in self._waiting):
+            raise self._violation(f"{principal}'s is begun while one of a broker waits")
+        turn = -1 if principal == BROKERS else turn
         before = [other for other, _ in self._waiting if self._turns.get(other, 0) < turn]
         if before:
             raise self._violation(f"{principal} has another turn, though {before[0]} had none for longer")

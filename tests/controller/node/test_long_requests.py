@@ -9,9 +9,19 @@ import pytest
 
 from controller.core.apis import APIS
 from controller.node import long_requests
-from controller.node.long_requests import FRAME_BYTES_MIN, LongRequests, Waiting, asks_much, is_long
+from controller.node.long_requests import (
+    BROKER_FRAME_BYTES_MIN,
+    BROKERS,
+    FRAME_BYTES_MIN,
+    LongRequests,
+    Waiting,
+    asks_much,
+    is_long,
+)
 from records.messages.acls import DescribeAclsRequest
-from records.messages.partitions import AlterPartitionRequest
+from records.messages.brokers import BrokerHeartbeatRequest
+from records.messages.fetch import FetchRequest
+from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
 from records.messages.topics import CreateTopicsRequest
 from records.schema import default_of, replace, schema_of
 from tests.controller.rig import new_topic
@@ -216,14 +226,83 @@ def test_the_measure_shows_the_share_of_the_principal_that_took_most() -> None:
     assert (queue.requests.served, queue.requests.seconds) == (2, pytest.approx(0.4))
 
 
-def test_large_frames_of_users_are_long_and_those_of_brokers_are_not() -> None:
-    create, alter = (schema_of(each).api_key for each in (CreateTopicsRequest, AlterPartitionRequest))
-    assert create is not None
-    assert alter is not None
+def test_requests_of_brokers_come_before_those_of_users() -> None:
+    queue = Queue()
+    for name, principal in (("ann-1", "ann"), ("ann-2", "ann"), ("b-1", BROKERS), ("b-2", BROKERS)):
+        queue.add(name, principal)
 
-    assert is_long(create, FRAME_BYTES_MIN)
-    assert not is_long(create, FRAME_BYTES_MIN - 1)
-    assert not is_long(alter, FRAME_BYTES_MIN)
+    for taken_by in ("ann", BROKERS, BROKERS):
+        queue.done(taken_by, 0.0)
+
+    assert queue.begun == ["ann-1", "b-1", "b-2", "ann-2"]
+
+
+def test_a_request_of_a_broker_does_not_wait_for_the_rest_after_one_of_a_user() -> None:
+    queue = Queue()
+    queue.add("a", "ann")
+    queue.add("b", BROKERS)
+
+    queue.done("ann", 5.0)
+
+    assert queue.begun == ["a", "b"]
+
+
+def test_after_a_short_request_of_a_broker_the_next_one_of_a_broker_rests_and_no_user_comes_between() -> None:
+    queue = Queue()
+    for name, principal in (("b-1", BROKERS), ("b-2", BROKERS), ("a", "ann")):
+        queue.add(name, principal)
+    queue.done(BROKERS, 0.004)
+
+    queue.wait(0.0039)
+    before = list(queue.begun)
+    queue.wait(0.0041)
+
+    assert before == ["b-1"]
+    assert queue.begun == ["b-1", "b-2"]
+
+
+def test_the_bytes_of_users_cost_no_broker_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_requests, "WAITING_BYTES_MAX", 100)
+    monkeypatch.setattr(long_requests, "BROKERS_WAITING_BYTES_MAX", 300)
+    queue = Queue()
+    queue.add("served", "bob")
+    for name, principal, size in (("b-1", BROKERS, 150), ("a-1", "ann", 90), ("b-2", BROKERS, 150), ("a-2", "ann", 20)):
+        queue.add(name, principal, size=size)
+    users = list(queue.dropped)
+
+    queue.add("b-3", BROKERS, size=1)
+
+    assert users == ["a-2"]
+    assert queue.dropped == ["a-2", "b-3"]
+
+
+def test_one_request_alone_may_have_more_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_requests, "WAITING_BYTES_MAX", 100)
+    queue = Queue()
+    queue.add("served", "bob")
+
+    queue.add("a", "ann", size=101)
+
+    assert queue.dropped == []
+
+
+@pytest.mark.parametrize(
+    ("cls", "bytes_min"),
+    [
+        (CreateTopicsRequest, FRAME_BYTES_MIN),
+        (AlterPartitionRequest, BROKER_FRAME_BYTES_MIN),
+        (AssignReplicasToDirsRequest, BROKER_FRAME_BYTES_MIN),
+        (BrokerHeartbeatRequest, None),
+        (FetchRequest, None),
+    ],
+)
+def test_large_frames_are_long_but_those_that_are_urgent(cls: type[Any], bytes_min: int | None) -> None:
+    key = schema_of(cls).api_key
+    assert key is not None
+
+    sizes = [size for size in (FRAME_BYTES_MIN, BROKER_FRAME_BYTES_MIN) if is_long(key, size)]
+
+    assert (min(sizes, default=None), is_long(key, FRAME_BYTES_MIN - 1)) == (bytes_min, False)
 
 
 def test_a_small_request_that_asks_for_much_is_long() -> None:

@@ -11,6 +11,7 @@ import pytest
 from records.codec import decode_prefix, encode
 from records.headers import RequestHeader, ResponseHeader
 from records.messages.envelope import EnvelopeRequest
+from records.messages.partitions import AlterPartitionRequest
 from records.messages.topics import CreateTopicsRequest
 from records.messages.versions import ApiVersionsRequest
 from records.registry import response_class
@@ -145,6 +146,43 @@ def test_a_large_frame_that_is_no_request_closes_its_connection(dial: Callable[[
     send(connection, frame[:-100] + b"\xff" * 90)
 
     assert connection.recv(1) == b""
+
+
+def test_an_alter_partition_of_many_partitions_is_answered_and_heartbeats_are_meanwhile(
+    dial: Callable[[], Connection],
+) -> None:
+    large, other = dial().socket, dial()
+    epoch = register(other, 11)
+    eventually(lambda: not other.ask(heartbeat(11, epoch), 1).is_fenced, "an unfenced broker")
+    created = other.ask(create_topics(["altered"], 2_000), 7).topics[0]
+    asked = (altered(created.topic_id, 2_000, 11), altered(bytes(16), 90_000, 11))
+    frame = frame_of(AlterPartitionRequest(broker_id=11, broker_epoch=epoch, topics=asked), 3)
+
+    send(large, frame)
+    meanwhile = 0
+    while not select.select([large], [], [], 0)[0]:
+        assert other.ask(heartbeat(11, epoch), 1).error_code == 0
+        meanwhile += 1
+    answer = answer_to(AlterPartitionRequest, 3, receive(large))
+
+    assert len(frame) > 2 << 20
+    assert answer.error_code == 0
+    assert [[each.partition_index for each in topic.partitions] for topic in answer.topics] == [
+        list(range(2_000)), list(range(90_000)),
+    ]  # fmt: skip
+    assert [{each.error_code for each in topic.partitions} for topic in answer.topics] == [{0}, {100}]
+    # Served in one step, it would let one or two come before it.
+    assert meanwhile >= 50
+
+
+def altered(topic_id: bytes, count: int, *isr: int) -> AlterPartitionRequest.TopicData:
+    topic = AlterPartitionRequest.TopicData
+    members = tuple(topic.PartitionData.BrokerState(broker_id=each, broker_epoch=-1) for each in isr)
+    partitions = tuple(
+        topic.PartitionData(partition_index=index, leader_epoch=0, new_isr_with_epochs=members, partition_epoch=0)
+        for index in range(count)
+    )
+    return topic(topic_id=topic_id, partitions=partitions)
 
 
 def test_a_long_request_in_an_envelope_is_answered_in_one(dial: Callable[[], Connection]) -> None:

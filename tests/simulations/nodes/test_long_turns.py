@@ -11,7 +11,7 @@ import pytest
 from controller.core.long_steps import Phase
 from controller.interface.effects import Requeue
 from controller.interface.inputs import RequestContext
-from controller.node.long_requests import Waiting
+from controller.node.long_requests import BROKERS, Waiting
 from raft.interface.inputs import Source
 from simulations.nodes.long_turns import LongTurns
 from simulations.world.violation import Violation
@@ -84,6 +84,24 @@ def test_a_turn_out_of_turn_is_a_violation(rest_s: float, number: int, is_done: 
         checked.queue.begin(number)
 
     assert violation.value.property_id == "L17"
+
+
+def test_a_broker_comes_before_the_users_and_rests_after_brokers_alone() -> None:
+    checked = Checked()
+    checked.queue.begin()
+    checked.queue.on_done("ann", 0.5)
+    for _ in range(3):
+        checked.queue.add(Waiting(BROKERS, 9, 0, lambda: None, lambda _: None))
+
+    checked.queue.begin(2)
+    checked.queue.on_done(BROKERS, 0.1)
+    with pytest.raises(Violation, match=r"100\.00 ms before the rest"):
+        checked.queue.begin(2)
+    checked.now_s += 1
+    with pytest.raises(Violation, match="bob's is begun while one of a broker waits"):
+        checked.queue.begin(1)
+
+    assert checked.turns.served == {"ann": 1, BROKERS: 1}
 
 
 def test_requests_of_a_closed_connection_have_no_turn() -> None:
