@@ -7,8 +7,9 @@ of the error; see DESIGN.md.
 from __future__ import annotations
 
 from struct import error as struct_error
+from sys import maxsize
 
-from records.generation.decoding import make_decoder
+from records.generation.decoding import TooMany, make_decoder
 from records.generation.encoding import make_encoder
 from records.schema import Message, is_struct, schema_of
 from records.wire import TYPE_CHECKING, DecodeError, EncodeError
@@ -61,14 +62,30 @@ def decode_lenient(cls: type[T], version: int, data: bytes, position: int) -> tu
         schema = schema_of(cls)
         if not schema.versions[0] <= version <= schema.versions[1]:
             raise
-        run = schema.lenient_decoders.get(version)
-        if run is None:
-            run = schema.lenient_decoders[version] = make_decoder(schema, version, lenient=True)
         try:
-            return run(data, position)  # type: ignore[no-any-return]
+            return _lenient_decoder(schema, version)(data, position, [maxsize])  # type: ignore[no-any-return]
         except MALFORMED:
             pass
         raise  # it names the field
+
+
+def decode_bounded(cls: type[T], version: int, data: bytes, position: int, entries_max: int) -> tuple[T, int]:
+    """As `decode_lenient`, for a message that has at most so many elements in all its arrays, and unknown tags; two
+    numbers count as one. Raises DecodeError before it takes memory for more.
+    """
+    schema = _schema_for(cls, version, DecodeError)
+    try:
+        return _lenient_decoder(schema, version)(data, position, [entries_max])  # type: ignore[no-any-return]
+    except MALFORMED:
+        raise _explain_error(cls, version, data, position) from None
+    except TooMany:
+        raise DecodeError(cls.__name__, version, "", -1, f"it has more than {entries_max} entries") from None
+
+
+def _lenient_decoder(schema: Schema, version: int) -> Any:
+    if version not in schema.lenient_decoders:
+        schema.lenient_decoders[version] = make_decoder(schema, version, lenient=True)
+    return schema.lenient_decoders[version]
 
 
 def encode(message: Any, version: int) -> bytes:

@@ -10,8 +10,8 @@ from controller.core.apis import APIS, Kind
 from controller.interface import inputs
 from controller.node.envelope import request_in, unwrap
 from controller.node.long_requests import asks_much, is_long
-from controller.node.request_bounds import COUNTED_BYTES_MIN, TooLarge, refusal_of_size
 from raft.interface import inputs as raft_inputs
+from raft.network.requests import ENTRIES_MAX
 from records.errors import ApiError
 from records.messages.elections import VoteRequest
 from records.messages.fetch import FetchRequest
@@ -98,7 +98,7 @@ class Arrivals:
                 forwarded = unwrap(request, context, self._controller.env.release)
                 context, api, version = forwarded.context, forwarded.api, forwarded.context.version
                 is_left = is_long(context.api_key, len(forwarded.data))
-                request = None if is_left else request_in(forwarded)
+                request = None if is_left else request_in(forwarded, ENTRIES_MAX)
             except ApiError as error:
                 self._replies.refuse_envelope(source, error.code)
                 return
@@ -106,16 +106,7 @@ class Arrivals:
             if is_left:
                 self._long.take_forwarded(forwarded)
                 return
-        refusal, size = None, len(incoming.frame)
-        if size >= COUNTED_BYTES_MIN:
-            try:
-                refusal = refusal_of_size(api, request, version, size)
-            except TooLarge as error:
-                self._server.disconnect(source, str(error))
-                return
-        if refusal is not None:
-            admission.refuse(source, context, request, refusal)
-        elif api.kind is not Kind.RAFT:
+        if api.kind is not Kind.RAFT:
             assert context is not None
             if self.asks_much(api, request):
                 self._long.take_decoded(context, request)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, served_versions
 from controller.interface.inputs import Forwarder, Principal
+from raft.network.requests import ENTRIES_MAX, decode_message
 from records.codec import decode_lenient, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
@@ -54,7 +55,7 @@ class Forwarded(NamedTuple):
 def open_envelope(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Opened:
     """The client's request: `unwrap` and `request_in`."""
     forwarded = unwrap(envelope, context, release)
-    return Opened(forwarded.context, forwarded.header, request_in(forwarded), forwarded.api)
+    return Opened(forwarded.context, forwarded.header, request_in(forwarded, ENTRIES_MAX), forwarded.api)
 
 
 def unwrap(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Forwarded:
@@ -90,12 +91,12 @@ def unwrap(envelope: EnvelopeRequest, context: RequestContext, release: Release 
     return Forwarded(inner, header, api, envelope.request_data, position)
 
 
-def request_in(forwarded: Forwarded) -> Any:
-    """The client's request, decoded. Raises ApiError(UNSUPPORTED_VERSION) where it cannot be read."""
-    api = forwarded.api
+def request_in(forwarded: Forwarded, entries_max: int) -> Any:
+    """The client's request. Raises ApiError(UNSUPPORTED_VERSION) where it cannot be read, or has more entries."""
+    api, version = forwarded.api, forwarded.context.version
     try:
         # As in Kafka, bytes behind the request are no error.
-        request, _ = decode_lenient(api.request, forwarded.context.version, forwarded.data, forwarded.body_at)
+        request = decode_message(api.request, version, forwarded.data, forwarded.body_at, entries_max)
     except DecodeError as error:
         raise unreadable(str(error)) from None
     if api.unreadable is not None and (reason := api.unreadable(request)) is not None:

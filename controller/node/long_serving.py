@@ -15,7 +15,7 @@ from controller.interface import inputs
 from controller.interface.refusals import alternatives
 from controller.node.envelope import request_in, seal
 from controller.node.long_requests import BROKERS, LongRequests, Waiting
-from controller.node.request_bounds import TooLarge, refusal_of_size
+from controller.node.request_bounds import entries_max
 from controller.node.request_parts import PART_SIZE, PATHS, Parts
 from raft.interface.inputs import Source
 from raft.network.requests import BadRequest, decode_request
@@ -79,11 +79,11 @@ class LongServing:
 
     def take(self, incoming: Incoming, context: RequestContext) -> None:
         """A request that the server did not decode."""
-        self._add(context, len(incoming.frame), lambda: decode_readable(incoming))
+        self._add(context, len(incoming.frame), lambda: decode_readable(incoming, entries_max(context)))
 
     def take_forwarded(self, forwarded: Forwarded) -> None:
         """A request in an envelope."""
-        self._add(forwarded.context, len(forwarded.data), lambda: request_in(forwarded))
+        self._add(forwarded.context, len(forwarded.data), lambda: request_in(forwarded, entries_max(forwarded.context)))
 
     def take_decoded(self, context: RequestContext, request: Any) -> None:
         """A request that asks for much in few bytes, or that is served once more."""
@@ -110,7 +110,7 @@ class LongServing:
         api = APIS[context.api_key]
         context.is_long = True
         context.is_broker = api.needs is CLUSTER_ACTION and self._admission.may(api, context)
-        self._queue(context, size, lambda: self._serve(context, size, decode))
+        self._queue(context, size, lambda: self._serve(context, decode))
 
     def _queue(self, context: RequestContext, size: int, job: Callable[[], None]) -> None:
         source = context.source
@@ -139,21 +139,18 @@ class LongServing:
 
     # Called on the thread.
 
-    def _serve(self, context: RequestContext, size: int, decode: Callable[[], Any]) -> None:
+    def _serve(self, context: RequestContext, decode: Callable[[], Any]) -> None:
         executor, source = self._executor, context.source
         try:
             request = context.request = decode()
-            refusal = refusal_of_size(APIS[context.api_key], request, context.version, size)
-        except (BadRequest, TooLarge) as error:
+        except BadRequest as error:
             reason = str(error)
             executor.call(lambda: self._server.disconnect(source, reason))
         except ApiError as error:
             code = error.code
             executor.call(lambda: self._replies.refuse_envelope(source, code))
         else:
-            if refusal is not None:
-                executor.call(lambda: self._replies.send(source, refusal, context))
-            elif context.api_key in PATHS:
+            if context.api_key in PATHS:
                 self._serve_part(context, Parts(context.api_key, request, self.part_size))
             else:
                 event = inputs.Requested(context, request)
@@ -217,9 +214,9 @@ def turn_of(context: RequestContext) -> str:
     return BROKERS if context.is_broker else str(context.principal)
 
 
-def decode_readable(incoming: Incoming) -> Any:
-    """The message of a request. Raises BadRequest where Kafka cannot read it either."""
-    request = decode_request(incoming)
+def decode_readable(incoming: Incoming, limit: int) -> Any:
+    """The message of a request. Raises BadRequest where it has more entries than the limit, or Kafka cannot read it."""
+    request = decode_request(incoming, limit)
     unreadable = APIS[incoming.api_key].unreadable
     if unreadable is not None and (reason := unreadable(request)) is not None:
         raise BadRequest(reason)

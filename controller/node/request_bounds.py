@@ -1,71 +1,31 @@
-"""Limits on the size of one request: all requests share one thread, and the quorum's Fetches must not wait for seconds.
+"""Limits on the size of one request, for the sake of memory: stock Kafka knows a frame's alone.
 
-Kafka takes as long for large requests, but on a thread of its own, so only other operations wait.
+A decoded entry takes some 100 bytes, 170 at most, so a request at these limits some 400 MiB, and its answer as much.
+The entries are counted while they are decoded, so that a frame of 100 MiB with elements of a byte takes no more.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from controller.core.apis import CLUSTER_ACTION
-from controller.interface.refusals import error_response
-from records.errors import ApiError, Error
-from records.schema import is_struct, schema_of
+from controller.core.apis import APIS, Kind
+from controller.node.long_requests import may_be_long
 
 if TYPE_CHECKING:
-    from controller.core.apis import Api
+    from controller.interface.inputs import RequestContext
 
-# A frame. The largest request that is of use is a broker's AlterPartition: 50,000 partitions are 3 MiB.
-REQUEST_BYTES_MAX = 4 << 20
-# Below this nothing is counted.
-COUNTED_BYTES_MIN = 64 << 10
-# Entries of a user's request. Kafka refuses an operation of more than 10,000 records: whatever it accepts has fewer.
-USER_ENTRIES_MAX = 30_000
-# Above this the request gets no error response either, since most APIs repeat every entry in it; a broker's request may
-# have twice as many.
-ANSWERED_ENTRIES_MAX = 100_000
-# This many numbers cost as much time as one entry.
-NUMBERS_OF_ENTRY = 8
-
-
-class TooLarge(Exception):
-    """A request that gets no response: its connection is closed."""
+# APIs whose requests may have as many bytes as `socket.request.max.bytes` allows: they are decoded on the thread of
+# long requests, or contain one that is.
+LARGE_APIS = frozenset(key for key, api in APIS.items() if may_be_long(api) or api.kind is Kind.ENVELOPE)
+# The bytes of a frame of the others, which are decoded on the loop.
+SMALL_BYTES_MAX = 4 << 20
+# The bytes of unfinished frames, beside one of the largest size.
+HELD_BYTES_MAX = 32 << 20
+# The entries of a request. An AlterPartition of 500,000 partitions with three members each has 2,000,000, and topics.
+USER_ENTRIES_MAX = 500_000
+BROKER_ENTRIES_MAX = 2_500_000
 
 
-def refusal_of_size(api: Api, request: Any, version: int, size: int) -> Any:
-    """The response to a request with too many entries, None for other requests. size: bytes of its frame.
-
-    Raises TooLarge.
-    """
-    if size < COUNTED_BYTES_MIN:
-        return None
-    is_of_user = api.needs != CLUSTER_ACTION
-    limit = ANSWERED_ENTRIES_MAX if is_of_user else 2 * ANSWERED_ENTRIES_MAX
-    count = entries(request, limit)
-    if count > limit:
-        raise TooLarge(f"{type(request).__name__} has more than {limit} entries")
-    if not is_of_user or count <= USER_ENTRIES_MAX:
-        return None
-    text = f"The request has {count} entries; at most {USER_ENTRIES_MAX} are taken in one."
-    return error_response(request, ApiError(Error.POLICY_VIOLATION, text), version)
-
-
-def entries(message: Any, limit: int) -> int:
-    """The elements of all arrays in a message, nested ones too, numbers by their cost. Stops counting above `limit`."""
-    count = 0
-    left = [message]
-    while left and count <= limit:
-        one = left.pop()
-        for field in schema_of(type(one)).fields:
-            value = getattr(one, field.name)
-            if not value:
-                continue
-            if is_struct(field.element):
-                if field.is_array:
-                    count += len(value)
-                    left.extend(value[: limit + 1])
-                else:
-                    left.append(value)
-            elif field.is_array:
-                count += len(value) if isinstance(value[0], (str, bytes)) else len(value) // NUMBERS_OF_ENTRY
-    return count
+def entries_max(context: RequestContext) -> int:
+    """How many entries a long request may have."""
+    return BROKER_ENTRIES_MAX if context.is_broker else USER_ENTRIES_MAX

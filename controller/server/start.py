@@ -23,7 +23,7 @@ from controller.node.long_requests import URGENT_APIS, is_long
 from controller.node.long_thread import LongThread
 from controller.node.making import Edges, Setup, make_node
 from controller.node.plugins import policies_of
-from controller.node.request_bounds import REQUEST_BYTES_MAX
+from controller.node.request_bounds import HELD_BYTES_MAX, LARGE_APIS, SMALL_BYTES_MAX
 from controller.security.listeners import Security
 from controller.server.door import Door
 from controller.server.identity import Identity
@@ -301,8 +301,9 @@ async def serve(config: NodeConfig, log: Log) -> int:
         loop,
         served_versions(config.release),
         on_request=door.on_request, on_disconnected=door.on_disconnected, note=lambda name, fields: log(name, **fields),
-        is_left=is_long, urgent=URGENT_APIS, clock=time.perf_counter,
-        request_bytes_max=min(config.number("socket.request.max.bytes"), REQUEST_BYTES_MAX),
+        is_left=is_long, urgent=URGENT_APIS, large=LARGE_APIS, clock=time.perf_counter,
+        small_bytes_max=SMALL_BYTES_MAX, request_bytes_max=config.number("socket.request.max.bytes"),
+        held_bytes_max=HELD_BYTES_MAX + config.number("socket.request.max.bytes"),
         idle_ms_max=config.number("connections.max.idle.ms"),
         connections_max=max(min(config.number("max.connections"), share.connections), 1),
         backlog=share.backlog,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from records.codec import decode_lenient, encode_parts
+from records.codec import decode_bounded, decode_lenient, encode_parts
 from records.errors import Error
 from records.headers import RequestHeader, request_header_version, response_header_version
 from records.messages.versions import ApiVersionsResponse
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from raft.interface.inputs import Source
 
 API_VERSIONS = 18
+# Below this size entries are not counted.
+COUNTED_BYTES_MIN = 64 << 10
+# The entries of a request that is decoded on the loop.
+ENTRIES_MAX = 30_000
 _START = Layout(">hhi")  # api key, api version, correlation id
 _CORRELATION = Layout(">i")
 _LENGTH = Layout(">i")
@@ -92,17 +96,26 @@ def parse_request(
         if is_left(api_key, len(frame)):
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
         # As in Kafka, bytes after the message are ignored, and malformed text is no error.
-        message, _ = decode_lenient(cls, version, frame, position)
+        message = decode_message(cls, version, frame, position, ENTRIES_MAX)
     except DecodeError as error:
         raise BadRequest(str(error)) from None
     return Parsed(api_key, version, correlation_id, header.client_id, message, position)
 
 
-def decode_request(incoming: Incoming) -> Any:
-    """The message of a request that was left undecoded; raises BadRequest."""
+def decode_message(cls: type[Any], version: int, data: bytes, position: int, entries_max: int) -> Any:
+    """The message that starts at `position`. entries_max: the elements that its arrays may have; they are not counted
+    where it is small. Raises DecodeError.
+    """
+    if len(data) - position < COUNTED_BYTES_MIN:
+        return decode_lenient(cls, version, data, position)[0]
+    return decode_bounded(cls, version, data, position, entries_max)[0]
+
+
+def decode_request(incoming: Incoming, entries_max: int) -> Any:
+    """The message of a request that was left undecoded, as `decode_message`; raises BadRequest."""
     try:
         cls = request_class(incoming.api_key)
-        return decode_lenient(cls, incoming.version, incoming.frame, incoming.body_at)[0]
+        return decode_message(cls, incoming.version, incoming.frame, incoming.body_at, entries_max)
     except DecodeError as error:
         raise BadRequest(str(error)) from None
 

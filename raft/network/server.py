@@ -66,7 +66,8 @@ class Server:
     on_disconnected: takes the number of a connection that was closed; note: takes events for the log.
     is_left: whether a request is passed on undecoded, by its API key and the size of its frame. connections: the open
     ones, by number. held_bytes: of unfinished frames, on all of them. urgent: API keys of requests that wait for no
-    others; clock: s, for the time that requests take.
+    others; clock: s, for the time that requests take. small_bytes_max: the frame of a request, but of those whose API
+    keys are in `large`, which have the limit `request_bytes_max`.
     """
 
     def __init__(
@@ -79,6 +80,8 @@ class Server:
         note: Callable[[str, dict[str, Any]], None],
         is_left: Callable[[int, int], bool] = lambda _key, _size: False,
         urgent: frozenset[int] = frozenset(),
+        large: frozenset[int] = frozenset(),
+        small_bytes_max: int = FRAME_BYTES_MAX,
         clock: Callable[[], float] | None = None,
         request_bytes_max: int = FRAME_BYTES_MAX,
         idle_ms_max: int = IDLE_MS_MAX,
@@ -111,6 +114,8 @@ class Server:
         self._iteration_s = 0.0
         self._is_iteration_counted = False
         self._urgent = frozenset(key.to_bytes(2, "big") for key in urgent)
+        self._large = frozenset(key.to_bytes(2, "big") for key in large)
+        self._small_bytes_max = small_bytes_max
         self._clock = loop.time if clock is None else clock
         self._connections_max = connections_max
         self._backlog = backlog
@@ -261,7 +266,7 @@ class Server:
             from raft.network.sasl_gate import SaslGate  # a server without SASL does not need it
 
             connection.identity = None
-            connection.limit_frames(min(security.sasl.bytes_max, self._request_bytes_max))
+            connection.limit_frames(min(security.sasl.bytes_max, self._request_bytes_max, self._small_bytes_max))
             connection.gate = SaslGate(
                 self._loop, security.sasl, self._versions, on_open=self._open_gate, on_failed=self._note_unauthenticated
             )
@@ -373,6 +378,12 @@ class Server:
 
     def _handle(self, connection: Connection, frame: bytes) -> None:
         if connection.gate is not None and not connection.gate.passes(connection, frame):
+            return
+        if len(frame) > self._small_bytes_max and frame[:2] not in self._large:
+            key = int.from_bytes(frame[:2], "big")
+            connection.refuse(
+                f"a frame of {len(frame)} bytes with API key {key}, which has at most {self._small_bytes_max}"
+            )
             return
         try:
             request = parse_request(frame, self._versions, self._is_left)

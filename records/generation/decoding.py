@@ -3,7 +3,8 @@
 A run of fixed-size values, with the length byte that follows it, is read by one `struct` call. Every length is compared
 with the remaining bytes before anything is allocated for it. The careful variant reads field by field and keeps the
 path and the offset of the present field, so that an error can name them; it accepts exactly the same bytes as the fast
-one. The lenient variant accepts whatever Kafka's own readers accept, and decodes it to the same values.
+one. The lenient variant accepts whatever Kafka's own readers accept, decodes it to the same values, and counts the
+elements of arrays, so that a message of few bytes takes no memory without bound.
 """
 
 from __future__ import annotations
@@ -35,8 +36,14 @@ JAVA_TEXT = "as-java"
 register_error(JAVA_TEXT, _as_java)
 
 
+class TooMany(Exception):
+    """Raised by a lenient decoder for a message with more elements than may be."""
+
+
 class DecoderSource(Source):
-    """`run(b, p) -> (message, p)`, or with `careful` `run(b, p, at)`, which keeps [field path, offset] in `at`.
+    """`run(b, p) -> (message, p)`, or with `careful` `run(b, p, at)`, which keeps [field path, offset] in `at`, or with
+    `lenient` `run(b, p, left)`, which takes the elements of all arrays, and unknown tags, from the number in `left`,
+    and raises TooMany below 0; two numbers count as one element.
 
     lenient: as Kafka reads. Bytes that are no UTF-8 are U+FFFD; any negative length is null; varints are signed, and
     bits beyond the 32nd are dropped; tags stand in any order, twice too, and the size of a known tag means nothing.
@@ -49,8 +56,8 @@ class DecoderSource(Source):
         self.pending: list[tuple[str, str]] = []  # target and letter of fixed-size values not read yet
         self.names.update(new=object.__new__, uv=_uvarint_tail, wide=_wide_tag, short=_short, null=_null_array)
         if lenient:
-            self.names.update(uv=_signed_tail, wide=_signed_tag)
-        self.put(0, "def run(b, p, at):" if careful else "def run(b, p):")
+            self.names.update(uv=_signed_tail, wide=_signed_tag, TooMany=TooMany)
+        self.put(0, f"def run(b, p{', at' if careful else ', left' if lenient else ''}):")
         self.put(1, "e = len(b)")
         value = self.struct(schema, 1, "")
         self.line(1, f"return {value}, p")
@@ -159,7 +166,11 @@ class DecoderSource(Source):
         element = field.element
         least = least_size(element, self.version, self.flexible)
         self.line(depth, f'if {count} * {least} > e - p: short("element count", {count}, e - p)')
-        if isinstance(element, Primitive) and element.code:
+        is_number = isinstance(element, Primitive) and bool(element.code)
+        if self.lenient:
+            self.put(depth, f"left[0] -= {count}{' >> 1' if is_number else ''}")
+            self.put(depth, "if left[0] < 0: raise TooMany")
+        if is_number:
             large = self.bind("L", large_array(element.code))
             self.put(depth, f"{target} = {large}({count}).unpack_from(b, p); p += {least} * {count}")
             return
@@ -213,6 +224,9 @@ class DecoderSource(Source):
         self.put(depth, f"if {count} > 127: {count}, p = uv(b, p, {count})")
         # Read leniently it may be negative, which stock refuses since 4.4.
         self.put(depth, f'if not 0 <= {count} * 2 <= e - p: short("tag count", {count}, e - p)')
+        if self.lenient:
+            self.put(depth, f"left[0] -= {count}")
+            self.put(depth, "if left[0] < 0: raise TooMany")
         self.put(depth, f"{unknown} = None; {last} = -1")
         self.put(depth, f"for _ in range({count}):")
         depth += 1

@@ -2,99 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.core.apis import APIS, CLUSTER_ACTION
+from controller.core.apis import APIS, CLUSTER_ACTION, Kind
+from controller.interface.inputs import RequestContext
+from controller.interface.refusals import error_response
 from controller.node.request_bounds import (
-    ANSWERED_ENTRIES_MAX,
-    COUNTED_BYTES_MIN,
+    BROKER_ENTRIES_MAX,
+    HELD_BYTES_MAX,
+    LARGE_APIS,
+    SMALL_BYTES_MAX,
     USER_ENTRIES_MAX,
-    TooLarge,
-    entries,
-    refusal_of_size,
+    entries_max,
 )
+from raft.interface.inputs import Source
+from raft.network.framer import FRAME_BYTES_MAX
+from raft.network.requests import decode_message
 from records.codec import encode
-from records.errors import Error
+from records.errors import ApiError, Error
 from records.messages.partitions import AlterPartitionRequest
-from records.messages.reassignments import ElectLeadersRequest
-from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
+from records.messages.topics import DeleteTopicsRequest
 from records.registry import response_class
-from records.schema import default_of, schema_of
+from records.schema import default_of
+from records.wire import DecodeError
+
+if TYPE_CHECKING:
+    from controller.core.apis import Api
 
 
-def deletion(count: int) -> DeleteTopicsRequest:
-    return DeleteTopicsRequest(topics=(), topic_names=tuple(map(str, range(count))), timeout_ms=1)
+def context(*, is_broker: bool) -> RequestContext:
+    return RequestContext(Source(1, 1), 56, 3, "CONTROLLER", is_broker=is_broker)
 
 
-def refusal(request: Any, version: int, size: int = COUNTED_BYTES_MIN) -> Any:
-    key = schema_of(type(request)).api_key
-    assert key is not None
-    return refusal_of_size(APIS[key], request, version, size)
+def test_what_is_decoded_on_the_thread_may_have_a_frame_of_the_largest_size_and_nothing_urgent_may() -> None:
+    urgent = {key for key, api in APIS.items() if api.kind in (Kind.RAFT, Kind.LOCAL)} | {62, 63, 67, 70}
+
+    assert set(APIS) - LARGE_APIS == urgent
+    assert SMALL_BYTES_MAX < HELD_BYTES_MAX < FRAME_BYTES_MAX
 
 
-def test_entries_of_nested_arrays_count_and_numbers_count_by_their_cost() -> None:
-    topic = CreateTopicsRequest.CreatableTopic
-    assignment = topic.CreatableReplicaAssignment(partition_index=0, broker_ids=tuple(range(16)))
-    config = topic.CreatableTopicConfig(name="a", value=None)
-    made = topic(name="t", num_partitions=-1, replication_factor=-1, assignments=(assignment,) * 3, configs=(config,))
-
-    request = CreateTopicsRequest(topics=(made,) * 5, timeout_ms=1, validate_only=False)
-
-    assert entries(request, 1000) == 5 * (1 + 3 * (1 + 2) + 1)
-
-
-def test_counting_stops_at_the_limit() -> None:
-    assert entries(deletion(10), 9) == 10
-    assert (
-        20 < entries(ElectLeadersRequest(election_type=0, timeout_ms=1, topic_partitions=(topics(8),) * 100), 20) < 110
-    )
-
-
-def topics(partitions: int) -> Any:
-    return ElectLeadersRequest.TopicPartitions(topic="t", partitions=tuple(range(partitions)))
-
-
-def test_a_small_request_is_not_counted() -> None:
-    assert refusal(deletion(USER_ENTRIES_MAX + 1), 5, COUNTED_BYTES_MIN - 1) is None
-
-
-def test_a_user_request_within_the_limit_is_served() -> None:
-    assert refusal(deletion(USER_ENTRIES_MAX), 5) is None
-
-
-def test_a_user_request_above_the_limit_is_refused_for_each_entry() -> None:
-    refused = refusal(deletion(USER_ENTRIES_MAX + 1), 5)
-
-    assert len(refused.responses) == USER_ENTRIES_MAX + 1
-    assert {each.error_code for each in refused.responses} == {Error.POLICY_VIOLATION}
-
-
-def test_a_request_too_large_for_an_error_response_closes_its_connection() -> None:
-    with pytest.raises(TooLarge, match="DeleteTopicsRequest has more than 100000 entries"):
-        refusal(deletion(ANSWERED_ENTRIES_MAX + 1), 5)
-
-
-def test_a_broker_may_report_all_its_partitions_in_one_request() -> None:
+def test_an_alter_partition_of_500_000_partitions_is_within_the_limits() -> None:
     topic = AlterPartitionRequest.TopicData
-    state = topic.PartitionData.BrokerState(broker_id=1)
+    member = topic.PartitionData.BrokerState(broker_id=1)
     partition = topic.PartitionData(
-        partition_index=0, leader_epoch=1, partition_epoch=1, new_isr_with_epochs=(state,) * 3
+        partition_index=0, leader_epoch=1, partition_epoch=1, new_isr_with_epochs=(member,) * 3
     )
-    request = AlterPartitionRequest(broker_id=1, topics=(topic(topic_id=bytes(16), partitions=(partition,) * 49_000),))
+    topics = (topic(topic_id=bytes(16), partitions=(partition,)),)
+    size = len(encode(AlterPartitionRequest(broker_id=1, topics=topics), 3))
 
-    assert refusal(request, 3) is None
-    assert len(encode(request, 3)) < 4 << 20
+    assert 500_000 * size < FRAME_BYTES_MAX
+    assert 500_000 * (1 + 1 + 3) <= entries_max(context(is_broker=True)) == BROKER_ENTRIES_MAX
 
 
-@pytest.mark.parametrize("key", sorted(APIS))
-def test_the_newest_version_of_each_api_has_an_error_response(key: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("controller.node.request_bounds.USER_ENTRIES_MAX", -1)
-    api = APIS[key]
+def test_a_request_of_a_user_with_more_entries_is_not_decoded() -> None:
+    limit = entries_max(context(is_broker=False))
+    names = DeleteTopicsRequest(topics=(), topic_names=("",) * (limit + 1), timeout_ms=1)
+    data = encode(names, 5)
 
-    refused = refusal(default_of(api.request), api.versions[1])
+    with pytest.raises(DecodeError, match="DeleteTopicsRequest v5: it has more than 500000 entries"):
+        decode_message(DeleteTopicsRequest, 5, data, 0, limit)
 
-    if api.needs != CLUSTER_ACTION:
-        assert type(refused) is response_class(key)
-        assert encode(refused, api.versions[1])
+    assert limit == USER_ENTRIES_MAX
+    assert decode_message(DeleteTopicsRequest, 5, data, 0, limit + 1) == names
+
+
+def test_the_entries_of_a_small_request_are_not_counted() -> None:
+    names = DeleteTopicsRequest(topics=(), topic_names=("",) * 100, timeout_ms=1)
+
+    assert decode_message(DeleteTopicsRequest, 5, encode(names, 5), 0, 1) == names
+
+
+@pytest.mark.parametrize(
+    "api", [api for api in APIS.values() if api.needs != CLUSTER_ACTION], ids=lambda api: api.api_key
+)
+def test_the_newest_version_of_each_api_has_an_error_response(api: Api) -> None:
+    request: Any = default_of(api.request)
+
+    refused = error_response(request, ApiError(Error.POLICY_VIOLATION, "Refused."), api.versions[1])
+
+    assert type(refused) is response_class(api.api_key)
+    assert encode(refused, api.versions[1])

@@ -348,6 +348,28 @@ def test_too_many_half_frames_close_the_largest_first(loop: Loop) -> None:
     run_on(loop, test())
 
 
+def test_only_requests_of_large_apis_have_the_largest_frames(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(small_bytes_max=1_000, request_bytes_max=5_000, large=frozenset({55})) as serving:
+            large, small, larger = [await Bare.to(serving.port) for _ in range(3)]
+            padding = bytes(4_000)  # bytes after a message are ignored
+            described, versions = request_frame(describe_quorum(), 2), api_versions(3)
+
+            for client, frame, extra in ((large, described, b""), (small, versions, b""), (larger, described, padding)):
+                body = frame[4:] + padding + extra
+                await client.write(len(body).to_bytes(4, "big") + body)
+            await until(lambda: serving.requests and len(serving.notes) == 2)
+
+            assert [request.api_key for request in serving.requests] == [55]
+            assert sorted(serving.reasons) == [
+                f"a frame of {len(versions) - 4 + 4_000} bytes with API key 18, which has at most 1000",
+                f"a frame of {len(described) - 4 + 8_000} bytes; at most 5000 are taken",
+            ]
+            large.close()
+
+    run_on(loop, test())
+
+
 def test_many_small_holders_of_one_host_close_before_the_large_request_of_another(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(held_bytes_max=100_000) as serving:
