@@ -69,7 +69,7 @@ def decode_lenient(cls: type[T], version: int, data: bytes, position: int) -> tu
         raise  # it names the field
 
 
-def decode_bounded(cls: type[T], version: int, data: bytes, position: int, entries_max: int) -> tuple[T, int]:
+def decode_within(cls: type[T], version: int, data: bytes, position: int, entries_max: int) -> tuple[T, int]:
     """As `decode_lenient`, for a message that has at most so many elements in all its arrays, and unknown tags; two
     numbers count as one. Raises DecodeError before it takes memory for more.
     """

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 
 def refusal(controller: Controller, api: Api, context: RequestContext, request: Any) -> Any:
     """The response to a request that its sender is not allowed to make; None if it is allowed."""
-    needs = api.needs
-    if needs is None or controller.env.access is None:
-        return None
     try:
-        if _allows(controller, needs, context):
+        if is_allowed(controller, api, context):
             return None
-        error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, needs, controller.env.release))
+        assert api.needs is not None, "nothing is needed"
+        error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, api.needs, controller.env.release))
     except ApiError as failed:
         error = failed
     if api.check_level is not None:
@@ -41,15 +39,11 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
 
 
 def is_allowed(controller: Controller, api: Api, context: RequestContext) -> bool:
-    """Whether the sender is allowed what the API needs; False where that cannot be decided."""
-    try:
-        return api.needs is None or _allows(controller, api.needs, context)
-    except ApiError:
-        return False
-
-
-def _allows(controller: Controller, needs: AclOperation, context: RequestContext) -> bool:
-    return allows(controller.state, context, controller.env, needs, AclResourceType.CLUSTER, CLUSTER_NAME)
+    """Whether the sender is allowed what the API needs. Raises ApiError where that cannot be decided."""
+    env, needs = controller.env, api.needs
+    if needs is None or env.access is None:
+        return True
+    return allows(controller.state, context, env, needs, AclResourceType.CLUSTER, CLUSTER_NAME)
 
 
 def denied_text(context: RequestContext, needs: AclOperation, release: Release) -> str:

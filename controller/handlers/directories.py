@@ -36,10 +36,10 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
     directories = []
     for directory in request.directories:
         topics = []
-        for asked in directory.topics:
+        for asked in env.slices.spread(directory.topics):
             topic = state.topics.get(asked.topic_id)
             results = []
-            for partition in asked.partitions:
+            for partition in env.slices.spread(asked.partitions):
                 index = partition.partition_index
                 error = check(elections, broker, topic, index)
                 if error == Error.NONE and topic is not None:
@@ -67,7 +67,7 @@ def left_isrs(
     """
     after = PartitionElections(elections.state, elections.env, without=(broker.broker_id,), before=elections)
     records: list[tuple[Any, int]] = []
-    for (_, index), topic in offline.items():
+    for (_, index), topic in after.env.slices.spread(offline.items()):
         partition = after.find(topic, index)
         assert partition is not None, (topic, index)
         isr = [replica for replica in partition.isr if replica != broker.broker_id]

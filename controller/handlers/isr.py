@@ -55,7 +55,7 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
         results = []
         for asked in asked_topic.partitions:
             if topic is None:
-                results.append(_result(asked.partition_index, Error.UNKNOWN_TOPIC_ID))
+                results.append(refusal(asked.partition_index, Error.UNKNOWN_TOPIC_ID))
                 continue
             rests_on = max(rests_on, state.partitions.change_offset(topic.row(asked.partition_index)))
             alteration = _Alteration(elections, topic, leader.broker_id, asked, context.version)
@@ -90,14 +90,14 @@ class _Alteration:
         index = asked.partition_index
         partition = self.elections.find(self.topic, index)
         if partition is None:
-            return _result(index, Error.UNKNOWN_TOPIC_OR_PARTITION)
+            return refusal(index, Error.UNKNOWN_TOPIC_OR_PARTITION)
         error = check(partition, asked, self.broker_id, [member for member, _ in self.isr])
         if error == Error.NONE:
             error = self.check_members()
         if error != Error.NONE:
             fields = {"topic": self.topic.name, "partition": index, "broker_id": self.broker_id, "error": error.name}
             self.effects.append(Noted("alter_partition_refused", fields))
-            return _result(index, error)
+            return refusal(index, error)
         target = PartitionTarget(
             election=self.elections.election(self.topic),
             isr=[member for member, _ in self.isr],
@@ -110,7 +110,7 @@ class _Alteration:
             # Completing a reassignment may elect another leader than the requester, which must then fetch the new
             # state before it retries. So this error comes with a record.
             if change[0].leader not in (NO_LEADER_CHANGE, self.broker_id):
-                return _result(index, Error.NEW_LEADER_ELECTED)
+                return refusal(index, Error.NEW_LEADER_ELECTED)
         return PartitionResult(
             partition_index=index,
             error_code=Error.NONE,
@@ -152,7 +152,8 @@ def check(partition: Partition, asked: Any, broker_id: int, isr: Sequence[int]) 
     return Error.NONE
 
 
-def _result(index: int, error: Error) -> PartitionResult:
+def refusal(index: int, error: Error) -> PartitionResult:
+    """The result for a partition that is not changed."""
     return PartitionResult(
         partition_index=index, error_code=error, leader_id=0, leader_epoch=0, isr=(), partition_epoch=0
     )

@@ -10,7 +10,7 @@ from socket import AF_INET6, inet_pton
 from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import Kind
-from controller.core.authorization import is_allowed, refusal
+from controller.core.authorization import refusal
 from controller.interface.inputs import ANONYMOUS, RequestContext
 from controller.node.envelope import address_text
 
@@ -88,17 +88,6 @@ class Admission:
             self.audit.on_request(api, context, request)
         return True
 
-    def refuse(self, source: Source, context: RequestContext | None, request: Any, response: Any) -> None:
-        """Answer a request that is not served. context: None for a request of the quorum."""
-        if self.audit is not None and context is not None:
-            context.request = request
-            self.audit.on_answer(context, response)
-        self._reply(source, response)
-
-    def may(self, api: Api, context: RequestContext) -> bool:
-        """Whether the sender may make requests of this API, which need an operation on the cluster."""
-        return self.access is None or is_allowed(self._controller, api, context)
-
     def is_denied(self, api: Api, context: RequestContext, request: Any) -> bool:
         """Whether the sender may not make this request; if so it was answered."""
         if self.access is None:
@@ -108,7 +97,10 @@ class Admission:
             self._log(note.name, **note.fields)
         if denied is None:
             return False
-        self.refuse(context.source, context, request, denied)
+        if self.audit is not None:
+            context.request = request
+            self.audit.on_answer(context, denied)
+        self._reply(context.source, denied)
         return True
 
     def context_of(self, incoming: Incoming, now_ms: int) -> RequestContext:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, CLUSTER_ACTION, Kind
 from controller.core.long_steps import BROKER_HEARTBEAT
-from controller.node.request_parts import PATHS
+from controller.node.request_parts import ALTER_PARTITION
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, TimerHandle
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 # Frames of this size are long requests. Smaller ones, of some 100 names, take at most some 3 ms.
 FRAME_BYTES_MIN = 2 << 10
-# Frames of brokers: 150 to 200 partitions of an AlterPartition, which take some 5 ms.
+# Those of brokers that may be large, AlterPartition and AssignReplicasToDirs, from this size on: 150 to 200 partitions,
+# which take some 5 ms.
+OF_BROKERS = frozenset({ALTER_PARTITION, 73})
 BROKER_FRAME_BYTES_MIN = 8 << 10
-# So are smaller ones that ask for so many entries.
+# So are smaller ones of users that ask for so many entries.
 ENTRIES_MIN = 200
 # The bytes of the frames that wait. Above it the principal that has most of them loses the last one's connection.
 WAITING_BYTES_MAX = 64 << 20
-# Of brokers' ones, which do not count among those: three with 2,000,000 partitions each.
+# Of brokers' ones, which do not count among those.
 BROKERS_WAITING_BYTES_MAX = 320 << 20
 # How many s no long request is begun for each that the last one took.
 REST_RATIO = 1.0
@@ -47,15 +49,14 @@ SHARE_WINDOW_S = 60.0
 WAIT_S_MIN = 0.001
 # The principals whose last turn is kept. The oldest turn is dropped first: its principal comes next without it, too.
 TURNS_MAX = 1000
-
-
 # The name under which the requests of all brokers wait.
 BROKERS = "brokers"
 
 
 class Waiting(NamedTuple):
     """A request that waits. principal: whose turn it needs, BROKERS for a broker's own; size: the bytes of its frame;
-    begin: starts its job on the thread; drop: closes its connection, with a reason.
+    begin: starts its job on the thread; drop: closes its connection, with a reason. goes_on: whether it was begun, and
+    comes before others of its principal, so that few are in memory decoded.
     """
 
     principal: str
@@ -63,28 +64,26 @@ class Waiting(NamedTuple):
     size: int
     begin: Callable[[], None]
     drop: Callable[[str], None]
+    goes_on: bool = False
 
 
 def may_be_long(api: Api) -> bool:
     """Whether requests of an API are long if they are large: all but those of the quorum, those of brokers that are
     never large, and those that a node answers by itself.
     """
-    return api.kind in (Kind.READ, Kind.WRITE) and (api.needs is not CLUSTER_ACTION or api.api_key in PATHS)
+    return api.kind in (Kind.READ, Kind.WRITE) and (api.needs is not CLUSTER_ACTION or api.api_key in OF_BROKERS)
 
 
 # The requests of the quorum, and those by which brokers stay in the cluster: they wait for no others.
 URGENT_APIS = frozenset(
     {key for key, api in APIS.items() if api.kind is Kind.RAFT and api.needs is CLUSTER_ACTION} | {BROKER_HEARTBEAT}
 )
-# API key -> from how many bytes on a request is long.
-_BYTES_MIN = {
-    key: BROKER_FRAME_BYTES_MIN if key in PATHS else FRAME_BYTES_MIN for key, api in APIS.items() if may_be_long(api)
-}
+_LONG_APIS = frozenset(key for key, api in APIS.items() if may_be_long(api))
 
 
 def is_long(api_key: int, size: int) -> bool:
     """Whether a request is long by the size of its frame, in bytes."""
-    return size >= FRAME_BYTES_MIN and size >= _BYTES_MIN.get(api_key, size + 1)
+    return size >= (BROKER_FRAME_BYTES_MIN if api_key in OF_BROKERS else FRAME_BYTES_MIN) and api_key in _LONG_APIS
 
 
 def asks_much(state: State, api: Api, request: Any) -> bool:
@@ -156,7 +155,8 @@ class LongRequests:
 
     def add(self, request: Waiting) -> None:
         """Serve a request when its turn comes."""
-        self._waiting.setdefault(request.principal, deque()).append(request)
+        requests = self._waiting.setdefault(request.principal, deque())
+        (requests.appendleft if request.goes_on else requests.append)(request)
         of_brokers = request.principal == BROKERS
         bytes_max = BROKERS_WAITING_BYTES_MAX if of_brokers else WAITING_BYTES_MAX
         self._waiting_bytes[of_brokers] += request.size

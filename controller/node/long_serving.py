@@ -1,22 +1,24 @@
-"""A long request on its way through the node: decoded on the thread, served in slices, encoded on the thread. A large
-one of a broker is served in parts instead (`controller.node.request_parts`).
+"""A long request on its way through the node: decoded on the thread, served in slices, encoded on the thread. An
+AlterPartition is served in parts instead (`controller.node.request_parts`).
 
 `controller.node.long_requests` decides when each begins.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import APIS, CLUSTER_ACTION
+from controller.core.authorization import is_allowed
 from controller.core.steps import step as controller_step
 from controller.interface import inputs
 from controller.interface.refusals import alternatives
 from controller.node.envelope import request_in, seal
 from controller.node.long_requests import BROKERS, LongRequests, Waiting
 from controller.node.request_bounds import entries_max
-from controller.node.request_parts import PART_SIZE, PATHS, Parts
+from controller.node.request_parts import ALTER_PARTITION, PART_SIZE, Parts
 from raft.interface.inputs import Source
 from raft.network.requests import BadRequest, decode_request
 from records.errors import ApiError
@@ -109,16 +111,19 @@ class LongServing:
     def _add(self, context: RequestContext, size: int, decode: Callable[[], Any]) -> None:
         api = APIS[context.api_key]
         context.is_long = True
-        context.is_broker = api.needs is CLUSTER_ACTION and self._admission.may(api, context)
+        if api.needs is CLUSTER_ACTION:
+            with suppress(ApiError):
+                context.is_broker = is_allowed(self._controller, api, context)
         self._queue(context, size, lambda: self._serve(context, decode))
 
-    def _queue(self, context: RequestContext, size: int, job: Callable[[], None]) -> None:
+    def _queue(self, context: RequestContext, size: int, job: Callable[[], None], *, goes_on: bool = False) -> None:
         source = context.source
         self.queue.add(
             Waiting(
                 turn_of(context), source.connection, size,
                 begin=lambda: self._submit(context, job),
                 drop=lambda reason: self._server.disconnect(source, reason),
+                goes_on=goes_on,
             )
         )  # fmt: skip
 
@@ -150,8 +155,8 @@ class LongServing:
             code = error.code
             executor.call(lambda: self._replies.refuse_envelope(source, code))
         else:
-            if context.api_key in PATHS:
-                self._serve_part(context, Parts(context.api_key, request, self.part_size))
+            if context.api_key == ALTER_PARTITION:
+                self._serve_part(context, Parts(request, self.part_size))
             else:
                 event = inputs.Requested(context, request)
                 executor.take_turns(
@@ -165,7 +170,7 @@ class LongServing:
         def work() -> tuple[inputs.Requested, list[Effect]]:
             self._part_number += 1
             source = Source(PARTS_CONNECTION, self._part_number)
-            self._parts[self._part_number] = context, parts, parts.number
+            self._parts[self._part_number] = context, parts, len(parts.taken)
             event = inputs.Requested(replace(context, source=source, is_long=False), parts.take())
             return event, controller_step(self._controller, event, self._now_ms())
 
@@ -176,7 +181,7 @@ class LongServing:
             self._perform(*done)
             # A client that is gone sends again what it still wants.
             if parts.left is not None and self._server.encoder(context.source) is not None:
-                self._queue(context, 0, lambda: self._serve_part(context, parts))
+                self._queue(context, 0, lambda: self._serve_part(context, parts), goes_on=True)
 
         self._executor.take_turns(work, then)
 
@@ -186,7 +191,7 @@ class LongServing:
         executor, source = self._executor, context.source
         is_joined = isinstance(response, Parts)
         if is_joined:
-            response = response.joined()
+            response = response.join()
         if encode is not None:
             executor.call(self._sending(source, encode, alternatives(response, context), header))
         audit = self._admission.audit

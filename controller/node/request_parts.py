@@ -1,115 +1,92 @@
-"""Requests of brokers that are served in parts: each of their partitions is changed or refused by itself.
+"""An AlterPartition in parts: each of its partitions is changed or refused by itself.
 
 A part is a request like any other: it is decided in one step, its records are a batch of its own, and the broker's
-epoch is checked again. So nothing waits for a large request, and nobody can overtake it.
+epoch is checked again. So nothing waits for a large request, and nothing that others change is in its way.
 """
 
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from controller.handlers.isr import TopicResult, refusal
 from records.errors import Error
-from records.registry import response_class
-from records.schema import default_of, replace, schema_of
+from records.schema import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from records.messages.partitions import AlterPartitionRequest, AlterPartitionResponse
+
+ALTER_PARTITION = 56
 # The partitions of a part: some 4 ms.
 PART_SIZE = 150
-# API key -> the arrays within each other down to the partitions; those of the response have the same names.
-PATHS = {56: ("topics", "partitions"), 73: ("directories", "topics", "partitions")}
 
 
-def cut(message: Any, path: tuple[str, ...], size: int, room: int) -> Iterator[tuple[int, Any]]:
-    """The message in pieces, each with its partitions, of which the first has at most `room`, others at most `size`.
-
-    What has no partitions counts as one.
-    """
-    elements = getattr(message, path[0])
-    group: list[Any] = []
-    used = start = 0
-    if len(path) == 1:
-        while room < len(elements) - start:
-            yield room, replace(message, **{path[0]: elements[start : start + room]})
-            start, room = start + room, size
-        used, group = max(len(elements) - start, 1), elements[start:]
-    for element in elements if len(path) > 1 else ():
-        for count, piece in cut(element, path[1:], size, room - used):
-            group.append(piece)
-            used += count
-            if used >= room:
-                yield used, replace(message, **{path[0]: tuple(group)})
-                group, used, room = [], 0, size
-    if group or not elements:
-        yield max(used, 1), replace(message, **{path[0]: tuple(group)})
-
-
-def join(request: Any, path: tuple[str, ...], answers: Iterator[Any]) -> Any:
-    """The answer to a request from those to its pieces, at each level."""
-    first = next(answers)
-    name, asked = path[0], getattr(request, path[0])
-    inner = chain(getattr(first, name), chain.from_iterable(getattr(each, name) for each in answers))
-    if len(path) == 1:
-        return replace(first, **{name: tuple(islice(inner, len(asked)))})
-    return replace(first, **{name: tuple([join(each, path[1:], inner) for each in asked])})
-
-
-def refused(cls: type[Any], request: Any, path: Iterable[str], error: int) -> Any:
-    """A response, or an element of one, in which each partition has the error."""
-    same = {"topic_id", "id", "partition_index"}
-    fields = {name: getattr(request, name) for name in same if hasattr(request, name)}
-    for name in path:
-        element = next(field.element for field in schema_of(cls).fields if field.name == name)
-        inner = tuple(refused(element, each, [*path][1:], error) for each in getattr(request, name))
-        return replace(default_of(cls), **fields, **{name: inner})
-    return replace(default_of(cls), **fields, error_code=error)
+def cut(request: AlterPartitionRequest, size: int) -> Iterator[AlterPartitionRequest]:
+    """The request in parts of so many partitions; a topic without any counts as one."""
+    topics: list[AlterPartitionRequest.TopicData] = []
+    room = size
+    for topic in request.topics:
+        left = topic.partitions
+        while len(left) > room:
+            yield replace(request, topics=(*topics, replace(topic, partitions=left[:room])))
+            left, topics, room = left[room:], [], size
+        topics.append(replace(topic, partitions=left))
+        room -= max(len(left), 1)
+        if room <= 0:
+            yield replace(request, topics=tuple(topics))
+            topics, room = [], size
+    if topics or not request.topics:
+        yield replace(request, topics=tuple(topics))
 
 
 class Parts:
-    """One request in parts. number: how many were taken; left: the next one, None where all were taken."""
+    """One request in parts. taken: those that were taken; left: the next one, None where all were."""
 
-    def __init__(self, api_key: int, request: Any, size: int) -> None:
-        self._api_key = api_key
+    def __init__(self, request: AlterPartitionRequest, size: int) -> None:
+        self.taken: list[AlterPartitionRequest] = []
         self._request = request
-        self._pieces = cut(request, PATHS[api_key], size, size)
-        self._taken: list[Any] = []
-        self._answers: dict[int, Any] = {}
-        self.left: Any = next(self._pieces)[1]
+        self._parts = cut(request, size)
+        self._answers: dict[int, AlterPartitionResponse] = {}
+        self.left: AlterPartitionRequest | None = next(self._parts)
 
-    @property
-    def number(self) -> int:
-        return len(self._taken)
-
-    def take(self) -> Any:
+    def take(self) -> AlterPartitionRequest:
         """The next part."""
         part = self.left
-        self._taken.append(part)
-        self.left = next(self._pieces, (0, None))[1]
+        assert part is not None, "all parts were taken"
+        self.taken.append(part)
+        self.left = next(self._parts, None)
         return part
 
-    def answer(self, number: int, response: Any) -> bool:
+    def answer(self, number: int, response: AlterPartitionResponse) -> bool:
         """Take the answer to a part; returns whether it was the last one. If the first one fails, no other is taken."""
         self._answers[number] = response
         if number == 0 and response.error_code:
             self.left = None
-        return self.left is None and len(self._answers) == self.number
+        return self.left is None and len(self._answers) == len(self.taken)
 
-    def joined(self) -> Any:
+    def join(self) -> AlterPartitionResponse:
         """The answer to the whole request.
 
         An error of the whole stands for all of it where each part has it, or this node lost its leadership, so that the
         outcome is unknown. Else the partitions of the parts that failed have it: the others were changed.
         """
-        answers = [self._answers[number] for number in range(self.number)]
+        answers = [self._answers[number] for number in range(len(self.taken))]
         failed = [each for each in answers if each.error_code]
         lost = [each for each in failed if each.error_code == Error.NOT_CONTROLLER]
         if lost or len(failed) == len(answers):
             return (lost or failed)[0]
-        cls, path = response_class(self._api_key), PATHS[self._api_key]
-        whole = (
-            replace(refused(cls, part, path, each.error_code), throttle_time_ms=0) if each.error_code else each
-            for part, each in zip(self._taken, answers, strict=True)
+        results = chain.from_iterable(map(_results, self.taken, answers))
+        topics = (
+            TopicResult(topic_id=topic.topic_id, partitions=tuple(islice(results, len(topic.partitions))))
+            for topic in self._request.topics
         )
-        return join(self._request, path, whole)
+        return replace(answers[0], topics=tuple(topics))
+
+
+def _results(part: AlterPartitionRequest, answer: AlterPartitionResponse) -> Iterable[TopicResult.PartitionData]:
+    """The results of a part: those of its answer, or for each partition the error of the whole."""
+    for asked, topic in zip(part.topics, answer.topics or part.topics, strict=True):
+        for each, result in zip(asked.partitions, topic.partitions, strict=True):
+            yield refusal(each.partition_index, Error(answer.error_code)) if answer.error_code else result

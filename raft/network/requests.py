@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from records.codec import decode_bounded, decode_lenient, encode_parts
+from records.codec import decode_lenient, decode_within, encode_parts
 from records.errors import Error
 from records.headers import RequestHeader, request_header_version, response_header_version
 from records.messages.versions import ApiVersionsResponse
@@ -108,7 +108,7 @@ def decode_message(cls: type[Any], version: int, data: bytes, position: int, ent
     """
     if len(data) - position < COUNTED_BYTES_MIN:
         return decode_lenient(cls, version, data, position)[0]
-    return decode_bounded(cls, version, data, position, entries_max)[0]
+    return decode_within(cls, version, data, position, entries_max)[0]
 
 
 def decode_request(incoming: Incoming, entries_max: int) -> Any:

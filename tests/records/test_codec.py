@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from records import codec
-from records.codec import decode, decode_bounded, decode_lenient, decode_prefix, encode, encode_into, encode_parts
+from records.codec import decode, decode_lenient, decode_prefix, decode_within, encode, encode_into, encode_parts
 from records.generation.decoding import DecoderSource, make_decoder
 from records.generation.encoding import PART_MIN
 from records.headers import RequestHeader
@@ -201,20 +201,20 @@ def test_a_message_with_more_elements_than_may_be_is_refused_before_they_are_rea
     for version in (4, 7):
         data = encode(request, version)
 
-        whole = decode_bounded(CreateTopicsRequest, version, data, 0, 2 * (1 + 3 * (1 + 2)))
+        whole = decode_within(CreateTopicsRequest, version, data, 0, 2 * (1 + 3 * (1 + 2)))
 
         assert whole == (request, len(data))
         with pytest.raises(DecodeError, match="it has more than 19 entries"):
-            decode_bounded(CreateTopicsRequest, version, data, 0, 19)
+            decode_within(CreateTopicsRequest, version, data, 0, 19)
         with pytest.raises(DecodeError, match=r"the data end|bytes are left"):
-            decode_bounded(CreateTopicsRequest, version, data[:-1], 0, 20)
+            decode_within(CreateTopicsRequest, version, data[:-1], 0, 20)
 
 
 def test_unknown_tags_count_as_elements() -> None:
     body = bytes.fromhex(HEAD + "0001 61") + b"\x05" + b"".join(bytes((tag, 0)) for tag in range(5))
 
     with pytest.raises(DecodeError, match="more than 4 entries"):
-        decode_bounded(RequestHeader, 2, body, 0, 4)
+        decode_within(RequestHeader, 2, body, 0, 4)
 
 
 def _with_one_changed(data: bytes, rng: Random) -> bytes:

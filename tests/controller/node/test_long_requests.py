@@ -40,11 +40,12 @@ class Queue:
         loop: Any = SimpleNamespace(time=lambda: self.now_s, call_later=self._call_later)
         self.requests = LongRequests(loop, SimpleNamespace(close=lambda: None))  # type: ignore[arg-type]
 
-    def add(self, name: str, principal: str, connection: int = 1, size: int = 0) -> None:
+    def add(self, name: str, principal: str, connection: int = 1, size: int = 0, *, goes_on: bool = False) -> None:
+        def begin() -> None:
+            self.begun.append(name)
+
         self.requests.add(
-            Waiting(
-                principal, connection, size, lambda: self.begun.append(name), lambda _reason: self.dropped.append(name)
-            )
+            Waiting(principal, connection, size, begin, lambda _reason: self.dropped.append(name), goes_on)
         )
 
     def done(self, principal: str, taken_s: float) -> None:
@@ -235,6 +236,18 @@ def test_requests_of_brokers_come_before_those_of_users() -> None:
         queue.done(taken_by, 0.0)
 
     assert queue.begun == ["ann-1", "b-1", "b-2", "ann-2"]
+
+
+def test_a_request_that_was_begun_goes_on_before_another_one_begins() -> None:
+    queue = Queue()
+    queue.add("b-1", BROKERS)
+    queue.add("b-2", BROKERS)
+
+    queue.add("b-1, its next part", BROKERS, goes_on=True)
+    for _ in range(2):
+        queue.done(BROKERS, 0.0)
+
+    assert queue.begun == ["b-1", "b-1, its next part", "b-2"]
 
 
 def test_a_request_of_a_broker_does_not_wait_for_the_rest_after_one_of_a_user() -> None:

@@ -1,19 +1,19 @@
-"""Requests of brokers in parts: what is in each, and the answer to the whole."""
+"""An AlterPartition in parts: what is in each, and the answer to the whole."""
 
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import pytest
 
-from controller.node.request_parts import PATHS, Parts, refused
+from controller.handlers.isr import refusal
+from controller.node.request_parts import Parts
 from records.errors import Error
-from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
-from records.registry import response_class
-from records.schema import default_of, replace, schema_of
+from records.messages.partitions import AlterPartitionRequest, AlterPartitionResponse
+from records.schema import default_of, replace
 
-Altered, Assigned = AlterPartitionRequest.TopicData, AssignReplicasToDirsRequest.DirectoryData
+Topic = AlterPartitionRequest.TopicData
+TopicResult = AlterPartitionResponse.TopicData
 
 
 def alteration(*counts: int) -> AlterPartitionRequest:
@@ -22,58 +22,43 @@ def alteration(*counts: int) -> AlterPartitionRequest:
         broker_id=1,
         broker_epoch=2,
         topics=tuple(
-            Altered(topic_id=bytes([number]) * 16, partitions=indexed(Altered.PartitionData, count))
+            Topic(
+                topic_id=bytes([number]) * 16,
+                partitions=tuple(replace(default_of(Topic.PartitionData), partition_index=i) for i in range(count)),
+            )
             for number, count in enumerate(counts)
         ),
     )
 
 
-def assignment(*directories: tuple[int, ...]) -> AssignReplicasToDirsRequest:
-    """Directories with topics with so many partitions."""
-    topic = Assigned.TopicData
-    return AssignReplicasToDirsRequest(
-        broker_id=1,
-        broker_epoch=2,
-        directories=tuple(
-            Assigned(
-                id=bytes([number]) * 16,
-                topics=tuple(
-                    topic(topic_id=bytes([each]) * 16, partitions=indexed(topic.PartitionData, count))
-                    for each, count in enumerate(counts)
+def answer_of(request: AlterPartitionRequest) -> AlterPartitionResponse:
+    """An answer in which each partition has an error of its own."""
+    return AlterPartitionResponse(
+        throttle_time_ms=0,
+        error_code=Error.NONE,
+        topics=tuple(
+            TopicResult(
+                topic_id=topic.topic_id,
+                partitions=tuple(
+                    refusal(each.partition_index, Error(topic.topic_id[0] + each.partition_index))
+                    for each in topic.partitions
                 ),
             )
-            for number, counts in enumerate(directories)
+            for topic in request.topics
         ),
     )
 
 
-def indexed(cls: type[Any], count: int) -> tuple[Any, ...]:
-    return tuple(replace(default_of(cls), partition_index=index) for index in range(count))
-
-
-def key_of(request: Any) -> int:
-    key = schema_of(type(request)).api_key
-    assert key is not None
-    return key
-
-
-def leaves(message: Any, path: tuple[str, ...]) -> list[Any]:
-    elements = getattr(message, path[0])
-    return [leaf for each in elements for leaf in (leaves(each, path[1:]) if path[1:] else [each])]
-
-
-def answer_of(request: Any, error: int = Error.NONE) -> Any:
-    """An answer in which each partition has this error."""
-    key = key_of(request)
-    return replace(refused(response_class(key), request, PATHS[key], error), throttle_time_ms=0)
-
-
-def whole_error(request: Any, error: Error) -> Any:
+def whole_error(error: Error) -> AlterPartitionResponse:
     """An answer that refuses the whole."""
-    return replace(default_of(response_class(key_of(request))), error_code=error)
+    return replace(default_of(AlterPartitionResponse), error_code=error)
 
 
-def taken(parts: Parts) -> list[Any]:
+def indexes(request: AlterPartitionRequest) -> list[tuple[bytes, int]]:
+    return [(topic.topic_id, each.partition_index) for topic in request.topics for each in topic.partitions]
+
+
+def take_all(parts: Parts) -> list[AlterPartitionRequest]:
     found = []
     while parts.left is not None:
         found.append(parts.take())
@@ -81,77 +66,77 @@ def taken(parts: Parts) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("request_", "sizes"),
+    ("counts", "sizes"),
     [
-        (alteration(7), [3, 3, 1]),
-        (alteration(2, 2, 2), [3, 3]),
-        (alteration(3, 3), [3, 3]),
-        (alteration(1, 0, 4), [2, 3]),
-        (alteration(), [0]),
-        (assignment((2, 2), (1,)), [3, 2]),
-        (assignment((), (4,)), [2, 2]),
+        ((7,), [3, 3, 1]),
+        ((2, 2, 2), [3, 3]),
+        ((3, 3), [3, 3]),
+        ((1, 0, 4), [2, 3]),
+        ((0, 0, 0, 2), [0, 2]),
+        ((), [0]),
     ],
 )
-def test_a_part_has_so_many_partitions_at_most_and_the_parts_are_the_request(request_: Any, sizes: list[int]) -> None:
-    path = PATHS[key_of(request_)]
+def test_a_part_has_so_many_partitions_at_most_and_the_parts_are_the_request(
+    counts: tuple[int, ...], sizes: list[int]
+) -> None:
+    request = alteration(*counts)
 
-    parts = taken(Parts(key_of(request_), request_, 3))
+    parts = take_all(Parts(request, 3))
 
-    assert [len(leaves(part, path)) for part in parts] == sizes
-    assert [leaf for part in parts for leaf in leaves(part, path)] == leaves(request_, path)
+    assert [len(indexes(part)) for part in parts] == sizes
+    assert [index for part in parts for index in indexes(part)] == indexes(request)
     assert {(part.broker_id, part.broker_epoch) for part in parts} == {(1, 2)}
 
 
 def test_the_answer_to_parts_is_that_to_the_request() -> None:
     rng = Random(1)
     for _ in range(300):
-        counts = [tuple(rng.randrange(4) for _ in range(rng.randrange(4))) for _ in range(rng.randrange(4))]
-        for request in (alteration(*(sum(each) for each in counts)), assignment(*counts)):
-            parts = Parts(key_of(request), request, rng.randint(1, 5))
-            answers = [*enumerate(map(answer_of, taken(parts)))]
-            rng.shuffle(answers)
+        request = alteration(*(rng.randrange(7) for _ in range(rng.randrange(6))))
+        parts = Parts(request, rng.randint(1, 5))
+        answers = [*enumerate(map(answer_of, take_all(parts)))]
+        rng.shuffle(answers)
 
-            done = [parts.answer(number, answer) for number, answer in answers]
+        done = [parts.answer(number, answer) for number, answer in answers]
 
-            assert done == [False] * (len(answers) - 1) + [True]
-            assert parts.joined() == answer_of(request)
+        assert done == [False] * (len(answers) - 1) + [True]
+        assert parts.join() == answer_of(request)
 
 
 def test_the_partitions_of_a_part_that_failed_have_its_error() -> None:
     request = alteration(3, 2)
-    parts = Parts(56, request, 2)
-    first, second, third = taken(parts)
-    parts.answer(0, answer_of(first))
-    parts.answer(1, whole_error(second, Error.STALE_BROKER_EPOCH))
-
-    parts.answer(2, whole_error(third, Error.STALE_BROKER_EPOCH))
-    answer = parts.joined()
-
+    parts = Parts(request, 2)
+    first, _, _ = take_all(parts)
     stale = Error.STALE_BROKER_EPOCH
+
+    for number, answer in enumerate((answer_of(first), whole_error(stale), whole_error(stale))):
+        parts.answer(number, answer)
+    answer = parts.join()
+
     assert answer.error_code == Error.NONE
-    codes = [[each.error_code for each in topic.partitions] for topic in answer.topics]
-    assert codes == [[0, 0, stale], [stale, stale]]
+    assert [topic.partitions for topic in answer.topics] == [
+        (*answer_of(first).topics[0].partitions, refusal(2, stale)), (refusal(0, stale), refusal(1, stale)),
+    ]  # fmt: skip
     assert [topic.topic_id for topic in answer.topics] == [topic.topic_id for topic in request.topics]
-    assert [each.partition_index for each in answer.topics[0].partitions] == [0, 1, 2]
 
 
 def test_if_the_first_part_fails_no_other_is_taken() -> None:
-    parts = Parts(56, alteration(5), 2)
-    refusal = whole_error(parts.take(), Error.STALE_BROKER_EPOCH)
+    parts = Parts(alteration(5), 2)
+    whole = whole_error(Error.STALE_BROKER_EPOCH)
+    parts.take()
 
-    is_last = parts.answer(0, refusal)
+    is_last = parts.answer(0, whole)
 
     assert is_last
     assert parts.left is None
-    assert parts.joined() == refusal
+    assert parts.join() == whole
 
 
 def test_where_leadership_was_lost_the_whole_request_has_that_answer() -> None:
-    parts = Parts(56, alteration(4), 2)
-    first, second = taken(parts)
-    lost = whole_error(second, Error.NOT_CONTROLLER)
+    parts = Parts(alteration(4), 2)
+    first, _ = take_all(parts)
+    lost = whole_error(Error.NOT_CONTROLLER)
     parts.answer(0, answer_of(first))
 
     parts.answer(1, lost)
 
-    assert parts.joined() == lost
+    assert parts.join() == lost
