@@ -152,7 +152,7 @@ def check(partition: Partition, asked: Any, broker_id: int, isr: Sequence[int]) 
     return Error.NONE
 
 
-def refusal(index: int, error: Error) -> PartitionResult:
+def refusal(index: int, error: int) -> PartitionResult:
     """The result for a partition that is not changed."""
     return PartitionResult(
         partition_index=index, error_code=error, leader_id=0, leader_epoch=0, isr=(), partition_epoch=0

@@ -88,6 +88,13 @@ class Admission:
             self.audit.on_request(api, context, request)
         return True
 
+    def refuse(self, context: RequestContext, request: Any, response: Any) -> None:
+        """Answer a request that is not served."""
+        if self.audit is not None:
+            context.request = request
+            self.audit.on_answer(context, response)
+        self._reply(context.source, response)
+
     def is_denied(self, api: Api, context: RequestContext, request: Any) -> bool:
         """Whether the sender may not make this request; if so it was answered."""
         if self.access is None:
@@ -97,25 +104,18 @@ class Admission:
             self._log(note.name, **note.fields)
         if denied is None:
             return False
-        if self.audit is not None:
-            context.request = request
-            self.audit.on_answer(context, denied)
-        self._reply(context.source, denied)
+        self.refuse(context, request, denied)
         return True
 
     def context_of(self, incoming: Incoming, now_ms: int) -> RequestContext:
         """The context of a request for its handler."""
         return RequestContext(
-            incoming.source,
-            incoming.api_key,
-            incoming.version,
-            incoming.listener,
-            now_ms,
+            incoming.source, incoming.api_key, incoming.version, incoming.listener, now_ms,
             principal=incoming.identity or ANONYMOUS,
             client_address=host_text(incoming.peer),
             client_id=incoming.client_id or "",  # to stock, null is an empty id
             security_protocol=self._protocols.get(incoming.listener, "PLAINTEXT"),
-        )
+        )  # fmt: skip
 
 
 def host_text(peer: str) -> str:

@@ -87,6 +87,6 @@ class Parts:
 
 def _results(part: AlterPartitionRequest, answer: AlterPartitionResponse) -> Iterable[TopicResult.PartitionData]:
     """The results of a part: those of its answer, or for each partition the error of the whole."""
-    for asked, topic in zip(part.topics, answer.topics or part.topics, strict=True):
-        for each, result in zip(asked.partitions, topic.partitions, strict=True):
-            yield refusal(each.partition_index, Error(answer.error_code)) if answer.error_code else result
+    if not answer.error_code:
+        return chain.from_iterable(topic.partitions for topic in answer.topics)
+    return (refusal(each.partition_index, answer.error_code) for topic in part.topics for each in topic.partitions)

@@ -64,15 +64,7 @@ def allows(
     if known is not None:
         return known
     env.slices.pause()
-    action = Action(
-        context.principal,
-        context.client_address,
-        context.listener,
-        context.api_key,
-        operation,
-        resource_type,
-        resource_name,
-    )
+    action = action_of(context, operation, resource_type, resource_name)
     allowed, rule = access.authorizer.decide(action, state.acls.index() if access.is_ready else None)
     context.decisions[key] = allowed
     if allowed:
@@ -86,6 +78,11 @@ def allows(
             if context.denials <= DENIED_LINES_MAX:
                 access.notes.append(Noted(DENIED, audit_fields(action, rule)))
     return allowed
+
+
+def action_of(context: RequestContext, operation: AclOperation, resource_type: AclResourceType, name: str) -> Action:
+    sender = context.principal, context.client_address, context.listener
+    return Action(*sender, context.api_key, operation, resource_type, name)
 
 
 def permission_on(
@@ -103,15 +100,7 @@ def permission_on(
     """
     access = env.access
     if access is not None and not context.is_own and len(names) > DENIED_LINES_MAX:
-        action = Action(
-            context.principal,
-            context.client_address,
-            context.listener,
-            context.api_key,
-            operation,
-            resource_type,
-            next(iter(names)),
-        )
+        action = action_of(context, operation, resource_type, next(iter(names)))
         if access.authorizer.denies_all(action, state.acls.index() if access.is_ready else None):
             if context.decisions is None:
                 context.decisions = {}

@@ -274,8 +274,17 @@ MUTANTS = (
         "Q97", "heartbeats wait among the large requests", "slices", "own", ("L17",),
         Edit(
             "controller.node.long_requests", "may_be_long",
-            "api.kind in (Kind.READ, Kind.WRITE) and api.needs is not CLUSTER_ACTION", "api.kind in (Kind.READ, Kind.WRITE)",
+            "api.kind in (Kind.READ, Kind.WRITE) and (api.needs is not CLUSTER_ACTION or api.api_key in OF_BROKERS)",
+            "api.kind in (Kind.READ, Kind.WRITE)",
         ),
+    ),
+    row(
+        "Q130", "the large requests of brokers wait for those of users", "slices", "own", ("L17",),
+        Edit("controller.node.long_requests", "LongRequests._go_on", "BROKERS in self._waiting", "False"),
+    ),
+    row(
+        "Q131", "a part of an AlterPartition is left out", "slices", "own", ("C22",),
+        Edit("controller.node.request_parts", "Parts.take", "next(self._parts, None)", "next(islice(self._parts, 1, None), None)"),
     ),
     row(
         "Q98", "of the inputs that waited for a long step, all but the first wait for the next", "slices", "own", ("L17",),

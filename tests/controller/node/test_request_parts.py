@@ -40,8 +40,7 @@ def answer_of(request: AlterPartitionRequest) -> AlterPartitionResponse:
             TopicResult(
                 topic_id=topic.topic_id,
                 partitions=tuple(
-                    refusal(each.partition_index, Error(topic.topic_id[0] + each.partition_index))
-                    for each in topic.partitions
+                    refusal(each.partition_index, topic.topic_id[0] + each.partition_index) for each in topic.partitions
                 ),
             )
             for topic in request.topics

@@ -261,7 +261,7 @@ def test_a_broker_that_is_not_authorized_has_a_line() -> None:
     error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED)
 
     context = RequestContext(Source(1, 1), 63, 2, "CONTROLLER")
-    rig.admission.refuse(context.source, context, request, error_response(request, error, 2))
+    rig.admission.refuse(context, request, error_response(request, error, 2))
 
     (line,) = rig.kept.take()
     assert (line["outcome"], line["error"]) == ("refused", "CLUSTER_AUTHORIZATION_FAILED")
