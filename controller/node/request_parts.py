@@ -28,12 +28,12 @@ def cut(request: AlterPartitionRequest, size: int) -> Iterator[AlterPartitionReq
     topics: list[AlterPartitionRequest.TopicData] = []
     room = size
     for topic in request.topics:
-        left = topic.partitions
-        while len(left) > room:
-            yield replace(request, topics=(*topics, replace(topic, partitions=left[:room])))
-            left, topics, room = left[room:], [], size
-        topics.append(replace(topic, partitions=left))
-        room -= max(len(left), 1)
+        partitions, begin = topic.partitions, 0
+        while len(partitions) - begin > room:
+            yield replace(request, topics=(*topics, replace(topic, partitions=partitions[begin : begin + room])))
+            begin, topics, room = begin + room, [], size
+        topics.append(replace(topic, partitions=partitions[begin:]))
+        room -= max(len(partitions) - begin, 1)
         if room <= 0:
             yield replace(request, topics=tuple(topics))
             topics, room = [], size

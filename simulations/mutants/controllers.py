@@ -279,7 +279,7 @@ MUTANTS = (
         ),
     ),
     row(
-        "Q130", "the large requests of brokers wait for those of users", "slices", "own", ("L17",),
+        "Q132", "the large requests of brokers wait for those of users", "slices", "own", ("L17",),
         Edit("controller.node.long_requests", "LongRequests._go_on", "BROKERS in self._waiting", "False"),
     ),
     row(
