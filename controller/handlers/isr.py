@@ -70,7 +70,7 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
 class _Alteration:
     """One partition of a request. result: its part of the response; records: those that change it."""
 
-    __slots__ = ("asked", "broker_id", "effects", "elections", "isr", "records", "topic")
+    __slots__ = ("asked", "broker_id", "effects", "elections", "isr", "records", "topic", "version")
 
     def __init__(self, elections: PartitionElections, topic: Topic, broker_id: int, asked: Any, version: int) -> None:
         self.elections = elections
@@ -79,11 +79,9 @@ class _Alteration:
         self.asked = asked
         self.records: list[tuple[Any, int]] = []
         self.effects: list[Noted] = []
+        self.version = version
         # The requested members, each with its broker epoch.
-        if version >= EPOCHS_VERSION:
-            self.isr = [(member.broker_id, member.broker_epoch) for member in asked.new_isr_with_epochs]
-        else:
-            self.isr = [(member, ANY_EPOCH) for member in asked.new_isr]
+        self.isr: list[tuple[int, int]] = []
 
     def result(self) -> PartitionResult:
         asked = self.asked
@@ -91,6 +89,12 @@ class _Alteration:
         partition = self.elections.find(self.topic, index)
         if partition is None:
             return refusal(index, Error.UNKNOWN_TOPIC_OR_PARTITION)
+        # What is longer than the replicas is refused; nothing is done for the rest of it.
+        looked_at = len(partition.replicas) + 1
+        if self.version >= EPOCHS_VERSION:
+            self.isr = [(each.broker_id, each.broker_epoch) for each in asked.new_isr_with_epochs[:looked_at]]
+        else:
+            self.isr = [(each, ANY_EPOCH) for each in asked.new_isr[:looked_at]]
         error = check(partition, asked, self.broker_id, [member for member, _ in self.isr])
         if error == Error.NONE:
             error = self.check_members()

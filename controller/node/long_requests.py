@@ -34,7 +34,7 @@ ENTRIES_MIN = 200
 # The bytes of the frames that wait. Above it the principal that has most of them loses the last one's connection.
 WAITING_BYTES_MAX = 64 << 20
 # Of brokers' ones, which do not count among those.
-BROKERS_WAITING_BYTES_MAX = 320 << 20
+BROKERS_WAITING_BYTES_MAX = 64 << 20
 # How many s no long request is begun for each that the last one took.
 REST_RATIO = 1.0
 # The same for what it took above `LARGE_S`: each of these holds other writes while its records are replayed, here and
@@ -133,6 +133,11 @@ class LongRequests:
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether none is served and none waits."""
+        return not (self._is_busy or self._waiting)
 
     @property
     def principals(self) -> int:

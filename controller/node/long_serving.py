@@ -167,16 +167,22 @@ class LongServing:
     def _serve_part(self, context: RequestContext, parts: Parts) -> None:
         """Serve the next part in one step, and queue the one after it."""
 
-        def work() -> tuple[inputs.Requested, list[Effect]]:
+        def work() -> tuple[inputs.Requested, list[Effect]] | None:
+            if parts.left is None:
+                return None  # an answer to an earlier part, which waited for a commit, has ended the request
             self._part_number += 1
             source = Source(PARTS_CONNECTION, self._part_number)
             self._parts[self._part_number] = context, parts, len(parts.taken)
-            event = inputs.Requested(replace(context, source=source, is_long=False), parts.take())
-            return event, controller_step(self._controller, event, self._now_ms())
+            now_ms = self._now_ms()
+            part = replace(context, source=source, is_long=False, arrived_ms=now_ms)
+            event = inputs.Requested(part, parts.take())
+            return event, controller_step(self._controller, event, now_ms)
 
         def then(done: Any, error: BaseException | None) -> None:
             if error is not None:
                 self._fail(error)
+                return
+            if done is None:
                 return
             self._perform(*done)
             # A client that is gone sends again what it still wants.

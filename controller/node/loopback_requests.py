@@ -65,7 +65,11 @@ class LoopbackRequests:
     def _send_to_itself(self, effect: SendToActive, now_ms: int) -> None:
         api_key = type(effect.request).__schema__.api_key
         context = inputs.RequestContext(
-            Source(LOOPBACK_CONNECTION, effect.number), api_key, APIS[api_key].versions[1], self._replica.config.listener,
-            now_ms, is_own=True,
-        )  # fmt: skip
+            Source(LOOPBACK_CONNECTION, effect.number),
+            api_key,
+            APIS[api_key].versions[1],
+            self._replica.config.listener,
+            now_ms,
+            is_own=True,
+        )
         self._to_controller(inputs.Requested(context, effect.request))

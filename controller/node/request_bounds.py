@@ -1,29 +1,30 @@
-"""Limits on the size of one request, for the sake of memory: stock Kafka knows a frame's alone.
+"""Limits on the size of one request, for the sake of memory and of the one thread: stock Kafka knows a frame's alone.
 
-A decoded entry takes some 100 bytes, 170 at most, so a request at these limits some 400 MiB, and its answer as much.
-The entries are counted while they are decoded, so that a frame of 100 MiB with elements of a byte takes no more.
+The entries are counted while they are decoded. An entry of a broker takes some 200 bytes then, one of a user that fills
+its frame with text at most some 1,000: a request at its limits takes 200 MiB.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.core.apis import APIS, Kind
-from controller.node.long_requests import may_be_long
+from controller.node.request_parts import ALTER_PARTITION
 
 if TYPE_CHECKING:
     from controller.interface.inputs import RequestContext
 
-# APIs whose requests may have as many bytes as `socket.request.max.bytes` allows: they are decoded on the thread of
-# long requests, or contain one that is.
-LARGE_APIS = frozenset(key for key, api in APIS.items() if may_be_long(api) or api.kind is Kind.ENVELOPE)
-# The bytes of a frame of the others, which are decoded on the loop.
+# The bytes of a frame.
 SMALL_BYTES_MAX = 4 << 20
+# The APIs whose frames may be larger: a broker that leads 80,000 partitions reports them in one AlterPartition, and one
+# of 4 MiB that is refused would be sent again and again. The entries allow 250,000 partitions with three members each,
+# and their topics.
+LARGE_APIS = frozenset({ALTER_PARTITION})
+LARGE_BYTES_MAX = 16 << 20
+BROKER_ENTRIES_MAX = 1_010_000
+# Stock refuses operations of more than 10,000 records.
+USER_ENTRIES_MAX = 100_000
 # The bytes of unfinished frames, beside one of the largest size.
 HELD_BYTES_MAX = 32 << 20
-# The entries of a request. An AlterPartition of 500,000 partitions with three members each has 2,000,000, and topics.
-USER_ENTRIES_MAX = 500_000
-BROKER_ENTRIES_MAX = 2_500_000
 
 
 def entries_max(context: RequestContext) -> int:

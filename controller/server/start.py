@@ -23,7 +23,7 @@ from controller.node.long_requests import URGENT_APIS, is_long
 from controller.node.long_thread import LongThread
 from controller.node.making import Edges, Setup, make_node
 from controller.node.plugins import policies_of
-from controller.node.request_bounds import HELD_BYTES_MAX, LARGE_APIS, SMALL_BYTES_MAX
+from controller.node.request_bounds import HELD_BYTES_MAX, LARGE_APIS, LARGE_BYTES_MAX, SMALL_BYTES_MAX
 from controller.security.listeners import Security
 from controller.server.door import Door
 from controller.server.identity import Identity
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 # own 5 s.
 SHUTDOWN_S_MAX = 4.0
 COLLECT_S = 10.0
+# How many times in turn the collector waits for the next one, while there are large requests.
+COLLECT_LATE = 30
 # How long a thread holds the interpreter while another one waits for it; Python's default is 5 ms. The flush thread
 # needs it back after each system call, so replay on the loop's thread made the save of a vote take 8 ms instead of 2.
 SWITCH_INTERVAL_S = 0.0005
@@ -302,8 +304,8 @@ async def serve(config: NodeConfig, log: Log) -> int:
         served_versions(config.release),
         on_request=door.on_request, on_disconnected=door.on_disconnected, note=lambda name, fields: log(name, **fields),
         is_left=is_long, urgent=URGENT_APIS, large=LARGE_APIS, clock=time.perf_counter,
-        small_bytes_max=SMALL_BYTES_MAX, request_bytes_max=config.number("socket.request.max.bytes"),
-        held_bytes_max=HELD_BYTES_MAX + config.number("socket.request.max.bytes"),
+        small_bytes_max=SMALL_BYTES_MAX, held_bytes_max=HELD_BYTES_MAX + LARGE_BYTES_MAX,
+        request_bytes_max=min(config.number("socket.request.max.bytes"), LARGE_BYTES_MAX),
         idle_ms_max=config.number("connections.max.idle.ms"),
         connections_max=max(min(config.number("max.connections"), share.connections), 1),
         backlog=share.backlog,
@@ -341,7 +343,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         http.serve(node)
     if grpc is not None:
         grpc.serve(node)
-    _collect_rarely(loop)
+    _collect_rarely(loop, lambda: node.long.queue.is_idle)
 
     def certificates() -> Iterator[Certificate]:
         yield from (Certificate(*certificate) for certificate in security.certificates())
@@ -410,9 +412,10 @@ def stop(node: Node, loop: asyncio.AbstractEventLoop, manager: ServiceManager) -
     node.shut_down(lambda: loop.call_later(SHUTDOWN_S_MAX, node.end_now))
 
 
-def _collect_rarely(loop: asyncio.AbstractEventLoop) -> None:
+def _collect_rarely(loop: asyncio.AbstractEventLoop, is_idle: Callable[[], bool]) -> None:
     """Avoid long pauses of the garbage collector: freeze the present objects, and collect new ones every few seconds,
-    which takes less than a millisecond.
+    which takes less than a millisecond. is_idle: whether no large request is in memory; else it takes half a second for
+    a million entries.
     """
     # glibc maps each large block again until one of that size was freed; do that now, not in the first fence.
     bytes(LARGEST_BYTES)
@@ -420,11 +423,14 @@ def _collect_rarely(loop: asyncio.AbstractEventLoop) -> None:
     gc.freeze()
     gc.disable()
 
-    def collect() -> None:
+    def collect(left: int) -> None:
+        if left and not is_idle():
+            loop.call_later(COLLECT_S, collect, left - 1)
+            return
         gc.collect(1)
-        loop.call_later(COLLECT_S, collect)
+        loop.call_later(COLLECT_S, collect, COLLECT_LATE)
 
-    loop.call_later(COLLECT_S, collect)
+    loop.call_later(COLLECT_S, collect, COLLECT_LATE)
 
 
 def run_node(config: NodeConfig, log: Log) -> int:

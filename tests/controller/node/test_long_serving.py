@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import select
+import threading
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from records.codec import decode_prefix, encode
+from records.errors import Error
 from records.headers import RequestHeader, ResponseHeader
 from records.messages.envelope import EnvelopeRequest
 from records.messages.partitions import AlterPartitionRequest
@@ -174,6 +177,34 @@ def test_an_alter_partition_of_100_000_partitions_is_answered_and_heartbeats_are
     assert [{each.error_code for each in topic.partitions} for topic in answer.topics] == [{0}, {100}]
     # Served in one step, it would let one or two come before it.
     assert meanwhile >= 50
+
+
+def test_an_alter_partition_that_is_refused_as_a_whole_has_one_answer(dial: Callable[[], Connection]) -> None:
+    large = dial().socket
+    epoch = register(dial(), 11)
+    stale = AlterPartitionRequest(broker_id=11, broker_epoch=epoch - 1, topics=(altered(bytes(16), 2_000, 11),))
+    frame = frame_of(stale, 3)
+
+    ended = threading.Event()
+
+    def write(writer: Connection, name: str) -> None:
+        for number in count():
+            if ended.is_set():
+                break
+            writer.ask(create_topics([f"{name}-{number}"]), 7)
+
+    # Beside them the refusal waits for records that are not committed yet, while the next part is queued.
+    writers = [threading.Thread(target=write, args=(dial(), f"beside-{index}"), daemon=True) for index in range(2)]
+    for each in writers:
+        each.start()
+    for _ in range(100):
+        send(large, frame)
+        answer = answer_to(AlterPartitionRequest, 3, receive(large))
+        assert (answer.error_code, answer.topics) == (Error.STALE_BROKER_EPOCH, ())
+    ended.set()
+    for each in writers:
+        each.join(60)
+        assert not each.is_alive()
 
 
 def altered(topic_id: bytes, count: int, *isr: int) -> AlterPartitionRequest.TopicData:

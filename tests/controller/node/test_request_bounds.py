@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.core.apis import APIS, CLUSTER_ACTION, Kind
+from controller.core.apis import APIS, CLUSTER_ACTION
 from controller.interface.inputs import RequestContext
 from controller.interface.refusals import error_response
 from controller.node.request_bounds import (
-    BROKER_ENTRIES_MAX,
-    HELD_BYTES_MAX,
-    LARGE_APIS,
+    LARGE_BYTES_MAX,
     SMALL_BYTES_MAX,
     USER_ENTRIES_MAX,
     entries_max,
 )
 from raft.interface.inputs import Source
-from raft.network.framer import FRAME_BYTES_MAX
 from raft.network.requests import decode_message
 from records.codec import encode
 from records.errors import ApiError, Error
@@ -36,24 +33,20 @@ def context(*, is_broker: bool) -> RequestContext:
     return RequestContext(Source(1, 1), 56, 3, "CONTROLLER", is_broker=is_broker)
 
 
-def test_what_is_decoded_on_the_thread_may_have_a_frame_of_the_largest_size_and_nothing_urgent_may() -> None:
-    urgent = {key for key, api in APIS.items() if api.kind in (Kind.RAFT, Kind.LOCAL)} | {62, 63, 67, 70}
-
-    assert set(APIS) - LARGE_APIS == urgent
-    assert SMALL_BYTES_MAX < HELD_BYTES_MAX < FRAME_BYTES_MAX
-
-
-def test_an_alter_partition_of_500_000_partitions_is_within_the_limits() -> None:
+def test_an_alter_partition_of_250_000_partitions_is_within_the_limits() -> None:
     topic = AlterPartitionRequest.TopicData
     member = topic.PartitionData.BrokerState(broker_id=1)
     partition = topic.PartitionData(
         partition_index=0, leader_epoch=1, partition_epoch=1, new_isr_with_epochs=(member,) * 3
     )
-    topics = (topic(topic_id=bytes(16), partitions=(partition,)),)
-    size = len(encode(AlterPartitionRequest(broker_id=1, topics=topics), 3))
+    topics = (topic(topic_id=bytes(16), partitions=(partition,) * 100),) * 2_500
+    request = AlterPartitionRequest(broker_id=1, topics=topics)
+    data = encode(request, 3)
 
-    assert 500_000 * size < FRAME_BYTES_MAX
-    assert 500_000 * (1 + 1 + 3) <= entries_max(context(is_broker=True)) == BROKER_ENTRIES_MAX
+    assert SMALL_BYTES_MAX < len(data) < LARGE_BYTES_MAX
+    assert decode_message(AlterPartitionRequest, 3, data, 0, entries_max(context(is_broker=True))) == request
+    with pytest.raises(DecodeError, match="more than 1002499 entries"):
+        decode_message(AlterPartitionRequest, 3, data, 0, 1_002_499)
 
 
 def test_a_request_of_a_user_with_more_entries_is_not_decoded() -> None:
@@ -61,7 +54,7 @@ def test_a_request_of_a_user_with_more_entries_is_not_decoded() -> None:
     names = DeleteTopicsRequest(topics=(), topic_names=("",) * (limit + 1), timeout_ms=1)
     data = encode(names, 5)
 
-    with pytest.raises(DecodeError, match="DeleteTopicsRequest v5: it has more than 500000 entries"):
+    with pytest.raises(DecodeError, match="DeleteTopicsRequest v5: it has more than 100000 entries"):
         decode_message(DeleteTopicsRequest, 5, data, 0, limit)
 
     assert limit == USER_ENTRIES_MAX

@@ -118,16 +118,44 @@ def test_the_partitions_of_a_part_that_failed_have_its_error() -> None:
     assert [topic.topic_id for topic in answer.topics] == [topic.topic_id for topic in request.topics]
 
 
-def test_if_the_first_part_fails_no_other_is_taken() -> None:
+@pytest.mark.parametrize("taken", [1, 2])
+def test_after_a_part_that_fails_no_other_is_taken(taken: int) -> None:
     parts = Parts(alteration(5), 2)
     whole = whole_error(Error.STALE_BROKER_EPOCH)
-    parts.take()
+    for _ in range(taken):
+        parts.take()
 
-    is_last = parts.answer(0, whole)
+    done = [parts.answer(number, whole) for number in range(taken)]
 
-    assert is_last
+    assert done == [False] * (taken - 1) + [True]
     assert parts.left is None
     assert parts.join() == whole
+
+
+def test_partitions_that_were_not_taken_have_the_error_of_the_part_that_failed() -> None:
+    request = alteration(3, 2)
+    parts = Parts(request, 2)
+    first = parts.take()
+    parts.take()
+    parts.answer(0, answer_of(first))
+
+    is_last = parts.answer(1, whole_error(Error.STALE_BROKER_EPOCH))
+
+    assert is_last
+    stale = Error.STALE_BROKER_EPOCH
+    assert [topic.partitions for topic in parts.join().topics] == [
+        (*answer_of(first).topics[0].partitions, refusal(2, stale)), (refusal(0, stale), refusal(1, stale)),
+    ]  # fmt: skip
+
+
+def test_a_long_isr_counts_as_several_partitions() -> None:
+    member = Topic.PartitionData.BrokerState(broker_id=1)
+    partition = default_of(Topic.PartitionData)
+    long = replace(partition, new_isr_with_epochs=(member,) * 16)
+    older = replace(partition, new_isr=tuple(range(24)))
+    request = replace(alteration(), topics=(Topic(topic_id=bytes(16), partitions=(long, partition, older, partition)),))
+
+    assert [len(indexes(part)) for part in take_all(Parts(request, 4))] == [2, 1, 1]
 
 
 def test_where_leadership_was_lost_the_whole_request_has_that_answer() -> None:
