@@ -288,7 +288,7 @@ MUTANTS = (
     ),
     row(
         "Q133", "a part of an AlterPartition is served after an earlier one has failed as a whole", "slices", "own", ("ASSERT",),
-        Edit("controller.node.long_serving", "LongServing._serve_part", "if parts.left is None:", "if False:"),
+        Edit("controller.node.long_serving", "LongServing._serve_part", "parts.left is None", "False"),
     ),
     row(
         "Q98", "of the inputs that waited for a long step, all but the first wait for the next", "slices", "own", ("L17",),

@@ -164,5 +164,5 @@ NOTES = {
     " `kraft.http.listener`; for Strimzi's reporter also on its port, under its names.",
     "process.roles": "Only `controller` is accepted here.",
     "sasl.login.retry.backoff.ms": "At least 100 ms here.",
-    "socket.request.max.bytes": "Those of the quorum, heartbeats, registrations and ApiVersions: at most 4 MiB here.",
+    "socket.request.max.bytes": "At most 4 MiB here, of an AlterPartition 16 MiB.",
 }  # fmt: skip
