@@ -287,10 +287,6 @@ MUTANTS = (
         Edit("controller.node.request_parts", "Parts.take", "next(self._parts, None)", "next(islice(self._parts, 1, None), None)"),
     ),
     row(
-        "Q133", "a part of an AlterPartition is served after an earlier one has failed as a whole", "slices", "own", ("ASSERT",),
-        Edit("controller.node.long_serving", "LongServing._serve_part", "parts.left is None", "False"),
-    ),
-    row(
         "Q98", "of the inputs that waited for a long step, all but the first wait for the next", "slices", "own", ("L17",),
         Edit("controller.core.long_steps", "LongSteps.end", "held, self.held = self.held, []", "held, self.held = self.held[:1], self.held[1:]"),
     ),
