@@ -74,10 +74,9 @@ def may_be_long(api: Api) -> bool:
     return api.kind in (Kind.READ, Kind.WRITE) and (api.needs is not CLUSTER_ACTION or api.api_key in OF_BROKERS)
 
 
-# The requests of the quorum, and those by which brokers stay in the cluster: they wait for no others.
-URGENT_APIS = frozenset(
-    {key for key, api in APIS.items() if api.kind is Kind.RAFT and api.needs is CLUSTER_ACTION} | {BROKER_HEARTBEAT}
-)
+# The requests of the quorum wait for no others, and those by which brokers stay in the cluster for these alone.
+URGENT_APIS = frozenset(key for key, api in APIS.items() if api.kind is Kind.RAFT and api.needs is CLUSTER_ACTION)
+PROMPT_APIS = frozenset({BROKER_HEARTBEAT})
 _LONG_APIS = frozenset(key for key, api in APIS.items() if may_be_long(api))
 
 

@@ -19,7 +19,7 @@ from controller.interface.env import Env
 from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
-from controller.node.long_requests import URGENT_APIS, is_long
+from controller.node.long_requests import PROMPT_APIS, URGENT_APIS, is_long
 from controller.node.long_thread import LongThread
 from controller.node.making import Edges, Setup, make_node
 from controller.node.plugins import policies_of
@@ -303,7 +303,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         loop,
         served_versions(config.release),
         on_request=door.on_request, on_disconnected=door.on_disconnected, note=lambda name, fields: log(name, **fields),
-        is_left=is_long, urgent=URGENT_APIS, large=LARGE_APIS, clock=time.perf_counter,
+        is_left=is_long, urgent=URGENT_APIS, prompt=PROMPT_APIS, large=LARGE_APIS, clock=time.perf_counter,
         small_bytes_max=SMALL_BYTES_MAX, held_bytes_max=HELD_BYTES_MAX + LARGE_BYTES_MAX,
         request_bytes_max=min(config.number("socket.request.max.bytes"), LARGE_BYTES_MAX),
         idle_ms_max=config.number("connections.max.idle.ms"),

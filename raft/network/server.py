@@ -41,9 +41,11 @@ UNSENT_BYTES_MAX = 32 << 20
 # the other, and connections with small answers continue meanwhile.
 ITERATION_BYTES_MAX = 8 << 20
 
-# The time for requests per iteration of the loop, s. After it only urgent ones are handled; the others go on in the
-# next iterations, in turn: so the times of very many clients do not add up to what a Fetch waits.
+# The time for requests per iteration of the loop, s. After the first one only urgent and prompt requests are handled,
+# after the second one only urgent ones; the others go on in the next iterations, in turn: so the times of very many
+# clients, or the heartbeats of all brokers at once, do not add up to what a Fetch waits.
 ITERATION_S_MAX = 0.01
+PROMPT_ITERATION_S_MAX = 0.05
 
 _API_VERSIONS = (18).to_bytes(2, "big")
 
@@ -66,8 +68,9 @@ class Server:
     on_disconnected: takes the number of a connection that was closed; note: takes events for the log.
     is_left: whether a request is passed on undecoded, by its API key and the size of its frame. connections: the open
     ones, by number. held_bytes: of unfinished frames, on all of them. urgent: API keys of requests that wait for no
-    others; clock: s, for the time that requests take. small_bytes_max: the frame of a request, but of those whose API
-    keys are in `large`, which have the limit `request_bytes_max`.
+    others; prompt: of those that wait only where very many of them come at once; clock: s, for the time that requests
+    take. small_bytes_max: the frame of a request, but of those whose API keys are in `large`, which have the limit
+    `request_bytes_max`.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Server:
         note: Callable[[str, dict[str, Any]], None],
         is_left: Callable[[int, int], bool] = lambda _key, _size: False,
         urgent: frozenset[int] = frozenset(),
+        prompt: frozenset[int] = frozenset(),
         large: frozenset[int] = frozenset(),
         small_bytes_max: int = FRAME_BYTES_MAX,
         clock: Callable[[], float] | None = None,
@@ -114,6 +118,7 @@ class Server:
         self._iteration_s = 0.0
         self._is_iteration_counted = False
         self._urgent = frozenset(key.to_bytes(2, "big") for key in urgent)
+        self._prompt = frozenset(key.to_bytes(2, "big") for key in prompt)
         self._large = frozenset(key.to_bytes(2, "big") for key in large)
         self._small_bytes_max = small_bytes_max
         self._clock = loop.time if clock is None else clock
@@ -208,10 +213,11 @@ class Server:
         self._iteration_s = 0.0
 
     def _must_wait(self, frame: bytes, is_light: bool, is_first: bool) -> bool:
-        # A broker's heartbeat on a new connection comes behind an ApiVersions. Those are as many as are accepted.
-        is_urgent = frame[:2] in self._urgent or (is_first and frame[:2] == _API_VERSIONS)
-        if self._iteration_s >= ITERATION_S_MAX and not is_urgent:
-            return True
+        if self._iteration_s >= ITERATION_S_MAX and frame[:2] not in self._urgent:
+            # A broker's heartbeat on a new connection comes behind an ApiVersions.
+            is_prompt = frame[:2] in self._prompt or (is_first and frame[:2] == _API_VERSIONS)
+            if not is_prompt or self._iteration_s >= PROMPT_ITERATION_S_MAX:
+                return True
         return self._iteration_bytes >= ITERATION_BYTES_MAX and not is_light
 
     def _find_request(self, source: Source) -> tuple[Connection, Slot] | None:

@@ -534,7 +534,44 @@ def test_after_10_ms_of_requests_in_an_iteration_only_urgent_ones_are_handled(lo
     run_on(loop, test())
 
 
-def test_the_first_api_versions_of_a_connection_is_as_urgent_as_what_comes_behind_it(loop: Loop) -> None:
+@pytest.mark.parametrize(("cost_s", "at_once"), [(0.004, [55, 55, 55, 18, 1]), (0.06, [55, 1])])
+def test_prompt_requests_wait_for_50_ms_of_requests_in_an_iteration_and_urgent_ones_do_not(
+    loop: Loop, cost_s: float, at_once: list[int]
+) -> None:
+    async def test() -> None:
+        now_s = [0.0]
+        async with Serving(clock=lambda: now_s[0], urgent=frozenset({1}), prompt=frozenset({18})) as serving:
+            taken: list[int] = []
+            answer_usually = serving.answer
+
+            def answer(incoming: Any, **_: Any) -> None:
+                taken.append(incoming.api_key)
+                now_s[0] += cost_s
+                if incoming.api_key == 1:
+                    serving.server.reply(incoming.source, fetched(10))
+                else:
+                    answer_usually(incoming)
+
+            serving.answer = answer  # type: ignore[method-assign]
+            clients = [await Bare.to(serving.port) for _ in range(6)]
+            await until(lambda: len(serving.server.connections) == 6)
+            *others, broker, follower = serving.server.connections.values()
+
+            for connection in others:
+                connection.data_received(request_frame(describe_quorum(), 2, 9))
+            broker.data_received(api_versions())
+            follower.data_received(FETCH)
+
+            assert taken == at_once
+            for client in clients:
+                await client.frame()
+                client.close()
+            assert sorted(taken) == [1, 18, 55, 55, 55, 55]
+
+    run_on(loop, test())
+
+
+def test_the_first_api_versions_of_a_connection_is_as_prompt_as_what_comes_behind_it(loop: Loop) -> None:
     async def test() -> None:
         now_s = [0.0]
         async with Serving(clock=lambda: now_s[0]) as serving:
