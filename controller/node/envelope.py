@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, served_versions
 from controller.interface.inputs import Forwarder, Principal
-from raft.network.requests import ENTRIES_MAX, decode_message
-from records.codec import decode_lenient, encode
+from raft.network.requests import ENTRIES_MAX, HEADER_ENTRIES_MAX, decode_header, decode_message
+from records.codec import decode_within, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
 from records.features.levels import CURRENT
-from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
+from records.headers import RequestHeader, ResponseHeader, response_header_version
 from records.messages.envelope import EnvelopeResponse
 from records.messages.quorum import DescribeQuorumResponse
 from records.registry import APIS as NAMES
@@ -127,7 +127,7 @@ def principal_of(data: bytes | None) -> Principal:
         version = int.from_bytes(data[:2], "big", signed=True)
         if version != PRINCIPAL_VERSION:
             raise ValueError(f"its version is {version}, only {PRINCIPAL_VERSION} is read")
-        decoded, _ = decode_lenient(DefaultPrincipalData, version, data, 2)
+        decoded, _ = decode_within(DefaultPrincipalData, version, data, 2, HEADER_ENTRIES_MAX)
     except (ValueError, DecodeError) as error:
         text = f"Failed to deserialize client principal from envelope: {error}"
         raise ApiError(Error.PRINCIPAL_DESERIALIZATION_FAILURE, text) from None
@@ -156,7 +156,7 @@ def header_of(data: bytes, release: Release = CURRENT) -> tuple[RequestHeader, i
     if api_key not in NAMES or api_key > release.api_key_max or schema_of(request_class(api_key)).served is None:
         raise unreadable(f"there is no API key {api_key}")
     try:
-        return decode_lenient(RequestHeader, request_header_version(request_class(api_key), version), data, 0)
+        return decode_header(request_class(api_key), version, data)
     except DecodeError as error:
         raise unreadable(str(error)) from None
 

@@ -22,6 +22,8 @@ API_VERSIONS = 18
 COUNTED_BYTES_MIN = 64 << 10
 # The entries of a request that is decoded on the loop.
 ENTRIES_MAX = 30_000
+# The tagged fields of a header.
+HEADER_ENTRIES_MAX = 100
 _START = Layout(">hhi")  # api key, api version, correlation id
 _CORRELATION = Layout(">i")
 _LENGTH = Layout(">i")
@@ -89,7 +91,7 @@ def parse_request(
     if not is_served and api_key != API_VERSIONS:
         raise BadRequest(f"version {version} of API key {api_key} is not served here, only {served[0]} to {served[1]}")
     try:
-        header, position = decode_lenient(RequestHeader, request_header_version(cls, version), frame, 0)
+        header, position = decode_header(cls, version, frame)
         if not is_served:
             # The client cannot know the served versions yet: the answer has version 0 (KIP-511).
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
@@ -100,6 +102,11 @@ def parse_request(
     except DecodeError as error:
         raise BadRequest(str(error)) from None
     return Parsed(api_key, version, correlation_id, header.client_id, message, position)
+
+
+def decode_header(cls: type[Any], version: int, data: bytes) -> tuple[RequestHeader, int]:
+    """The header of a request of this class and version, and the position after it. Raises DecodeError."""
+    return decode_within(RequestHeader, request_header_version(cls, version), data, 0, HEADER_ENTRIES_MAX)
 
 
 def decode_message(cls: type[Any], version: int, data: bytes, position: int, entries_max: int) -> Any:

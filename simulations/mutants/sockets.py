@@ -54,7 +54,7 @@ MUTANTS = (
     _row(
         "N10", "the header of a flexible version is read without its tags", "frames", ("L01", "W02"),
         Edit(
-            REQUESTS, "parse_request",
+            REQUESTS, "decode_header",
             "request_header_version(cls, version)", "min(1, request_header_version(cls, version))",
         ),
     ),

@@ -106,6 +106,20 @@ def test_bytes_after_the_forwarded_request_are_ignored_as_in_kafka():
     assert open_envelope(envelope(UNREGISTER + b"\0"), CONTEXT) == open_envelope(envelope(UNREGISTER), CONTEXT)
 
 
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (envelope(UNREGISTER[:-6] + b"\x65" + b"\x05\0" * 101 + UNREGISTER[-5:]), Error.UNSUPPORTED_VERSION),
+        (envelope(UNREGISTER, PRINCIPAL[:-1] + b"\x65" + b"\x05\0" * 101), Error.PRINCIPAL_DESERIALIZATION_FAILURE),
+    ],
+)
+def test_a_header_or_principal_with_very_many_tagged_fields_is_refused(given, error):
+    with pytest.raises(ApiError, match="it has more than 100 entries") as refusal:
+        open_envelope(given, CONTEXT)
+
+    assert refusal.value.code == error
+
+
 def test_the_first_error_of_an_envelope_counts():
     with pytest.raises(ApiError) as refusal:
         open_envelope(envelope(b"", principal=None, address=b""), CONTEXT)

@@ -72,6 +72,19 @@ def test_bytes_that_are_not_a_request_are_refused_with_the_reason(frame: bytes, 
     assert reason in str(error.value)
 
 
+def test_a_header_has_a_bounded_number_of_tagged_fields() -> None:
+    body = encode(REQUEST, 2)
+    head = request_frame(REQUEST, 2)[4 : -len(body) - 1]
+
+    found = parse_request(head + b"\x64" + b"\x05\0" * 100 + body, VERSIONS)
+
+    assert found.message == REQUEST
+    # Also where they are left undecoded, or are not whole.
+    for tags in (b"\x05\0" * 101, b"\x05\xff" + bytes(300)):
+        with pytest.raises(BadRequest, match="RequestHeader v2: it has more than 100 entries"):
+            parse_request(head + b"\x65" + tags + body, VERSIONS, lambda _key, _size: True)
+
+
 def test_bytes_after_a_request_are_ignored_as_in_kafka() -> None:
     frame = request_frame(REQUEST, 2)[4:]
 
