@@ -8,7 +8,7 @@ the controller serves it in slices, between which the loop does all other work (
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, CLUSTER_ACTION, Kind
@@ -114,8 +114,10 @@ class LongRequests:
         self.seconds = 0.0
         self.rest_from_s = REST_FROM_S
         self._loop = loop
-        # By principal; a principal without requests has no entry.
-        self._waiting: dict[str, deque[Waiting]] = {}
+        # By principal, in order; a principal without requests has no entry, and so a connection.
+        self._waiting: dict[str, OrderedDict[Waiting, None]] = {}
+        self._of_connection: dict[int, list[Waiting]] = {}
+        self._bytes: Counter[str] = Counter()  # of the frames that wait, by principal
         self._waiting_bytes = {True: 0, False: 0}  # of brokers, and of others
         self._answers: deque[Callable[[], None]] = deque()
         self._is_busy = False
@@ -159,18 +161,24 @@ class LongRequests:
 
     def add(self, request: Waiting) -> None:
         """Serve a request when its turn comes."""
-        requests = self._waiting.setdefault(request.principal, deque())
-        (requests.appendleft if request.goes_on else requests.append)(request)
-        of_brokers = request.principal == BROKERS
-        bytes_max = BROKERS_WAITING_BYTES_MAX if of_brokers else WAITING_BYTES_MAX
+        name, of_brokers = request.principal, request.principal == BROKERS
+        requests = self._waiting.setdefault(name, OrderedDict())
+        requests[request] = None
+        requests.move_to_end(request, last=not request.goes_on)
+        self._of_connection.setdefault(request.connection, []).append(request)
+        self._bytes[name] += request.size
         self._waiting_bytes[of_brokers] += request.size
+        bytes_max = BROKERS_WAITING_BYTES_MAX if of_brokers else WAITING_BYTES_MAX
+        if self._waiting_bytes[of_brokers] > bytes_max:
+            # A principal that has less than this one loses none.
+            least = self._bytes[name]
+            large = [each for each, held in self._bytes.items() if held >= least and (each == BROKERS) == of_brokers]
         while self._waiting_bytes[of_brokers] > bytes_max:
-            names = [name for name in self._waiting if (name == BROKERS) == of_brokers]
-            largest = max(names, key=lambda name: sum(each.size for each in self._waiting[name]))
-            last = self._waiting[largest][-1]
+            largest = max(large, key=self._bytes.__getitem__)
+            last = next(reversed(self._waiting[largest]))
             if last.size == self._waiting_bytes[of_brokers]:
                 break  # one alone may be larger
-            self._take(largest, last)
+            self._take(last)
             last.drop(f"the large requests that wait hold more than {bytes_max} bytes, most of them of its user")
         self._go_on()
 
@@ -181,9 +189,8 @@ class LongRequests:
 
     def drop(self, connection: int) -> None:
         """Drop what waits of a closed connection."""
-        for principal, requests in list(self._waiting.items()):
-            for request in [each for each in requests if each.connection == connection]:
-                self._take(principal, request)
+        for request in list(self._of_connection.get(connection, ())):
+            self._take(request)
 
     def on_done(self, principal: str, taken_s: float) -> None:
         """The present job has ended; it took this time, for which the next request waits where others noticed it. One
@@ -203,18 +210,22 @@ class LongRequests:
 
     def close(self) -> None:
         self._is_closed = True
-        self._waiting.clear()
-        self._answers.clear()
+        for each in (self._waiting, self._of_connection, self._bytes, self._answers):
+            each.clear()
         if self._timer is not None:
             self._timer.cancel()
         self.executor.close()
 
-    def _take(self, principal: str, request: Waiting) -> None:
-        requests = self._waiting[principal]
-        requests.remove(request)
-        self._waiting_bytes[principal == BROKERS] -= request.size
-        if not requests:
-            del self._waiting[principal]
+    def _take(self, request: Waiting) -> None:
+        name = request.principal
+        del self._waiting[name][request]
+        self._bytes[name] -= request.size
+        self._waiting_bytes[name == BROKERS] -= request.size
+        if not self._waiting[name]:
+            del self._waiting[name], self._bytes[name]
+        self._of_connection[request.connection].remove(request)
+        if not self._of_connection[request.connection]:
+            del self._of_connection[request.connection]
 
     def _go_on(self) -> None:
         """Begin the next job if one may begin now, or when it may."""
@@ -235,8 +246,8 @@ class LongRequests:
             self._timer = self._loop.call_later(max(rest_s, WAIT_S_MIN), self._go_on)
             return
         principal = BROKERS if is_for_broker else min(self._waiting, key=lambda name: self._turns.get(name, 0))
-        request = self._waiting[principal][0]
-        self._take(principal, request)
+        request = next(iter(self._waiting[principal]))
+        self._take(request)
         self._is_busy = True
         self.served += 1
         self._turns.pop(principal, None)

@@ -215,6 +215,61 @@ def test_requests_that_hold_too_many_bytes_cost_the_principal_with_most_its_last
     assert len(queue.requests) == 2
 
 
+def test_principals_that_hold_less_than_a_large_request_lose_no_connection_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(long_requests, "WAITING_BYTES_MAX", 100)
+    queue = Queue()
+    queue.add("served", "bob")
+    for number in range(8):
+        queue.add(f"ann-{number}", "ann", connection=number, size=5)
+        queue.add(f"cid-{number}", "cid", connection=10 + number, size=6)
+    queue.add("dan", "dan", connection=20, size=12)
+
+    queue.add("eve", "eve", connection=21, size=32)
+
+    # 48 and 40 bytes, then 42 and 40, 36 and 40, 36 and 35, 30 and 35, 30 and 30, and hers are the most.
+    assert queue.dropped == ["cid-7", "cid-6", "ann-7", "cid-5", "ann-6", "eve"]
+    assert len(queue.requests) == 12
+
+
+class CountedSize(int):
+    """A number of bytes. additions: of all of them."""
+
+    additions = 0
+
+    def __radd__(self, other: int) -> int:
+        CountedSize.additions += 1
+        return int(self) + other
+
+
+def test_the_bytes_of_what_waits_are_not_added_up_anew_for_each_connection_that_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(long_requests, "WAITING_BYTES_MAX", 1000)
+    monkeypatch.setattr(CountedSize, "additions", 0)
+    queue = Queue()
+    queue.add("served", "bob")
+    for number in range(1000):
+        queue.add(f"ann-{number}", "ann", connection=number, size=CountedSize(1))
+
+    queue.add("bob-1", "bob", connection=1000, size=400)
+
+    assert queue.dropped == [f"ann-{number}" for number in range(999, 599, -1)]
+    assert CountedSize.additions == 2 * 1000
+
+
+def test_connections_that_are_lost_after_the_end_are_no_error() -> None:
+    queue = Queue()
+    for connection in (1, 2):
+        queue.add("a", "ann", connection=connection, size=1)
+
+    queue.requests.close()
+    queue.requests.drop(2)
+
+    assert len(queue.requests) == 0
+
+
 def test_the_measure_shows_the_share_of_the_principal_that_took_most() -> None:
     queue = Queue()
     queue.add("a", "ann")
