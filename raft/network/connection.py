@@ -58,11 +58,12 @@ class Gate(Protocol):
 
 class Connection(asyncio.Protocol):
     """The protocol object. number: unique in the process; listener: its name; last_active: of the loop's clock, s;
-    held: bytes of an unfinished frame; error: why it was closed, None where the peer closed it or nothing is wrong;
-    identity: the authenticated identity, None without authentication; gate: of SASL, None without SASL.
+    held: bytes of an unfinished frame, and of whole ones that wait; waiting_bytes: of these alone; error: why it was
+    closed, None where the peer closed it or nothing is wrong; identity: the authenticated identity, None without
+    authentication; gate: of SASL, None without SASL.
 
     on_frame: takes each frame in order; on_made, on_lost: called when the connection is made and lost; on_held: takes
-    the change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers,
+    the change of `held`; on_stuck: called with True when the peer does not read its answers,
     and at each further answer, and with False when it reads again; must_wait: whether a frame waits for a later
     iteration of the loop, asked with whether the connection is light, and whether the frame is its first.
     """
@@ -87,6 +88,7 @@ class Connection(asyncio.Protocol):
         self.peer = ""
         self.is_closing = False
         self.held = 0
+        self.waiting_bytes = 0
         self.error: str | None = None
         self.identity: Any = None
         self.gate: Gate | None = None
@@ -125,15 +127,13 @@ class Connection(asyncio.Protocol):
             return
         self.last_active = self._loop.time()
         frames = self._framer.feed(data)
-        held = self._framer.held_bytes
-        if held != self.held:
-            change, self.held = held - self.held, held
-            self._on_held(self, change)
         if self._framer.error is not None:
             self._bad_frame = tls_hint(self._framer.first) or self._framer.error
         if frames or self._bad_frame:
             self._backlog.extend(frames)
+            self.waiting_bytes += sum(map(len, frames))
             self._take()
+        self._count_held()
 
     def limit_frames(self, bytes_max: int) -> None:
         """Set the maximum size of a frame, in bytes."""
@@ -215,11 +215,16 @@ class Connection(asyncio.Protocol):
     def _end(self) -> None:
         self.is_closing = True
         self._backlog.clear()
+        self.waiting_bytes = 0
         self._out.clear()
         self._kept_bytes = 0
         self._framer.drop()
-        if self.held:
-            change, self.held = -self.held, 0
+        self._count_held()
+
+    def _count_held(self) -> None:
+        held = self._framer.held_bytes + self.waiting_bytes
+        if held != self.held:
+            change, self.held = held - self.held, held
             self._on_held(self, change)
 
     def _take(self) -> None:
@@ -232,12 +237,15 @@ class Connection(asyncio.Protocol):
             try:
                 while left and self._may_take():
                     left -= 1
-                    self._on_frame(self, self._backlog.popleft())
+                    frame = self._backlog.popleft()
+                    self.waiting_bytes -= len(frame)
+                    self._on_frame(self, frame)
             finally:
                 self._is_corked = False
             self._write()
         if self._bad_frame and not self._backlog and self._slot is None:
             self.refuse(self._bad_frame)
+        self._count_held()
         if self.is_closing:
             return
         if self._backlog and not self._is_blocked():

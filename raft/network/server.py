@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 IDLE_MS_MAX = 600_000  # connections.max.idle.ms
 
-# The limits on bytes of unfinished frames: on all connections together, and on those where SASL is not complete. Above
-# one a connection is closed (`_close_holder`).
+# The limits on bytes of frames that are unfinished, or wait behind others: on all connections together, and on those
+# where SASL is not complete. Above one a connection is closed (`_close_holder`).
 HELD_BYTES_MAX = 32 << 20
 UNAUTHENTICATED_BYTES_MAX = 4 << 20
 
@@ -67,10 +67,10 @@ class Server:
     versions: first and last version of each API that is served. on_request: takes each request, may answer at once;
     on_disconnected: takes the number of a connection that was closed; note: takes events for the log.
     is_left: whether a request is passed on undecoded, by its API key and the size of its frame. connections: the open
-    ones, by number. held_bytes: of unfinished frames, on all of them. urgent: API keys of requests that wait for no
-    others; prompt: of those that wait only where very many of them come at once; clock: s, for the time that requests
-    take. small_bytes_max: the frame of a request, but of those whose API keys are in `large`, which have the limit
-    `request_bytes_max`.
+    ones, by number. held_bytes: of unfinished and waiting frames, on all of them. urgent: API keys of requests that
+    wait for no others; prompt: of those that wait only where very many of them come at once; clock: s, for the time
+    that requests take. small_bytes_max: the frame of a request, but of those whose API keys are in `large`, which have
+    the limit `request_bytes_max`.
     """
 
     def __init__(
@@ -423,9 +423,9 @@ class Server:
             self._close_holder()
 
     def _close_holder(self) -> None:
-        """Close a connection with an unfinished frame: one that is not authenticated if there is any, and the largest
-        of the principal or host that holds most with all of its connections. Many that hold little each must not
-        outlive the large request of another client.
+        """Close a connection with unfinished or waiting frames: one that is not authenticated if there is any, and the
+        largest of the principal or host that holds most with all of its connections. Many that hold little each must
+        not outlive the large request of another client.
         """
         waiting = [self.connections[number] for number in self._unauthenticated]
         holders = [one for one in waiting if one.held] or [one for one in self.connections.values() if one.held]
@@ -434,8 +434,8 @@ class Server:
             by_client[one.client] += one.held
         largest = max(holders, key=lambda one: (by_client[one.client], one.held))
         largest.refuse(
-            f"unfinished requests hold {self.held_bytes} bytes, {self._unauthenticated_bytes} of them without "
-            f"authentication, and this client holds {by_client[largest.client]} of them"
+            f"unfinished and waiting requests hold {self.held_bytes} bytes, {self._unauthenticated_bytes} of them "
+            f"without authentication, and this client holds {by_client[largest.client]} of them"
         )
 
     def _note_stuck(self, connection: Connection, is_stuck: bool) -> None:

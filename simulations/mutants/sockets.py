@@ -98,8 +98,7 @@ MUTANTS = (
     _row(
         "N20", "memory of a closed connection is never released", "bounds", ("W06",),
         Edit(
-            CONNECTION, "Connection._end",
-            "change, self.held = (-self.held, 0)\nself._on_held(self, change)", "self.held = 0",
+            CONNECTION, "Connection._end", "self._count_held()", "self.held = 0",
         ),
     ),
     _row(

@@ -1,8 +1,8 @@
 """The timeouts of channels, and the limits on what peers make a server hold.
 
 W05: a channel that connects, or asks for versions, times out, and retries with backoff; it learns that a connection is
-lost. W06: a server keeps its limits on unfinished frames, on answers that no client reads, on requests that it reads
-ahead and on connections; it closes connections that send garbage, or nothing for too long.
+lost. W06: a server keeps its limits on unfinished and waiting frames, on answers that no client reads, on requests that
+it reads ahead and on connections; it closes connections that send garbage, or nothing for too long.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def _at_server(process: SocketProcess) -> None:
     bounds |= {"idle_ms_max": server.IDLE_MS_MAX, **process.bounds}
     held = sum(one.held for one in ours.connections.values())
     if held != ours.held_bytes or held > bounds["held_bytes_max"]:
-        raise Violation("W06", f"{node} holds {held} bytes of unfinished frames, and counts {ours.held_bytes}")
+        raise Violation(
+            "W06", f"{node} holds {held} bytes of unfinished and waiting frames, and counts {ours.held_bytes}"
+        )
     count = sum(not one.is_closing for one in ours.connections.values())
     if count > bounds["connections_max"]:
         raise Violation("W06", f"{node} has {count} connections; the limit is {bounds['connections_max']}")
@@ -77,7 +79,7 @@ def _at_server(process: SocketProcess) -> None:
 def _at_connection(node: str, one: connection.Connection, tcp: TcpConnection, wire_rules: WireChecks) -> None:
     untaken = sum(len(asked.data) + 4 for asked in tcp.requests.values() if asked.taken_at < 0)
     on_the_way = len(tcp.server_end.arrived) + len(tcp.client_end.unsent) + tcp.client_end.under_way
-    ahead = untaken - on_the_way - one.held  # a frame that is not whole yet has to be held
+    ahead = untaken - on_the_way - (one.held - one.waiting_bytes)  # a frame that is not whole yet has to be held
     if not tcp.client_end.is_gone and ahead > AHEAD_BYTES:
         raise Violation("W06", f"{node} buffers {ahead} bytes of requests that it does not process")
     # The one answer to one large request may be larger: no limit can hold back a part of it (`rogue_envelopes.bulky`).

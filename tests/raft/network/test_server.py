@@ -337,13 +337,36 @@ def test_too_many_half_frames_close_the_largest_first(loop: Loop) -> None:
                 await asyncio.sleep(0.002)
 
             assert most <= 100_000
-            assert "unfinished requests hold" in serving.reasons[0]
+            assert "unfinished and waiting requests hold" in serving.reasons[0]
             smallest = clients[1]
             assert smallest.writer.get_extra_info("sockname")[1] in {
                 int(connection.peer.rpartition(":")[2]) for connection in serving.server.connections.values()
             }
             for client in clients:
                 client.close()
+
+    run_on(loop, test())
+
+
+def test_whole_frames_that_wait_behind_an_unanswered_request_count(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False, held_bytes_max=100_000) as serving:
+            clients = [await Bare.to(serving.port) for _ in range(4)]
+            body = request_frame(describe_quorum(), 2)[4:] + bytes(30_000)
+            waiting = len(body).to_bytes(4, "big") + body
+
+            for number, client in enumerate(clients[:3]):
+                await client.write(request_frame(describe_quorum(), 2) + waiting)
+                await until(partial(serving.has_more_than, number))
+            await until(lambda: serving.server.held_bytes == 3 * len(body))
+            await clients[3].write(waiting + waiting)
+            await until(lambda: serving.notes)
+
+            assert await clients[0].is_closed()
+            assert serving.server.held_bytes == 3 * len(body)
+            serving.answer(serving.requests[1])
+            await until(lambda: serving.server.held_bytes == 2 * len(body))
+            clients[2].close()
 
     run_on(loop, test())
 
