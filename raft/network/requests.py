@@ -76,9 +76,10 @@ def parse_request(
     frame: bytes,
     versions: Mapping[int, tuple[int, int]],
     is_left: Callable[[int, int], bool] = lambda _key, _size: False,
+    entries_max: int = ENTRIES_MAX,
 ) -> Parsed:
     """Header and message of a request; raises BadRequest. is_left: whether a message is decoded later, by its API key
-    and the size of its frame.
+    and the size of its frame; entries_max: as of `decode_message`.
     """
     if len(frame) < _START.size:
         raise BadRequest(f"{len(frame)} bytes are no request")
@@ -98,7 +99,7 @@ def parse_request(
         if is_left(api_key, len(frame)):
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
         # As in Kafka, bytes after the message are ignored, and malformed text is no error.
-        message = decode_message(cls, version, frame, position, ENTRIES_MAX)
+        message = decode_message(cls, version, frame, position, entries_max)
     except DecodeError as error:
         raise BadRequest(str(error)) from None
     return Parsed(api_key, version, correlation_id, header.client_id, message, position)
@@ -111,9 +112,9 @@ def decode_header(cls: type[Any], version: int, data: bytes) -> tuple[RequestHea
 
 def decode_message(cls: type[Any], version: int, data: bytes, position: int, entries_max: int) -> Any:
     """The message that starts at `position`. entries_max: the elements that its arrays may have; they are not counted
-    where it is small. Raises DecodeError.
+    where it is small, unless they are to be fewer than `ENTRIES_MAX`. Raises DecodeError.
     """
-    if len(data) - position < COUNTED_BYTES_MIN:
+    if len(data) - position < COUNTED_BYTES_MIN and entries_max >= ENTRIES_MAX:
         return decode_lenient(cls, version, data, position)[0]
     return decode_within(cls, version, data, position, entries_max)[0]
 

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from raft.network.mechanisms import SaslRefused, quote_user
-from raft.network.requests import API_VERSIONS, BadRequest, Parsed, parse_request, response_frame
+from raft.network.requests import API_VERSIONS, HEADER_ENTRIES_MAX, BadRequest, Parsed, parse_request, response_frame
 from records.errors import Error
 from records.messages.sasl import SaslAuthenticateResponse, SaslHandshakeResponse
 from records.messages.versions import ApiVersionsResponse
@@ -74,6 +74,10 @@ class SaslGate:
             return self._passes_open(connection, frame)
         if self._state is State.FAILED:
             return False
+        if len(frame) > self._sasl.bytes_max:  # while it authenticates again: else the server takes no such frame
+            text = f"a frame of {len(frame)} bytes during authentication; at most {self._sasl.bytes_max} are taken"
+            self._close(connection, text)
+            return False
         if self._state is State.TOKENS and self._mechanism is None:
             text = f"another SASL mechanism was requested for re-authentication of {self._renewing}"
             self._fail(connection, None, None, None, text)  # no answer, as by stock
@@ -82,7 +86,7 @@ class SaslGate:
             self._take_bare(connection, frame)
             return False
         try:
-            request = parse_request(frame, self._versions)
+            request = parse_request(frame, self._versions, entries_max=HEADER_ENTRIES_MAX)
         except BadRequest as error:
             first = self._state is State.FIRST and not self._renewing
             hint = ": set the client's security.protocol to SASL_PLAINTEXT or SASL_SSL" if first else ""
@@ -119,7 +123,7 @@ class SaslGate:
             self._close(connection, "its session has expired, and it did not authenticate again")
             return False
         try:
-            request = parse_request(frame, self._versions)
+            request = parse_request(frame, self._versions, entries_max=HEADER_ENTRIES_MAX)
         except BadRequest as error:
             self._close(connection, str(error))
             return False

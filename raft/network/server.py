@@ -383,13 +383,13 @@ class Server:
                 self._iteration_s += taken_s
 
     def _handle(self, connection: Connection, frame: bytes) -> None:
-        if connection.gate is not None and not connection.gate.passes(connection, frame):
-            return
         if len(frame) > self._small_bytes_max and frame[:2] not in self._large:
             key = int.from_bytes(frame[:2], "big")
             connection.refuse(
                 f"a frame of {len(frame)} bytes with API key {key}, which has at most {self._small_bytes_max}"
             )
+            return
+        if connection.gate is not None and not connection.gate.passes(connection, frame):
             return
         try:
             request = parse_request(frame, self._versions, self._is_left)

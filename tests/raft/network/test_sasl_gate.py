@@ -478,6 +478,45 @@ def test_a_request_above_the_bound_ends_a_connection_that_is_not_authenticated(l
     run_on(loop, test())
 
 
+def test_a_client_that_authenticates_again_has_the_bound_of_the_first_time(loop):
+    async def test():
+        async with Secured(reauth_ms=60_000) as serving:
+            for version in (0, 1):
+                client = await Client.to(serving.port)
+                await client.log_in()
+                assert (await client.shake(version=version)).error_code == 0
+
+                # In version 0 the token has no request around it.
+                await client.write((1001).to_bytes(4, "big") + b"\0\x24\0\2" + bytes(997))
+
+                assert await client.is_closed()
+            text = "a frame of 1001 bytes during authentication; at most 1000 are taken"
+            assert serving.reasons == [text]  # one note for both
+
+    run_on(loop, test())
+
+
+def test_after_authentication_a_request_of_sasl_has_the_bounds_of_small_ones(loop):
+    async def test():
+        async with Secured(small_bytes_max=2000, large=frozenset({56}), request_bytes_max=100_000) as serving:
+            many, large = await Client.to(serving.port), await Client.to(serving.port)
+            for client in (many, large):
+                await client.log_in()
+            frame = request_frame(SaslAuthenticateRequest(auth_bytes=b"token"), 2)[4:]
+
+            for client, tags in ((many, b"\x65" + b"\x05\0" * 101), (large, bytes(3000))):
+                body = frame[:-1] + tags
+                await client.write(len(body).to_bytes(4, "big") + body)
+                assert await client.is_closed()
+
+            assert serving.reasons == [
+                "SaslAuthenticateRequest v2: it has more than 100 entries",
+                f"a frame of {len(frame) + 2999} bytes with API key 36, which has at most 2000",
+            ]
+
+    run_on(loop, test())
+
+
 def test_unfinished_requests_without_authentication_do_not_close_authenticated_clients(loop):
     async def test():
         async with Secured(held_bytes_max=100_000, unauthenticated_bytes_max=20_000) as serving:
