@@ -22,13 +22,18 @@ if TYPE_CHECKING:
 
 
 def _as_java(error: UnicodeError) -> tuple[str, int]:
-    """One U+FFFD for each malformed part of UTF-8, which Java and Python find alike but in surrogates."""
+    """One U+FFFD for each malformed part of UTF-8, which Java and Python find alike but in surrogates: those are one
+    part in Java, and three in Python.
+
+    The text is decoded from the first malformed part to its end: a call for each part would take seconds for a frame.
+    """
     assert isinstance(error, UnicodeDecodeError)
-    data, start = error.object, error.start
-    is_surrogate = data[start] == 0xED and data[start + 1 : start + 2] >= b"\xa0"
-    if is_surrogate and all(0x80 <= byte < 0xC0 for byte in data[start + 1 : start + 3]) and len(data) >= start + 3:
-        return "\ufffd", start + 3
-    return "\ufffd", error.end
+    rest = error.object[error.start :]
+    if b"\xed" in rest:  # the first byte of a surrogate, which no other character contains
+        import re  # hardly any message needs it
+
+        rest = re.sub(b"\xed[\xa0-\xbf][\x80-\xbf]", b"\xef\xbf\xbd", rest)
+    return rest.decode("utf-8", "replace"), len(error.object)
 
 
 # The error handler that decodes malformed UTF-8 as Java's String does.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from codecs import lookup_error, register_error
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from records import codec
 from records.codec import decode, decode_lenient, decode_prefix, decode_within, encode, encode_into, encode_parts
-from records.generation.decoding import DecoderSource, make_decoder
+from records.generation.decoding import JAVA_TEXT, DecoderSource, make_decoder
 from records.generation.encoding import PART_MIN
 from records.headers import RequestHeader
 from records.messages.brokers import BrokerHeartbeatRequest
@@ -138,6 +141,50 @@ def test_what_kafka_reads_is_read_leniently_and_refused_otherwise(data: str, cli
     assert (header.client_id, len(body) - end) == (client_id, left)
     with pytest.raises(DecodeError):
         decode_prefix(RequestHeader, 2, body, 0)
+
+
+def one_part_as_java(error: UnicodeError) -> tuple[str, int]:
+    """An error handler that decodes one malformed part of a text."""
+    assert isinstance(error, UnicodeDecodeError)
+    data, start = error.object, error.start
+    is_surrogate = data[start] == 0xED and data[start + 1 : start + 2] >= b"\xa0"
+    if is_surrogate and all(0x80 <= byte < 0xC0 for byte in data[start + 1 : start + 3]) and len(data) >= start + 3:
+        return "\ufffd", start + 3
+    return "\ufffd", error.end
+
+
+register_error("one-part-as-java", one_part_as_java)
+# The bytes at the edges of the ranges of UTF-8.
+PARTS = [
+    bytes([each]) for each in b"a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xed\xee\xef\xf0\xf1\xf4\xf5\xff"
+]
+PARTS += ["é".encode(), "€".encode(), "😀".encode(), b"\xed\xa0\x80", b"\xed\xbf", b"\xf0\x90\x80", b"\xff" * 9]
+
+
+@given(st.binary(max_size=200) | st.lists(st.sampled_from(PARTS), max_size=60).map(b"".join))
+def test_any_text_is_read_leniently_as_each_of_its_malformed_parts_is(data: bytes) -> None:
+    body = bytes.fromhex(HEAD) + len(data).to_bytes(2, "big") + data + b"\0"
+
+    header, _ = decode_lenient(RequestHeader, 2, body, 0)
+
+    assert header.client_id == data.decode("utf-8", "one-part-as-java")
+
+
+def test_the_malformed_parts_of_a_text_are_handled_in_one_call(request: pytest.FixtureRequest) -> None:
+    handler = lookup_error(JAVA_TEXT)
+    starts: list[int] = []
+
+    def counted(error: UnicodeError) -> tuple[str | bytes, int]:
+        assert isinstance(error, UnicodeDecodeError)
+        starts.append(error.start)
+        return handler(error)
+
+    request.addfinalizer(lambda: register_error(JAVA_TEXT, handler))
+    register_error(JAVA_TEXT, counted)
+    data = "tópic".encode() + b"\xff" * 1000 + b"\xed\xa0\x80\xe2\x82" + "😀".encode()
+
+    assert data.decode("utf-8", JAVA_TEXT) == "tópic" + "\ufffd" * 1002 + "😀"
+    assert starts == [6]
 
 
 def test_what_kafka_refuses_is_refused_leniently_with_the_same_text() -> None:
