@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # The control records that raise kraft.version from 0: KRaftVersionRecord and VotersRecord.
 KRAFT_VERSION_RECORDS = 2
+# The long requests that may be parked: each is in memory decoded.
+PARKED_LONG_MAX = 4
 
 
 def on_requested(controller: Controller, event: Requested) -> None:
@@ -60,8 +62,12 @@ def refuse_or_repeat(controller: Controller, context: RequestContext, request: A
     if is_for_standby(controller, context, request):
         serve_again(controller, context, request)
     else:
-        error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
-        controller.answer(context, error_response(request, error, context.version, controller.env.slices.spread))
+        refuse_here(controller, context, request)
+
+
+def refuse_here(controller: Controller, context: RequestContext, request: Any) -> None:
+    error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
+    controller.answer(context, error_response(request, error, context.version, controller.env.slices.spread))
 
 
 def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
@@ -79,7 +85,10 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
     context.request = request
     if controller.must_park(api):
-        controller.parked.append((context, request))
+        if context.is_long and sum(each.is_long for each, _ in controller.parked) >= PARKED_LONG_MAX:
+            refuse_here(controller, context, request)
+        else:
+            controller.parked.append((context, request))
         return
     denied = None if controller.env.access is None else authorization.refusal(controller, api, context, request)
     if denied is not None:

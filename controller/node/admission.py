@@ -13,6 +13,7 @@ from controller.core.apis import Kind
 from controller.core.authorization import refusal
 from controller.interface.inputs import ANONYMOUS, RequestContext
 from controller.node.envelope import address_text
+from controller.node.long_requests import FRAME_BYTES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from controller.node.audit.audit_log import AuditLog
     from raft.interface.inputs import Source
     from raft.network.requests import Incoming
+
+
+# Of the large requests that wait for the ACLs: some are decoded, and take many times this then.
+WAITING_BYTES_MAX = 8 << 20
 
 
 class NotAllowed(Exception):
@@ -62,6 +67,11 @@ class Admission:
             return False
         self.waiting.append(incoming)
         return True
+
+    def is_full(self) -> bool:
+        """Whether the large requests that wait for the ACLs have too many bytes."""
+        sizes = (len(each.frame) for each in self.waiting)
+        return sum(size for size in sizes if size >= FRAME_BYTES_MIN) > WAITING_BYTES_MAX
 
     def take_ready(self) -> list[Incoming]:
         """The requests that waited, once the ACLs are loaded."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from controller.core.apis import APIS, Kind
 from controller.interface import inputs
 from controller.node.envelope import request_in, unwrap
-from controller.node.long_requests import asks_much, is_long
+from controller.node.long_requests import FRAME_BYTES_MIN, asks_much, is_long
 from raft.interface import inputs as raft_inputs
 from raft.network.requests import ENTRIES_MAX
 from records.errors import ApiError
@@ -77,6 +77,10 @@ class Arrivals:
             )  # fmt: skip
         admission = self._admission
         if admission.must_wait(incoming):
+            if len(incoming.frame) >= FRAME_BYTES_MIN and admission.is_full():
+                self._server.disconnect(
+                    incoming.source, "the large requests that wait for the ACLs hold too many bytes"
+                )
             return
         source, request = incoming.source, incoming.message
         if request is None:

@@ -296,6 +296,20 @@ def test_a_standby_answers_a_long_read_later_if_a_transaction_is_opened_meanwhil
     assert [context for context, _ in rig.controller.parked] == [later.context]
 
 
+def test_a_standby_parks_few_long_reads_and_refuses_the_others() -> None:
+    rig = active().follow(leader_id=1)
+    rig.state.replay(BeginTransactionRecord(), rig.state.end_offset)
+    request = replace(default_of(DescribeConfigsRequest), resources=())
+    contexts = [
+        RequestContext(Source(number, 1), 32, 4, "CONTROLLER", rig.now_ms, is_long=number < 6) for number in range(7)
+    ]
+
+    answers = [step(rig.controller, Requested(context, request), rig.now_ms) for context in contexts]
+
+    assert [context for context, _ in rig.controller.parked] == [*contexts[:4], contexts[6]]
+    assert [kinds(each) for each in answers] == [[], [], [], [], [Reply], [Reply], []]
+
+
 def test_a_refused_deletion_never_holds_the_writes() -> None:
     rig = secured()
     state = DeleteTopicsRequest.DeleteTopicState

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 from controller.core.apis import APIS
@@ -12,6 +13,7 @@ from controller.interface.env import Env
 from controller.interface.inputs import Principal
 from controller.interface.settings import Settings
 from controller.node.admission import Admission, host_text
+from controller.node.arrivals import Arrivals
 from controller.node.envelope import open_envelope
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.state import State
@@ -106,6 +108,40 @@ def test_requests_on_a_listener_that_does_not_start_early_wait_for_the_acls() ->
 
     assert (waits, before, seen.admission.take_ready()) == ([False, True, True], [], [third])
     assert not seen.admission.must_wait(second)
+
+
+def test_large_requests_that_wait_for_the_acls_have_a_bounded_number_of_bytes() -> None:
+    seen = Seen(frozenset({"CONTROLLER"}))
+    small, large = (
+        incoming(default_of(VoteRequest), "EXTERNAL")._replace(frame=bytes(size)) for size in (2000, 4 << 20)
+    )
+    for _ in range(5000):
+        seen.admission.must_wait(small)
+    full = []
+
+    for connection in (10, 11, 12):
+        seen.admission.must_wait(large._replace(source=Source(connection, 1)))
+        full.append(seen.admission.is_full())
+    seen.admission.drop(12)
+
+    assert (full, seen.admission.is_full()) == ([False, False, True], False)
+
+
+def test_above_that_a_large_request_loses_its_connection_and_a_small_one_waits() -> None:
+    seen = Seen(frozenset({"CONTROLLER"}))
+    closed: list[int] = []
+    server = SimpleNamespace(disconnect=lambda source, _reason: closed.append(source.connection))
+    parts: dict[str, Any] = dict.fromkeys(
+        ("replica", "controller", "replies", "long", "shared_ids", "now_ms", "to_raft", "to_controller")
+    )
+    arrivals = Arrivals(log=SimpleNamespace(shown=()), server=server, admission=seen.admission, **parts)  # type: ignore[arg-type]
+
+    for connection, size in ((1, 4 << 20), (2, 4 << 20), (3, 4 << 20), (4, 2000)):
+        frame = bytes(size)
+        arrivals.take(incoming(default_of(VoteRequest), "EXTERNAL", connection)._replace(frame=frame))
+
+    assert closed == [3]
+    assert [each.source.connection for each in seen.admission.waiting] == [1, 2, 3, 4]
 
 
 def test_hosts_are_named_as_java_names_them() -> None:
