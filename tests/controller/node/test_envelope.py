@@ -120,6 +120,16 @@ def test_a_header_or_principal_with_very_many_tagged_fields_is_refused(given, er
     assert refusal.value.code == error
 
 
+def test_a_forwarded_request_that_is_decoded_on_the_loop_has_a_bounded_number_of_entries():
+    topic = DescribeQuorumRequest.TopicData(topic_name="t", partitions=())
+    few, many = (inner(DescribeQuorumRequest(topics=(topic,) * count), 2) for count in (30_000, 30_001))
+
+    assert len(open_envelope(envelope(few), CONTEXT).request.topics) == 30_000
+    with pytest.raises(ApiError, match="it has more than 30000 entries") as refusal:
+        open_envelope(envelope(many), CONTEXT)
+    assert refusal.value.code == Error.UNSUPPORTED_VERSION
+
+
 def test_the_first_error_of_an_envelope_counts():
     with pytest.raises(ApiError) as refusal:
         open_envelope(envelope(b"", principal=None, address=b""), CONTEXT)
