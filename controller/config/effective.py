@@ -66,11 +66,7 @@ class Layers:
     __slots__ = ("cluster", "node", "own", "static")
 
     def __init__(
-        self,
-        own: Mapping[str, str],
-        node: Mapping[str, str],
-        cluster: Mapping[str, str],
-        static: Mapping[str, str],
+        self, own: Mapping[str, str], node: Mapping[str, str], cluster: Mapping[str, str], static: Mapping[str, str]
     ) -> None:
         self.own = own
         self.node = node

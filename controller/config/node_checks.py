@@ -326,10 +326,7 @@ def _check_connections(config: NodeValues) -> None:
         if number is None or not -(1 << 31) <= number < 1 << 31:
             raise ConfigError(f'For input string: "{count}"', NUMBER_FORMAT)
     if config.number("max.connections.per.ip") == 0:
-        _require(
-            bool(overrides),
-            f"max.connections.per.ip can be set to zero only if {OVERRIDES} property is set.",
-        )
+        _require(bool(overrides), f"max.connections.per.ip can be set to zero only if {OVERRIDES} property is set.")
     wrong = [address for address in overrides if not set(address) <= HOST_CHARACTERS]
     if wrong:
         raise ConfigError(f"{OVERRIDES} contains invalid addresses : {','.join(wrong)}", ILLEGAL_ARGUMENT)

@@ -141,10 +141,7 @@ def split_resources(
 
 
 def _alter(
-    state: State,
-    env: Env,
-    wanted: Sequence[tuple[ResourceType, Any]],
-    changes: Callable[[ResourceType, Any], Records],
+    state: State, env: Env, wanted: Sequence[tuple[ResourceType, Any]], changes: Callable[[ResourceType, Any], Records]
 ) -> tuple[Records, list[tuple[Any, ApiError | None]]]:
     records: Records = []
     answers: list[tuple[Any, ApiError | None]] = []

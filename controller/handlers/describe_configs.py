@@ -11,12 +11,7 @@ from controller.config.dynamic import DynamicConfig, described_synonyms, node_ty
 from controller.config.effective import ConfigSource
 from controller.config.keys import group, own, server, topic
 from controller.config.keys.dynamic import DYNAMIC
-from controller.config.resources import (
-    DEFINITIONS,
-    check_topic_name,
-    group_defaults,
-    resource_type,
-)
+from controller.config.resources import DEFINITIONS, check_topic_name, group_defaults, resource_type
 from controller.config.topic_values import topic_defaults
 from controller.config.values.definition import Required, Type, value_text
 from controller.interface.results import NOTHING_PENDING, Result, raised_text

@@ -20,9 +20,7 @@ from controller.state.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UN
 from records.errors import ApiError, Error
 from records.features.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
 from records.messages.brokers import BrokerHeartbeatResponse
-from records.metadata.brokers import (
-    BrokerRegistrationChangeRecord,
-)
+from records.metadata.brokers import BrokerRegistrationChangeRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -122,12 +120,7 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
     if after != before:
         entered, next_row = enter_state(state, env, broker, after, gone)
         records += entered
-        fields = {
-            "broker_id": broker.broker_id,
-            "epoch": broker.epoch,
-            "state": after.value,
-            "was": before.value,
-        }
+        fields = {"broker_id": broker.broker_id, "epoch": broker.epoch, "state": after.value, "was": before.value}
         effects.append(Noted("broker_state_changed", fields))
     if gone:
         left_below = 0 if after in (before, UNFENCED) else next_row

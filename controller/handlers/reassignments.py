@@ -125,8 +125,7 @@ def check_target(
     current = {*partition.replicas, *partition.adding} - set(partition.removing)
     if len(current) != len(target):
         raise ApiError(
-            Error.INVALID_REPLICATION_FACTOR,
-            f"The replication factor is changed from {len(current)} to {len(target)}",
+            Error.INVALID_REPLICATION_FACTOR, f"The replication factor is changed from {len(current)} to {len(target)}"
         )
 
 

@@ -231,8 +231,7 @@ def assigned_replicas(state: State, topic: Any, env: Env) -> list[Sequence[int]]
         )
     if topic.num_partitions != DEFAULT:
         raise ApiError(
-            Error.INVALID_REQUEST,
-            "A manual partition assignment was specified, but numPartitions was not set to -1.",
+            Error.INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not set to -1."
         )
     assignments: dict[int, Sequence[int]] = {}
     replica_count = None
@@ -241,8 +240,7 @@ def assigned_replicas(state: State, topic: Any, env: Env) -> list[Sequence[int]]
         index, replicas = assignment.partition_index, assignment.broker_ids
         if index in assignments:
             raise ApiError(
-                Error.INVALID_REPLICA_ASSIGNMENT,
-                f"Found multiple manual partition assignments for partition {index}",
+                Error.INVALID_REPLICA_ASSIGNMENT, f"Found multiple manual partition assignments for partition {index}"
             )
         check_manual_replicas(state, env, index, replicas, replica_count)
         replica_count = len(replicas)

@@ -28,11 +28,7 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def api_versions(
-    state: State,
-    context: RequestContext,
-    request: ApiVersionsRequest,
-    env: Env,
-    served: Mapping[int, tuple[int, int]],
+    state: State, context: RequestContext, request: ApiVersionsRequest, env: Env, served: Mapping[int, tuple[int, int]]
 ) -> Result:
     """ApiVersions: the served APIs with their versions, the supported feature levels and the finalized ones.
 

@@ -78,7 +78,6 @@ def revert(partition: Partition) -> Reverted:
         return Reverted(replicas, isr, unclean=False)
     if not replicas:
         raise ApiError(
-            Error.INVALID_REPLICA_ASSIGNMENT,
-            "Invalid replica assignment: addingReplicas contains all replicas.",
+            Error.INVALID_REPLICA_ASSIGNMENT, "Invalid replica assignment: addingReplicas contains all replicas."
         )
     return Reverted(replicas, replicas[:1], unclean=True)

@@ -12,9 +12,7 @@ from records.java.java_regex import compile_java
 from records.java.java_replacing import replace_matches
 
 KEY = "sasl.kerberos.principal.to.local.rules"
-_RULE = re.compile(
-    r"(DEFAULT)|RULE:\[([0-9]+):([^\]]*)\](?:\(([^)]*)\))?(?:s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?",
-)
+_RULE = re.compile(r"(DEFAULT)|RULE:\[([0-9]+):([^\]]*)\](?:\(([^)]*)\))?(?:s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?")
 _NOT_SIMPLE = frozenset("/@")
 _NAME = re.compile(r"([^/@]*)(?:/([^/@]*))?@([^/@]*)")
 _PARAMETER = re.compile(r"\$([0-9]*)")

@@ -84,9 +84,7 @@ def _check_keystore(values: ListenerValues, *, is_client: bool) -> None:
     key, chain = values.value("ssl.keystore.key"), values.value("ssl.keystore.certificate.chain")
     if key is not None:
         if kind != "PEM":
-            raise ConfigError(
-                f"SSL private key can be specified only for PEM, but key store type is {kind}.",
-            )
+            raise ConfigError(f"SSL private key can be specified only for PEM, but key store type is {kind}.")
         _require(chain is not None, "SSL private key is specified, but certificate chain is not specified.")
         _require(path is None, "Both SSL key store location and separate private key are specified.")
         _require(

@@ -8,13 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 # Kind of a name in the configuration -> where gRPC has such names of a verified certificate.
-KINDS = {
-    "CN": "x509_common_name",
-    "DNS": "peer_dns",
-    "URI": "peer_uri",
-    "EMAIL": "peer_email",
-    "IP": "peer_ip",
-}
+KINDS = {"CN": "x509_common_name", "DNS": "peer_dns", "URI": "peer_uri", "EMAIL": "peer_email", "IP": "peer_ip"}
 AUTHORIZATION = "authorization"
 
 

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:
     """The watch service at this address, without a node yet. Raises OSError, with a text that says what to do."""
-    limits = Limits(
-        config.number("kraft.grpc.watchers.max"),
-        config.number("kraft.grpc.write.timeout.ms") / 1000,
-    )
+    limits = Limits(config.number("kraft.grpc.watchers.max"), config.number("kraft.grpc.write.timeout.ms") / 1000)
     loop = asyncio.get_running_loop()
 
     def note(name: str, fields: dict[str, Any]) -> None:
