@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, served_versions
 from controller.interface.inputs import Forwarder, Principal
-from raft.network.requests import ENTRIES_MAX, HEADER_ENTRIES_MAX, decode_header, decode_message
+from raft.network.requests import HEADER_ENTRIES_MAX, decode_header, decode_message
 from records.codec import decode_within, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
@@ -33,15 +33,6 @@ if TYPE_CHECKING:
 PRINCIPAL_VERSION = 0
 
 
-class Opened(NamedTuple):
-    """The content of an envelope. header, api: of the client's request."""
-
-    context: RequestContext
-    header: RequestHeader
-    request: Any
-    api: Api
-
-
 class Forwarded(NamedTuple):
     """The content of an envelope, with the client's request as bytes: it begins at `body_at`."""
 
@@ -50,12 +41,6 @@ class Forwarded(NamedTuple):
     api: Api
     data: bytes
     body_at: int
-
-
-def open_envelope(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Opened:
-    """The client's request: `unwrap` and `request_in`."""
-    forwarded = unwrap(envelope, context, release)
-    return Opened(forwarded.context, forwarded.header, request_in(forwarded, ENTRIES_MAX), forwarded.api)
 
 
 def unwrap(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Forwarded:

@@ -6,7 +6,6 @@ import errno
 import os
 import socket
 from collections import Counter
-from heapq import nsmallest
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from raft.network.framer import FRAME_BYTES_MAX
 from raft.network.handshakes import HANDSHAKE_S_MAX, Handshakes
 from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
 from raft.network.security import NoteLimit
+from raft.network.silent_connections import SilentConnections
 
 if TYPE_CHECKING:
     import asyncio
@@ -50,8 +50,6 @@ PROMPT_ITERATION_S_MAX = 0.05
 _API_VERSIONS = (18).to_bytes(2, "big")
 
 CONNECTIONS_MAX = 1 << 20
-# One in so many connections is chosen at a time to be closed when there are too many.
-SILENT_SHARE = 64
 # The TLS handshakes that may be under way, and the connections without a complete one that there may be where enough
 # files are left: all brokers may connect at once.
 HANDSHAKES_MAX = 1024
@@ -112,8 +110,7 @@ class Server:
         self._unauthenticated_bytes_max = unauthenticated_bytes_max
         self._unsent_bytes_max = unsent_bytes_max
         self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
-        # Those that are closed next when there are too many: the last first, while they stay silent.
-        self._silent: list[tuple[float, int]] = []
+        self._silent = SilentConnections()
         self._iteration_bytes = 0
         self._iteration_s = 0.0
         self._is_iteration_counted = False
@@ -342,26 +339,11 @@ class Server:
             silent.abort()
 
     def _silent_besides(self, new: Connection) -> Connection:
-        """The connection that was silent for longest, besides a new one that is returned where there is no other.
-
-        Connections in use are never silent for long: voters and brokers send a request every second or so. A client
-        that is not authenticated goes first, however busy it is.
-        """
+        """The connection to close for a new one: a client that is not authenticated goes first, however busy it is."""
         waiting = [self.connections[number] for number in self._unauthenticated if number != new.number]
         if waiting:
             return min(waiting, key=lambda one: (one.is_closing, one.last_active))
-        while True:
-            while self._silent:
-                last_active, number = self._silent.pop()
-                one = self.connections.get(number)
-                if one is not None and not one.is_closing and one.last_active == last_active:
-                    return one
-            # A look at all finds many: else a client that opens very many would take all the time of the loop.
-            open_ = (one for one in self.connections.values() if one is not new and not one.is_closing)
-            others = [(one.last_active, one.number) for one in open_]
-            if not others:
-                return new
-            self._silent = nsmallest(len(others) // SILENT_SHARE + 1, others)[::-1]
+        return self._silent.find(self.connections, new)
 
     def _on_lost(self, connection: Connection) -> None:
         if connection.error is not None:

@@ -4,7 +4,7 @@ import pytest
 
 from controller.interface.inputs import Forwarder, Principal, RequestContext
 from controller.interface.refusals import error_response
-from controller.node.envelope import address_text, open_envelope, seal
+from controller.node.envelope import address_text, seal
 from raft.interface.inputs import Source
 from records.codec import decode, decode_prefix, encode
 from records.data import DefaultPrincipalData
@@ -18,6 +18,7 @@ from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
 from records.schema import default_of, replace
+from tests.controller.envelopes import open_envelope
 from tests.controller.rig import Rig, new_topic
 
 PRINCIPAL = b"\0\0" + encode(DefaultPrincipalData(type="User", name="ann", token_authenticated=True), 0)

@@ -16,7 +16,7 @@ from controller.node.request_bounds import (
     entries_max,
 )
 from raft.interface.inputs import Source
-from raft.network.requests import decode_message
+from raft.network.requests import COUNTED_BYTES_MIN, ENTRIES_MAX, decode_message
 from records.codec import encode
 from records.errors import ApiError, Error
 from records.messages.partitions import AlterPartitionRequest
@@ -62,9 +62,11 @@ def test_a_request_of_a_user_with_more_entries_is_not_decoded() -> None:
 
 
 def test_the_entries_of_a_small_request_are_not_counted() -> None:
-    names = DeleteTopicsRequest(topics=(), topic_names=("",) * 100, timeout_ms=1)
+    names = DeleteTopicsRequest(topics=(), topic_names=("",) * 40_000, timeout_ms=1)
+    data = encode(names, 5)
 
-    assert decode_message(DeleteTopicsRequest, 5, encode(names, 5), 0, 1) == names
+    assert len(data) < COUNTED_BYTES_MIN
+    assert decode_message(DeleteTopicsRequest, 5, data, 0, ENTRIES_MAX) == names
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from raft.network import server
+from raft.network import server, silent_connections
 from raft.network.server import ITERATION_BYTES_MAX
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
@@ -130,7 +130,7 @@ def test_connections_above_the_limit_are_not_each_compared_with_all(
         looks.append(size)
         return nsmallest(size, others)
 
-    monkeypatch.setattr(server, "nsmallest", counting)
+    monkeypatch.setattr(silent_connections, "nsmallest", counting)
 
     async def test() -> None:
         async with Serving(connections_max=128) as serving:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.interface.inputs import RequestContext
-from controller.node.envelope import open_envelope, seal
+from controller.node.envelope import seal
 from raft.interface.inputs import Source
 from records.codec import encode
 from records.data import DefaultPrincipalData
@@ -19,6 +19,7 @@ from records.schema import replace
 from simulations.sockets.envelopes import CLOSED, check_answer, check_large, is_from, print_address, read
 from simulations.sockets.rogue_envelopes import _WRONGS, ADDRESSES
 from simulations.world.violation import Violation
+from tests.controller.envelopes import open_envelope
 
 HEADER = RequestHeader(request_api_key=46, request_api_version=0, correlation_id=7, client_id="a client")
 REQUEST = ListPartitionReassignmentsRequest(topics=None, timeout_ms=1)
