@@ -14,7 +14,6 @@ from controller.interface.inputs import Principal
 from controller.interface.settings import Settings
 from controller.node.admission import Admission, host_text
 from controller.node.arrivals import Arrivals
-from controller.node.envelope import open_envelope
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.state import State
 from raft.interface.inputs import Source
@@ -27,6 +26,7 @@ from records.messages.brokers import UnregisterBrokerRequest
 from records.messages.elections import VoteRequest
 from records.messages.envelope import EnvelopeRequest
 from records.schema import default_of
+from tests.controller.envelopes import open_envelope
 
 
 class Seen:
