@@ -9,6 +9,7 @@ from raft.network.requests import ENTRIES_MAX
 from records.features.levels import CURRENT
 
 if TYPE_CHECKING:
+    from controller.core.apis import Api
     from controller.interface.inputs import RequestContext
     from records.features.levels import Release
     from records.headers import RequestHeader
@@ -16,14 +17,15 @@ if TYPE_CHECKING:
 
 
 class Opened(NamedTuple):
-    """header: of the client's request."""
+    """header, api: of the client's request."""
 
     context: RequestContext
     header: RequestHeader
     request: Any
+    api: Api
 
 
 def open_envelope(envelope: EnvelopeRequest, context: RequestContext, release: Release = CURRENT) -> Opened:
     """The client's request. Raises ApiError."""
     forwarded = unwrap(envelope, context, release)
-    return Opened(forwarded.context, forwarded.header, request_in(forwarded, ENTRIES_MAX))
+    return Opened(forwarded.context, forwarded.header, request_in(forwarded, ENTRIES_MAX), forwarded.api)
