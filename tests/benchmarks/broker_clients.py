@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import multiprocessing
+import os
 import resource
 import ssl
 import time
@@ -301,6 +303,9 @@ def run(plan: Plan, pipe: Pipe) -> None:
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
+        parent = multiprocessing.parent_process()
+        assert parent is not None
+        loop.add_reader(parent.sentinel, os._exit, 1)  # within a phase it would go on for ever
         fleet = Fleet(plan, loop)
         gc.freeze()
         while (phase := await loop.run_in_executor(None, pipe.recv)) != "end":
