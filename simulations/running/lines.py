@@ -25,6 +25,7 @@ RECORDS = (
 PACKAGES = ("raft", "controller")
 
 LEFT_OUT = {
+    "raft.network.acceptor": "the listening sockets under uvloop: the adapter itself",
     "controller.core.metrics": "numbers for the HTTP port",
     "controller.interface.loggers": "the process's own log",
     "controller.config": "properties files and command lines, read before a node is; keys are rows",

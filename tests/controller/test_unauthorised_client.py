@@ -199,7 +199,7 @@ def test_a_client_allowed_one_topic_changes_and_learns_nothing_else(seed: int) -
 # Module, what stands there, and what takes its place.
 MUTANTS = {
     "no API needs anything": (
-        "controller.core.authorization", "if needs is None or controller.env.access is None:", "if api is not None:",
+        "controller.core.authorization", "if needs is None or env.access is None:", "if api is not None:",
     ),
     "topics are created by everyone": (
         "controller.handlers.topics",

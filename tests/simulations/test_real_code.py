@@ -18,10 +18,11 @@ from simulations.running.lines import LEFT_OUT
 ROOT = Path(__file__).resolve().parents[2]
 
 # The only modules of a node that reach the system: its files, threads, sockets with signals, the log, the files of
-# certificates, the nonces of SCRAM, and the thread of long requests.
+# certificates, the nonces of SCRAM, the thread of long requests, and what accepts connections in the place of uvloop.
 ADAPTERS = (
-    "raft.storage.files", "raft.storage.flusher", "controller.server.start", "controller.node.logging.logs",
-    "controller.security", "raft.security", "raft.network.mechanisms", "controller.node.long_thread",
+    "raft.network.acceptor", "raft.storage.files", "raft.storage.flusher", "controller.server.start",
+    "controller.node.logging.logs", "controller.security", "raft.security", "raft.network.mechanisms",
+    "controller.node.long_thread",
 )  # fmt: skip
 
 # Modules that serve an operator, or run before a node does.
@@ -76,9 +77,10 @@ SASL = ("raft.network.mechanisms", "raft.network.sasl_gate", "raft.network.sasl_
 REPLACED = {
     "raft": ("controller", "raft.autopilot", "raft.network"),
     "controller": (
-        "raft.network.channel", "raft.network.channels", "raft.network.connection", "raft.network.framer",
-        "raft.network.handshakes", "raft.network.link", "raft.network.security", "raft.network.server",
-        "raft.network.tls", "raft.network.versions", *AUTHORIZERS, *SASL,
+        "raft.network.acceptor", "raft.network.channel", "raft.network.channels", "raft.network.connection",
+        "raft.network.framer", "raft.network.handshakes", "raft.network.link", "raft.network.security",
+        "raft.network.server", "raft.network.silent_connections", "raft.network.tls", "raft.network.versions",
+        *AUTHORIZERS, *SASL,
     ),
     "node": (*AUTHORIZERS, *SASL),
     "secured": (),
@@ -241,7 +243,7 @@ def is_of(name, packages):
 
 def test_only_the_adapters_reach_clocks_random_numbers_files_sockets_and_threads():
     assert [each for name, tree in sources().items() for each in outside_used(name, tree)] == []
-    assert len(ADAPTERS) <= 8  # raft.security and controller.security are one adapter in two packages
+    assert len(ADAPTERS) <= 9  # raft.security and controller.security are one adapter in two packages
 
 
 def test_each_adapter_exists_and_is_excluded_from_line_coverage():
