@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # The most names that our nodes take of a user, and the most records that stock takes in one request.
-REFUSED_NAMES, ALLOWED_RECORDS = 29_990, 9_990
+REFUSED_NAMES, ALLOWED_RECORDS = 99_990, 9_990
 # A new topic has two records at least.
 ALLOWED_TOPICS = ALLOWED_RECORDS // 2
 WARM = 200
@@ -170,15 +170,13 @@ def _changed_configs(
 
 ROWS = [
     Row("none", 0, may_all=False, request=refused_topics),
-    Row(
-        "no rights: CreateTopics, 29,990 names, two to each node", 6, may_all=False, request=refused_topics, to_all=True
-    ),
+    Row("no rights: CreateTopics, two to each node", 6, may_all=False, request=refused_topics, to_all=True),
     Row("no rights: CreateTopics", 6, may_all=False, request=refused_topics),
     Row("no rights: DeleteTopics", 6, may_all=False, request=refused_deletes),
     Row("no rights: CreatePartitions", 6, may_all=False, request=refused_partitions),
-    Row("no rights: IncrementalAlterConfigs, 14,995", 6, may_all=False, request=refused_configs),
+    Row("no rights: IncrementalAlterConfigs", 6, may_all=False, request=refused_configs),
     Row("no rights: DescribeConfigs", 6, may_all=False, request=described_configs),
-    Row("all rights: CreateTopics, 29,990 names", 6, may_all=True, request=refused_topics),
+    Row("all rights: CreateTopics, 99,990 names", 6, may_all=True, request=refused_topics),
     Row("all rights: DescribeConfigs", 6, may_all=True, request=described_configs),
     Row("all rights: CreateTopics, 4,990 topics, dry", 8, may_all=True, request=dry_topics),
     Row(
