@@ -143,8 +143,10 @@ class Trial:
             f"{statistics.median(taken):.0f} [{min(taken):.0f}–{max(taken):.0f}]"
         )
 
-    def time_failovers(self, rounds: int) -> list[float]:
-        """SIGKILL of the active controller, then ask the others until one answers a write; ms."""
+    def time_failovers(self, rounds: int, seconds: float = 30.0) -> list[float]:
+        """SIGKILL of the active controller, then ask the others until one answers a write; ms. seconds: after which
+        that has failed.
+        """
         taken = []
         for _ in range(rounds):
             node = self.leader
@@ -152,7 +154,7 @@ class Trial:
             self.await_level_followers(node)
             begin = time.perf_counter()
             node.kill()
-            self.await_write(begin + 30)
+            self.await_write(begin + seconds)
             taken.append((time.perf_counter() - begin) * 1000)
             node.start()
             self.await_level_followers(self.leader)

@@ -77,7 +77,7 @@ class Scaled(Trial):
             self.create(REQUESTS)
             self.snapshot()
             what = f"SIGKILL of the leader → next commit, median of {ROUNDS} (ms)"
-            self.measured[what] = statistics.median(self.time_failovers(ROUNDS))
+            self.measured[what] = statistics.median(self.time_failovers(ROUNDS, START_S))
             stop_s, level_s = self.time_restart(START_S)
             self.measured["a standby stops (s)"] = stop_s
             self.measured["a standby starts → its log is level (s)"] = level_s
