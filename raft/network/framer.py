@@ -4,21 +4,18 @@ from __future__ import annotations
 
 FRAME_BYTES_MAX = 100 << 20  # socket.request.max.bytes
 _SIZE = 4
-LARGE = 1 << 20
 
 
 class Framer:
     """Cuts received bytes into frames. It holds only the bytes received of an unfinished frame, not its announced size.
 
-    held: bytes of the unfinished frame. bytes_max: of a frame. large: from how many bytes on a second copy of one costs
-    too much memory. error: why the stream is invalid, None while it is valid; first: the bytes found in place of a
-    length.
+    held: bytes of the unfinished frame. bytes_max: of a frame. error: why the stream is invalid, None while it is
+    valid; first: the bytes found in place of a length.
     """
 
-    __slots__ = ("_large", "_need", "_rest", "bytes_max", "error", "first")
+    __slots__ = ("_need", "_rest", "bytes_max", "error", "first")
 
-    def __init__(self, bytes_max: int = FRAME_BYTES_MAX, large: int = LARGE) -> None:
-        self._large = large
+    def __init__(self, bytes_max: int = FRAME_BYTES_MAX) -> None:
         self.bytes_max = bytes_max
         self._rest = bytearray()
         self._need = _SIZE
@@ -39,11 +36,6 @@ class Framer:
             self._rest += data
             if len(self._rest) < self._need:
                 return []
-            if len(self._rest) == self._need > self._large:
-                # One copy instead of two: with the received bytes, a frame of 100 MiB takes 200 MiB for a moment.
-                frame = bytes(memoryview(self._rest)[_SIZE:])
-                self._rest, self._need = bytearray(), _SIZE
-                return [frame]
             data = bytes(self._rest)
             self._rest = bytearray()
         self._need = _SIZE
