@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.benchmarks import scale
-from tests.benchmarks.quorum import OURS, STOCK, Trial, measure, measure_fence
+from tests.benchmarks.quorum import OURS, STOCK, Trial, measure, measure_fence, print_figures
 from tests.benchmarks.scale_plot import plot
 from tests.interop.stock import Stock
 
@@ -53,10 +53,7 @@ def main() -> None:
         else measure(columns[name](), options.partitions, options.rounds)
         for name in chosen
     }
-    print(f"| work | {' | '.join(chosen)} |")
-    print("|---|" + "---|" * len(chosen))
-    for row in figures[chosen[0]]:
-        print(f"| {row} | {' | '.join(figures[name].get(row, '') for name in chosen)} |")
+    print_figures("work", figures)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from records.metadata.brokers import BrokerRegistrationChangeRecord
 from tests.benchmarks import broker_clients
 from tests.benchmarks.broker_clients import Plan, Seen
 from tests.benchmarks.processes import cpu_s, memory_mib
-from tests.benchmarks.quorum import OURS, STOCK, quantile
+from tests.benchmarks.quorum import OURS, STOCK, print_figures, quantile
 from tests.benchmarks.scale import log_directory
 from tests.benchmarks.security import PLAIN, TLS, Protected
 from tests.interop.ask import describe_quorum
@@ -262,10 +262,7 @@ def main() -> None:
         kind: Crowded(kind, stock, TLS if options.tls else PLAIN, options.brokers).measure(options.minutes * 60)
         for kind in kinds
     }
-    print(f"| {options.brokers:,} brokers, {TLS if options.tls else PLAIN} | {' | '.join(kinds)} |")
-    print("|---|" + "---|" * len(kinds))
-    for what in figures[kinds[0]]:
-        print(f"| {what} | {' | '.join(figures[kind][what] for kind in kinds)} |")
+    print_figures(f"{options.brokers:,} brokers, {TLS if options.tls else PLAIN}", figures)
 
 
 if __name__ == "__main__":

@@ -274,6 +274,14 @@ def quantile(values: list[float], percent: int) -> float:
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
 
 
+def print_figures(head: str, figures: dict[str, Figures]) -> None:
+    """A table in Markdown, with a column for each quorum, by its name, and the rows of the first one."""
+    print(f"| {head} | {' | '.join(figures)} |")
+    print("|---|" + "---|" * len(figures))
+    for row in next(iter(figures.values())):
+        print(f"| {row} | {' | '.join(each.get(row, '') for each in figures.values())} |")
+
+
 def measure_fence(trial: Trial, partitions: int, brokers: int, replication: int) -> Figures:
     """The figures of a fence alone."""
     try:
@@ -304,4 +312,4 @@ def measure(trial: Trial, partitions: int, rounds: int) -> Figures:
     return trial.figures
 
 
-__all__ = ["OURS", "STOCK", "Figures", "Trial", "measure", "measure_fence"]
+__all__ = ["OURS", "STOCK", "Figures", "Trial", "measure", "measure_fence", "print_figures"]
