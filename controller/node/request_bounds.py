@@ -23,8 +23,9 @@ LARGE_BYTES_MAX = 16 << 20
 BROKER_ENTRIES_MAX = 1_010_000
 # Stock refuses operations of more than 10,000 records.
 USER_ENTRIES_MAX = 100_000
-# The bytes of unfinished frames, beside one of the largest size.
-HELD_BYTES_MAX = 32 << 20
+# The bytes of unfinished and waiting frames, beside one of the largest size: a buffer that grows takes an eighth more,
+# and a node with 128 MiB must bear it.
+HELD_BYTES_MAX = 24 << 20
 
 
 def entries_max(context: RequestContext) -> int:
