@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test quick lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos porcupine trogdor bench dist sbom release deploy-check docs site upgrade-check pythons format clean
+.PHONY: setup up test quick lint types gssapi interop kafka-tests golden pipeline-setup pipeline pipeline-demo sweep chaos porcupine trogdor bench dist sbom release checkers deploy-check docs site upgrade-check pythons format clean
 
 setup: $(READY)
 
@@ -117,6 +117,8 @@ bench: setup
 	$(BIN)/python -m tests.benchmarks.availability
 	$(BIN)/python -m tests.benchmarks.memory
 	$(BIN)/python -m tests.benchmarks.tools
+
+checkers: $(CHECKERS)/.ready
 
 $(CHECKERS)/.ready: requirements/deploy.txt
 	$(PYTHON) -m venv $(CHECKERS)

@@ -261,10 +261,10 @@ def leave_offsets(controller: Controller, count: int) -> int:
 
 
 def on_disconnected(controller: Controller, event: Disconnected) -> None:
-    """Drop the answers that wait for this connection; what was appended stays, and the answers to it."""
-    connection = event.connection
-    controller.waiting.drop(connection)
-    controller.parked = [waiter for waiter in controller.parked if waiter[0].source.connection != connection]
+    """Drop the answers that wait for these connections; what was appended stays, and the answers to it."""
+    closed = event.connections
+    controller.waiting.drop(closed)
+    controller.parked = [waiter for waiter in controller.parked if waiter[0].source.connection not in closed]
 
 
 def wrong_controller_text(leader_id: int) -> str:

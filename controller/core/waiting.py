@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from controller.interface.inputs import RequestContext
 
@@ -86,8 +87,8 @@ class Waiting:
             waiter = heappop(self._by_offset)[2]
             self.reply(waiter.context, waiter.response)
 
-    def drop(self, connection: int) -> None:
-        """Drop the responses to a connection that is closed.
+    def drop(self, closed: AbstractSet[int]) -> None:
+        """Drop the responses to connections that are closed.
 
         Those to requests that wrote records stay: the driver does not send them, but learns the outcome from them, for
         the audit log.
@@ -95,12 +96,12 @@ class Waiting:
         kept = [
             entry
             for entry in self._by_offset
-            if entry[2].context.source.connection != connection or entry[2].context.written is not None
+            if entry[2].context.source.connection not in closed or entry[2].context.written is not None
         ]
         if len(kept) < len(self._by_offset):
             self._by_offset = sorted(kept)
         if self._unconfirmed:
-            left = (waiter for waiter in self._unconfirmed if waiter.context.source.connection != connection)
+            left = (waiter for waiter in self._unconfirmed if waiter.context.source.connection not in closed)
             self._unconfirmed = deque(left)
 
     def clear(self) -> list[tuple[RequestContext, Any]]:

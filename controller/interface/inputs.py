@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from raft.interface.config import SnapshotId
     from raft.interface.inputs import Source
 
@@ -101,9 +103,9 @@ class Requested:
 
 @dataclass(slots=True)
 class Disconnected:
-    """A connection is closed: responses to its requests are dropped; records that were appended stay."""
+    """Connections are closed: responses to their requests are dropped; records that were appended stay."""
 
-    connection: int
+    connections: AbstractSet[int]
 
 
 @dataclass(slots=True)

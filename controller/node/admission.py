@@ -17,6 +17,7 @@ from controller.node.long_requests import FRAME_BYTES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from controller.core.apis import Api
     from controller.core.controller import Controller
@@ -80,11 +81,11 @@ class Admission:
         waiting, self.waiting = self.waiting, []
         return waiting
 
-    def drop(self, connection: int) -> None:
-        """Drop the waiting requests of a closed connection."""
+    def drop(self, closed: AbstractSet[int]) -> None:
+        """Drop the waiting requests of closed connections."""
         if self.audit is not None:
-            self.audit.on_disconnected(connection)
-        self.waiting = [each for each in self.waiting if each.source.connection != connection]
+            self.audit.on_disconnected(closed)
+        self.waiting = [each for each in self.waiting if each.source.connection not in closed]
 
     def wants_context(self, api: Api) -> bool:
         """Whether the context of a request is used: always, but for the quorum's requests, which are many."""

@@ -16,6 +16,7 @@ from controller.node.admission import Admission, NotAllowed
 from controller.node.arrivals import OTHER_CLUSTER, Arrivals
 from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask
 from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
+from controller.node.disconnections import Disconnections
 from controller.node.feed import StateFeed
 from controller.node.leave_task import LEAVE_CONNECTION, Leave
 from controller.node.long_serving import PARTS_CONNECTION, LongServing
@@ -110,6 +111,9 @@ class Node:
             self.loop, long_executor, controller, server, self.admission, self.replies,
             now_ms=self.now_ms, perform=self.perform_long, fail=self.fail,
         )  # fmt: skip
+        self._disconnections = Disconnections(
+            self.loop, self.admission, self.replies, self.long, queue=self._queue, drain=self._drain
+        )
         self.autopilot = AutopilotTask(
             replica, controller, self.admission,
             log=log, now_ms=self.now_ms, to_raft=self.to_raft, to_controller=self.to_controller,
@@ -194,12 +198,9 @@ class Node:
         self.arrivals.take(incoming)
 
     def on_disconnected(self, connection: int) -> None:
-        self.admission.drop(connection)
+        """A connection was closed."""
         self._shared_ids.on_disconnected(connection)
-        self._inputs.append((self._drop_long, connection))
-        self.replies.drop(connection)
-        self.to_raft(raft_inputs.Disconnected(connection))
-        self.to_controller(inputs.Disconnected(connection))
+        self._disconnections.add(connection)
 
     def on_peer(self, event: raft_inputs.Input) -> None:
         """A `Send` was answered, or failed."""
@@ -327,9 +328,6 @@ class Node:
         if self.admission.waiting:
             for incoming in self.admission.take_ready():
                 self.on_request(incoming)
-
-    def _drop_long(self, connection: int) -> None:
-        self.long.drop(connection)
 
     def perform_long(self, event: inputs.Requested, effects: list[controller_effects.Effect]) -> None:
         """Perform the effects of a long step, before any other step is taken."""

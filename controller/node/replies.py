@@ -11,6 +11,7 @@ from records.wire import EncodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from controller.interface.inputs import RequestContext
     from raft.interface.inputs import Source
@@ -66,7 +67,7 @@ class Replies:
         self.envelopes.pop(source, None)
         self._server.reply(source, EnvelopeResponse(response_data=None, error_code=error_code))
 
-    def drop(self, connection: int) -> None:
-        """Forget the envelopes of a closed connection."""
-        for source in [source for source in self.envelopes if source.connection == connection]:
+    def drop(self, closed: AbstractSet[int]) -> None:
+        """Forget the envelopes of closed connections."""
+        for source in [source for source in self.envelopes if source.connection in closed]:
             del self.envelopes[source]

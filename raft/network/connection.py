@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from raft.network.requests import Parsed
+    from raft.network.turns import Turns
 
 Piece = bytes | bytearray | memoryview
 
@@ -64,8 +65,8 @@ class Connection(asyncio.Protocol):
 
     on_frame: takes each frame in order; on_made, on_lost: called when the connection is made and lost; on_held: takes
     the change of `held`; on_stuck: called with True when the peer does not read its answers,
-    and at each further answer, and with False when it reads again; must_wait: whether a frame waits for a later
-    iteration of the loop, asked with whether the connection is light, and whether the frame is its first.
+    and at each further answer, and with False when it reads again; turns: say whether a frame waits for a later
+    iteration of the loop.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Connection(asyncio.Protocol):
         on_lost: Callable[[Connection], None],
         on_held: Callable[[Connection, int], None],
         on_stuck: Callable[[Connection, bool], None],
-        must_wait: Callable[[bytes, bool, bool], bool],
+        turns: Turns,
     ) -> None:
         self.number = number
         self.listener = listener
@@ -99,7 +100,7 @@ class Connection(asyncio.Protocol):
         self._on_lost = on_lost
         self._on_held = on_held
         self._on_stuck = on_stuck
-        self._must_wait = must_wait
+        self._turns = turns
         self._transport: Any = None
         self._backlog: deque[bytes] = deque()
         self._slot: Slot | None = None
@@ -250,7 +251,7 @@ class Connection(asyncio.Protocol):
             return
         if self._backlog and not self._is_blocked():
             self._is_continuation_due = True
-            self._loop.call_soon(self._take_more)
+            self._turns.wait(self, *self._next_frame())
         # While a request waits for its answer the connection is read up to the next request: its end is noticed.
         blocked = bool(self._backlog or self._bad_frame) or self._is_write_paused
         if blocked != self._is_read_paused:
@@ -264,9 +265,14 @@ class Connection(asyncio.Protocol):
         """Whether there is a frame that may be handled in this iteration of the loop."""
         if not self._backlog or self._is_blocked():
             return False
-        return not self._must_wait(self._backlog[0], self._light_answers >= LIGHT_ANSWERS, not self._count)
+        return not self._turns.must_wait(*self._next_frame())
 
-    def _take_more(self) -> None:
+    def _next_frame(self) -> tuple[bytes, bool, bool]:
+        """The next frame, whether the connection is light, and whether the frame is its first."""
+        return self._backlog[0], self._light_answers >= LIGHT_ANSWERS, not self._count
+
+    def take_more(self) -> None:
+        """Pass on the frames that waited for this iteration of the loop."""
         self._is_continuation_due = False
         self._take()
 

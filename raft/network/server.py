@@ -17,6 +17,7 @@ from raft.network.handshakes import HANDSHAKE_S_MAX, Handshakes
 from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
 from raft.network.security import NoteLimit
 from raft.network.silent_connections import SilentConnections
+from raft.network.turns import Turns
 
 if TYPE_CHECKING:
     import asyncio
@@ -36,18 +37,6 @@ UNAUTHENTICATED_BYTES_MAX = 4 << 20
 # The limit on bytes of unsent answers, on all connections together. Above it the connection whose peer has read nothing
 # for longest is closed.
 UNSENT_BYTES_MAX = 32 << 20
-
-# Bytes of large answers per iteration of the loop. A thousand peers that request a megabyte each are answered one after
-# the other, and connections with small answers continue meanwhile.
-ITERATION_BYTES_MAX = 8 << 20
-
-# The time for requests per iteration of the loop, s. After the first one only urgent and prompt requests are handled,
-# after the second one only urgent ones; the others go on in the next iterations, in turn: so the times of very many
-# clients, or the heartbeats of all brokers at once, do not add up to what a Fetch waits.
-ITERATION_S_MAX = 0.01
-PROMPT_ITERATION_S_MAX = 0.05
-
-_API_VERSIONS = (18).to_bytes(2, "big")
 
 CONNECTIONS_MAX = 1 << 20
 # The TLS handshakes that may be under way, and the connections without a complete one that there may be where enough
@@ -111,11 +100,7 @@ class Server:
         self._unsent_bytes_max = unsent_bytes_max
         self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
         self._silent = SilentConnections()
-        self._iteration_bytes = 0
-        self._iteration_s = 0.0
-        self._is_iteration_counted = False
-        self._urgent = frozenset(key.to_bytes(2, "big") for key in urgent)
-        self._prompt = frozenset(key.to_bytes(2, "big") for key in prompt)
+        self._turns = Turns(loop, urgent, prompt)
         self._large = frozenset(key.to_bytes(2, "big") for key in large)
         self._small_bytes_max = small_bytes_max
         self._clock = loop.time if clock is None else clock
@@ -191,31 +176,9 @@ class Server:
         asked = self._find_request(source)
         if asked is not None:
             if len(pieces) > 1:
-                self._spend(sum(map(len, pieces)))
+                self._turns.spend_bytes(sum(map(len, pieces)))
             connection, slot = asked
             connection.answer(slot, pieces)
-
-    def _spend(self, size: int) -> None:
-        self._count_iteration()
-        self._iteration_bytes += size
-
-    def _count_iteration(self) -> None:
-        if not self._is_iteration_counted:
-            self._is_iteration_counted = True
-            self._loop.call_soon(self._begin_iteration)
-
-    def _begin_iteration(self) -> None:
-        self._is_iteration_counted = False
-        self._iteration_bytes = 0
-        self._iteration_s = 0.0
-
-    def _must_wait(self, frame: bytes, is_light: bool, is_first: bool) -> bool:
-        if self._iteration_s >= ITERATION_S_MAX and frame[:2] not in self._urgent:
-            # A broker's heartbeat on a new connection comes behind an ApiVersions.
-            is_prompt = frame[:2] in self._prompt or (is_first and frame[:2] == _API_VERSIONS)
-            if not is_prompt or self._iteration_s >= PROMPT_ITERATION_S_MAX:
-                return True
-        return self._iteration_bytes >= ITERATION_BYTES_MAX and not is_light
 
     def _find_request(self, source: Source) -> tuple[Connection, Slot] | None:
         """A request that is not answered, with its connection; None where that is closed."""
@@ -323,7 +286,7 @@ class Server:
             on_lost=self._on_lost,
             on_held=self._hold,
             on_stuck=self._note_stuck,
-            must_wait=self._must_wait,
+            turns=self._turns,
         )
         if isinstance(connection, BufferedConnection):
             connection.buffer = self._buffer
@@ -361,8 +324,7 @@ class Server:
         finally:
             taken_s = self._clock() - begin_s
             if taken_s:
-                self._count_iteration()
-                self._iteration_s += taken_s
+                self._turns.spend_s(taken_s)
 
     def _handle(self, connection: Connection, frame: bytes) -> None:
         if len(frame) > self._small_bytes_max and frame[:2] not in self._large:

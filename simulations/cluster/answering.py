@@ -81,7 +81,7 @@ class Answering:
             if is_active and not any(type(each) is effects.Append for each in done):
                 self._shown[life, source] = self.rests_on(process.node.id, event.request)
         elif type(event) is inputs.Disconnected:
-            for source in [each for each in waits if each.connection == event.connection]:
+            for source in [each for each in waits if each.connection in event.connections]:
                 del waits[source]
         for each in done:
             # It comes again as a request, or is answered when its answer is encoded.

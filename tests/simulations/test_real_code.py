@@ -79,8 +79,8 @@ REPLACED = {
     "controller": (
         "raft.network.acceptor", "raft.network.channel", "raft.network.channels", "raft.network.connection",
         "raft.network.framer", "raft.network.handshakes", "raft.network.link", "raft.network.security",
-        "raft.network.server", "raft.network.silent_connections", "raft.network.tls", "raft.network.versions",
-        *AUTHORIZERS, *SASL,
+        "raft.network.server", "raft.network.silent_connections", "raft.network.tls", "raft.network.turns",
+        "raft.network.versions", *AUTHORIZERS, *SASL,
     ),
     "node": (*AUTHORIZERS, *SASL),
     "secured": (),

@@ -25,6 +25,7 @@ from records.schema import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from controller.config.node import NodeConfig
     from controller.core.apis import Api
@@ -126,9 +127,9 @@ class AuditLog:
             context.written = Written(epoch, offset, offset)
         return context
 
-    def on_disconnected(self, connection: int) -> None:
-        """A connection is closed: what it asked is not answered any more, but for changes of the voters."""
-        for source in [source for source in self._asked if source.connection == connection]:
+    def on_disconnected(self, closed: AbstractSet[int]) -> None:
+        """Connections are closed: what they asked is not answered any more, but for changes of the voters."""
+        for source in [source for source in self._asked if source.connection in closed]:
             if self._asked[source][0].api_key not in _VOTER_CHANGES:
                 del self._asked[source]
 

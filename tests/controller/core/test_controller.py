@@ -348,7 +348,7 @@ def test_of_a_closed_connection_reads_are_dropped_and_writes_are_answered_for_th
     read = rig.send(ListPartitionReassignmentsRequest(), connection=5)
     other = rig.send(create_request("bar"), connection=6)
 
-    rig.step(Disconnected(5))
+    rig.step(Disconnected({5}))
     rig.commit()
     rig.step(LeadershipConfirmed(1, rig.epoch))
 
@@ -517,7 +517,7 @@ def test_a_standby_does_not_answer_from_an_open_transaction(record):
     listing = rig.send(ListPartitionReassignmentsRequest())
     gone = rig.send(ListPartitionReassignmentsRequest(), connection=5)
     speaking = rig.ask(ApiVersionsRequest(client_software_name="x", client_software_version="1"))
-    rig.step(Disconnected(5))
+    rig.step(Disconnected({5}))
     assert (listing in rig.replies, speaking.error_code) == (False, 0)
     rig.step(Committed(transaction_batch(rig, record)))
 

@@ -96,14 +96,14 @@ def test_a_confirmation_of_an_earlier_leadership_does_not_count():
     assert answers == []
 
 
-def test_responses_to_a_closed_connection_are_dropped():
+def test_responses_to_closed_connections_are_dropped():
     w, answers = waiting()
-    for connection in (1, 2):
+    for connection in (1, 2, 3):
         add(w, f"a{connection}", 3, connection=connection)
         add(w, f"b{connection}", -1, confirm=True, connection=connection)
     w.question()
 
-    w.drop(1)
+    w.drop({1, 3})
     w.on_confirmed(1)
     w.on_committed(4)
 
@@ -116,7 +116,7 @@ def test_the_response_to_a_write_stays_until_its_outcome_is_known_if_the_connect
     add(w, "read", 3)
     add(w, "lost write", 9, written=Written(7, 4, 9))
 
-    w.drop(1)
+    w.drop({1})
     w.on_committed(4)
     left = w.clear()
 

@@ -102,7 +102,7 @@ def test_requests_on_a_listener_that_does_not_start_early_wait_for_the_acls() ->
     )
 
     waits = [seen.admission.must_wait(each) for each in (first, second, third)]
-    seen.admission.drop(2)
+    seen.admission.drop({2})
     before = seen.admission.take_ready()
     seen.controller.env.access.is_ready = True  # type: ignore[union-attr]
 
@@ -122,7 +122,7 @@ def test_large_requests_that_wait_for_the_acls_have_a_bounded_number_of_bytes() 
     for connection in (10, 11, 12):
         seen.admission.must_wait(large._replace(source=Source(connection, 1)))
         full.append(seen.admission.is_full())
-    seen.admission.drop(12)
+    seen.admission.drop({12})
 
     assert (full, seen.admission.is_full()) == ([False, False, True], False)
 

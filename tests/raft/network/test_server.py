@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from raft.network import server, silent_connections
-from raft.network.server import ITERATION_BYTES_MAX
+from raft.network import silent_connections, turns
+from raft.network.turns import ITERATION_BYTES_MAX
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
@@ -485,7 +485,7 @@ def test_large_answers_take_many_iterations_of_the_loop_and_small_ones_go_first(
     loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # By their bytes alone, however long a busy machine takes for them.
-    monkeypatch.setattr(server, "ITERATION_S_MAX", 60.0)
+    monkeypatch.setattr(turns, "ITERATION_S_MAX", 60.0)
 
     async def test() -> None:
         async with Serving() as serving:

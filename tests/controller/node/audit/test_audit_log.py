@@ -145,7 +145,7 @@ def test_a_change_whose_client_disconnects_before_the_commit_has_a_line() -> Non
     rig = audited(is_auto=False)
 
     rig.send(creation("orders"), 7, connection=5, **ANN)
-    rig.step(Disconnected(5))
+    rig.step(Disconnected({5}))
     rig.commit()
 
     assert outcomes(rig) == [("CreateTopics", "committed", [("orders", None)])]
@@ -178,7 +178,7 @@ def test_each_request_that_wrote_records_has_one_line_whatever_happens_to_client
         elif action < 0.75:
             rig.commit(rng.randint(rig.state.committed_end_offset, rig.end_offset))
         elif action < 0.95:
-            rig.step(Disconnected(rng.randint(1, 3)))
+            rig.step(Disconnected({rng.randint(1, 3)}))
         else:
             rig.follow()
             rig.lead()
@@ -294,7 +294,7 @@ def test_a_removed_voter_has_the_offset_of_the_new_voter_set(high_watermark: int
     request = RemoveRaftVoterRequest(cluster_id=None, voter_id=3, voter_directory_id=bytes(16))
 
     source = rig.to_quorum(request)
-    rig.admission.drop(1)  # the connection is closed, and the change goes on
+    rig.admission.drop({1})  # the connection is closed, and the change goes on
     rig.quorum.voter_sets.add(42, None)
     rig.quorum.high_watermark = high_watermark
     rig.quorum_answers(source, RemoveRaftVoterResponse(throttle_time_ms=0, error_code=0, error_message=None))
@@ -339,7 +339,7 @@ def test_a_read_of_the_quorum_whose_client_disconnects_is_forgotten() -> None:
 
     rig.quorum_answers(rig.to_quorum(default_of(DescribeQuorumRequest)), response)
     dropped = rig.to_quorum(default_of(DescribeQuorumRequest), connection=9)
-    rig.admission.drop(9)
+    rig.admission.drop({9})
     rig.quorum_answers(dropped, response)
 
     assert outcomes(rig) == [("DescribeQuorum", "done", [])]
