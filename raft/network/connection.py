@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from raft.network.requests import Parsed
-    from raft.network.turns import Turns
+    from raft.network.turns import Place, Turns
 
 Piece = bytes | bytearray | memoryview
 
@@ -108,7 +108,7 @@ class Connection(asyncio.Protocol):
         self._out: list[Piece] = []
         self._kept_bytes = 0  # of answers that are not handed to the transport
         self._is_corked = False
-        self._is_continuation_due = False
+        self._place: Place | None = None  # among those that wait for their turn
         self._light_answers = 0  # in a row
         self._is_write_paused = False
         self._is_read_paused = False
@@ -215,6 +215,9 @@ class Connection(asyncio.Protocol):
 
     def _end(self) -> None:
         self.is_closing = True
+        if self._place is not None:
+            self._turns.leave(self._place)
+            self._place = None
         self._backlog.clear()
         self.waiting_bytes = 0
         self._out.clear()
@@ -230,7 +233,7 @@ class Connection(asyncio.Protocol):
 
     def _take(self) -> None:
         """Pass on the frames that may be handled in this iteration of the loop; stop reading while others are left."""
-        if self._is_corked or self._is_continuation_due:
+        if self._is_corked or self._place is not None:
             return
         left = REQUESTS_PER_ITERATION
         while left and self._may_take():
@@ -250,8 +253,7 @@ class Connection(asyncio.Protocol):
         if self.is_closing:
             return
         if self._backlog and not self._is_blocked():
-            self._is_continuation_due = True
-            self._turns.wait(self, *self._next_frame())
+            self._place = self._turns.wait(self, *self._next_frame())
         # While a request waits for its answer the connection is read up to the next request: its end is noticed.
         blocked = bool(self._backlog or self._bad_frame) or self._is_write_paused
         if blocked != self._is_read_paused:
@@ -273,7 +275,7 @@ class Connection(asyncio.Protocol):
 
     def take_more(self) -> None:
         """Pass on the frames that waited for this iteration of the loop."""
-        self._is_continuation_due = False
+        self._place = None
         self._take()
 
     def _is_blocked(self) -> bool:

@@ -27,7 +27,8 @@ class Handshakes:
     """All unfinished handshakes.
 
     A step with a private key takes about a millisecond of CPU. One step is done in each iteration of the loop, so that
-    the quorum's Fetches wait for one step, not for a thousand.
+    the quorum's Fetches wait for one step, not for a thousand. Where the requests of very many clients fill the
+    iterations, steps take as much time as those.
 
     When all brokers connect at once, most of them wait for these steps: that must not end any, or they would all try
     again, and their steps be done in vain. So a handshake begins, and takes memory, with its first step; at most
@@ -43,15 +44,20 @@ class Handshakes:
         note: Callable[[str, str, str, str], None],
         seconds_max: float = HANDSHAKE_S_MAX,
         open_max: Callable[[], int] | None = None,
+        clock: Callable[[], float] | None = None,
+        share_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """note: takes event, listener, peer and reason. seconds_max: how long a client may take, from the connection on
         or from the first step on. open_max: how many connections there may be, with those whose handshake has not
-        begun; one more ends the oldest. None: `handshakes_max`.
+        begun; one more ends the oldest. None: `handshakes_max`. clock: s, for the time that steps take; None for the
+        loop's. share_s: how long the steps of one iteration may take, in s; one is done in any case.
         """
         self._loop = loop
         self._handshakes_max = handshakes_max
         self._open_max = open_max or (lambda: handshakes_max)
         self._note = note
+        self._clock = clock or loop.time
+        self._share_s = share_s
         self._open: dict[TlsConnection, asyncio.TimerHandle] = {}
         self._seconds_max = seconds_max
         # Those that have begun, and when the last step of each was done; in this order.
@@ -131,19 +137,27 @@ class Handshakes:
 
     def _run(self) -> None:
         self._is_due = False
+        end_s = self._clock() + self._share_s()
+        try:
+            while (step := self._next_step()) is not None:
+                step()
+                if self._clock() >= end_s:
+                    break
+        finally:
+            if step is not None:
+                self._run_soon()
+
+    def _next_step(self) -> Callable[[], None] | None:
         if self._steps:
             tls = next(iter(self._steps))
             step = self._steps.pop(tls)
         elif self._first_steps and self._has_place():
             tls, step = self._first_steps.popitem()
         else:
-            return
+            return None
         self._begun.pop(tls, None)
         self._begun[tls] = self._loop.time()
-        try:
-            step()
-        finally:
-            self._run_soon()
+        return step
 
     def _has_place(self) -> bool:
         """Whether one more may begin; ends one that must make way. No step of those that have begun is left."""

@@ -111,7 +111,13 @@ class Server:
         self._sweep: asyncio.TimerHandle | None = None
         self._handshakes_max = max(min(connections_max // 4, HANDSHAKES_MAX), 16)
         self._handshakes = Handshakes(
-            loop, self._handshakes_max, self._note_failed, handshake_s_max, self._unfinished_max
+            loop,
+            self._handshakes_max,
+            self._note_failed,
+            handshake_s_max,
+            self._unfinished_max,
+            clock=self._clock,
+            share_s=self._turns.handshakes_s,
         )
         self._authentication_s_max = authentication_s_max
         # The connections on which SASL is not complete, by number, the oldest first.

@@ -77,6 +77,30 @@ def test_one_handshake_step_runs_per_iteration_of_the_loop(loop):
     run_on(loop, test())
 
 
+def test_steps_take_as_much_time_of_an_iteration_as_requests_do(loop):
+    async def test():
+        now_s = 0.0
+        done: list[int] = []
+
+        def step(number: int) -> None:
+            nonlocal now_s
+            now_s += 0.004
+            done.append(number)
+
+        found = handshakes.Handshakes(
+            asyncio.get_running_loop(), 10, lambda *_: None, clock=lambda: now_s, share_s=lambda: 0.01
+        )
+        for number in range(7):
+            found._schedule(object(), partial(step, number))  # type: ignore[arg-type]
+        counts = []
+        while len(done) < 7:
+            await asyncio.sleep(0)
+            counts.append(len(done))
+        assert sorted({0, *counts}) == [0, 3, 6, 7]
+
+    run_on(loop, test())
+
+
 def test_a_step_that_fails_does_not_keep_others_from_theirs(loop):
     async def test():
         running = asyncio.get_running_loop()

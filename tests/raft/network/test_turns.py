@@ -36,6 +36,7 @@ class Client:
         self.trial, self.name, self.frames = trial, name, list(frames)
         self.cost_s, self.size, self.is_light = cost_s, size, is_light
         self.tries = 0
+        self.place: Any = None
 
     def receive(self) -> None:
         """Bytes came in: a connection that is in its turn is served."""
@@ -47,6 +48,8 @@ class Client:
 
     def serve(self) -> None:
         turns = self.trial.turns
+        if not self.frames:
+            return
         if not turns.must_wait(self.frames[0], self.is_light, False):
             self.trial.served.append(self.name)
             if self.frames.pop(0) == b"":
@@ -54,7 +57,7 @@ class Client:
             turns.spend_s(self.cost_s)
             turns.spend_bytes(self.size)
         if self.frames:
-            turns.wait(self, self.frames[0], self.is_light, False)
+            self.place = turns.wait(self, self.frames[0], self.is_light, False)
 
 
 class Trial:
@@ -138,6 +141,119 @@ def test_large_answers_wait_for_each_other_and_a_fetch_among_them_for_no_time() 
     assert trial.iterate() == ["large"]
     assert trial.iterate() == ["larger"]
     assert trial.iterate() == ["large"]
+
+
+def test_after_the_second_limit_a_large_fetch_is_served_and_a_heartbeat_is_not_asked() -> None:
+    trial = Trial()
+    trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=PROMPT_ITERATION_S_MAX, is_light=False)
+    trial.receive("slow", DESCRIBE, cost_s=PROMPT_ITERATION_S_MAX)
+    heartbeat = trial.receive("heartbeat", HEARTBEAT)
+    trial.receive("fetch", FETCH, size=ITERATION_BYTES_MAX, is_light=False)
+    assert trial.served == ["first"]
+
+    assert trial.iterate() == ["slow", "fetch"]
+    assert heartbeat.tries == 0
+    assert trial.iterate() == ["heartbeat"]
+
+
+def test_a_large_fetch_waits_for_no_time() -> None:
+    trial = Trial()
+    trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=ITERATION_S_MAX, is_light=False)
+    others = [trial.receive(str(number), DESCRIBE, cost_s=ITERATION_S_MAX) for number in range(2)]
+    trial.receive("fetch", FETCH, size=ITERATION_BYTES_MAX, is_light=False)
+
+    assert trial.iterate() == ["0", "fetch"]
+    assert others[1].tries == 0
+
+
+def test_the_oldest_goes_first_whatever_it_waits_for() -> None:
+    trial = Trial()
+    trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=PROMPT_ITERATION_S_MAX, is_light=False)
+    for name, frame, is_light in (("a", DESCRIBE, True), ("b", FETCH, False), ("c", HEARTBEAT, True)) * 2:
+        trial.receive(name, frame, cost_s=0.001, is_light=is_light)
+
+    assert trial.iterate() == ["a", "b", "c", "a", "b", "c"]
+
+
+def test_large_answers_keep_small_ones_of_no_kind_waiting() -> None:
+    trial = Trial()
+    trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=PROMPT_ITERATION_S_MAX, is_light=False)
+    trial.receive("large", FETCH, size=ITERATION_BYTES_MAX, cost_s=0.0, is_light=False)
+    trial.receive("larger", FETCH, is_light=False)
+    trial.receive("heartbeat", HEARTBEAT)
+    trial.receive("describe", DESCRIBE)
+
+    assert trial.iterate() == ["large", "heartbeat", "describe"]
+
+
+def test_one_that_lacks_now_time_now_bytes_keeps_its_place() -> None:
+    trial = Trial()
+    large: dict[str, Any] = {"size": ITERATION_BYTES_MAX, "cost_s": 0.0001, "is_light": False}
+    trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=ITERATION_S_MAX, is_light=False)
+    trial.receive("large", FETCH, **large)
+    trial.receive("both", DESCRIBE, cost_s=0.0001, is_light=False)
+    for name in ("slow", "slower"):
+        trial.receive(name, DESCRIBE, cost_s=ITERATION_S_MAX)
+
+    assert trial.iterate() == ["large", "slow"]
+    for name in ("late", "later"):
+        trial.receive(name, FETCH, **large)
+    assert trial.iterate()[0] == "both"
+
+
+def test_the_time_and_bytes_of_an_iteration_without_requests_are_not_added_to_those_of_the_next() -> None:
+    trial = Trial()
+    for _ in range(4):
+        trial.turns.spend_s(ITERATION_S_MAX / 2)
+        trial.loop.iterate()
+    for _ in range(4):
+        trial.turns.spend_bytes(ITERATION_BYTES_MAX // 2)
+        trial.loop.iterate()
+
+    assert not trial.turns.must_wait(DESCRIBE, is_light=False, is_first=False)
+
+
+def test_closed_connections_leave_few_places_behind() -> None:
+    trial = Trial()
+    for number in range(3):
+        trial.receive(str(number), DESCRIBE)
+    clients = [trial.receive("closed", DESCRIBE) for _ in range(1000)]
+    open_one = trial.receive("open", DESCRIBE)
+
+    for client in clients:
+        trial.turns.leave(client.place)
+
+    assert sum(map(len, trial.turns._queues)) <= 140
+    assert trial.iterate() == ["open"]
+    assert open_one.tries == 1
+    assert trial.iterate() == []
+    assert trial.loop.ready == []
+    assert trial.turns._empty == 0
+
+
+def test_the_place_of_one_that_is_not_served_passes_to_no_other() -> None:
+    trial = Trial()
+    trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=ITERATION_S_MAX, is_light=False)
+    trial.receive("slow", DESCRIBE, cost_s=ITERATION_S_MAX)
+    paused = trial.receive("paused", FETCH, is_light=False)
+    trial.receive("other", DESCRIBE, cost_s=ITERATION_S_MAX)
+
+    paused.frames.clear()  # its peer reads no answers
+    assert trial.iterate() == ["slow"]
+    trial.receive("late", DESCRIBE)
+    assert trial.iterate() == ["other"]
+
+
+def test_handshakes_take_as_much_time_as_requests_did_since() -> None:
+    trial = Trial()
+    assert trial.turns.handshakes_s() == 0.0
+    trial.receive("a", DESCRIBE)
+    trial.iterate()
+    trial.receive("b", DESCRIBE)
+    assert trial.turns.handshakes_s() == pytest.approx(0.008)
+    assert trial.turns.handshakes_s() == 0.0
+    trial.receive("slow", FETCH, cost_s=10.0)
+    assert trial.turns.handshakes_s() == PROMPT_ITERATION_S_MAX
 
 
 def test_an_error_of_one_connection_keeps_no_other_waiting() -> None:
