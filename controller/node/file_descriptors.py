@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# Kafka's backlog, too. All waiting connections may become files at once.
-BACKLOG_MAX = 1024
+# Linux keeps at most so many by default (net.core.somaxconn). A broker whose SYN is dropped because the backlog is full
+# tries again after 1, 3 and 7 s, and is fenced after 9 s. All waiting connections may become files at once.
+BACKLOG_MAX = 4096
 # A stock broker has up to five to the active controller: 10,000 brokers, and tools.
 CONNECTIONS_MAX = 64_000
 # Segments, snapshots, other listeners, connections to peers.

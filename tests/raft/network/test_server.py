@@ -558,7 +558,7 @@ def test_after_10_ms_of_requests_in_an_iteration_only_urgent_ones_are_handled(lo
 
 
 @pytest.mark.parametrize(("cost_s", "at_once"), [(0.004, [55, 55, 55, 18, 1]), (0.06, [55, 1])])
-def test_prompt_requests_wait_for_50_ms_of_requests_in_an_iteration_and_urgent_ones_do_not(
+def test_prompt_requests_wait_for_the_second_limit_of_an_iteration_and_urgent_ones_do_not(
     loop: Loop, cost_s: float, at_once: list[int]
 ) -> None:
     async def test() -> None:

@@ -206,6 +206,7 @@ def test_the_time_and_bytes_of_an_iteration_without_requests_are_not_added_to_th
     for _ in range(4):
         trial.turns.spend_s(ITERATION_S_MAX / 2)
         trial.loop.iterate()
+    assert not trial.turns.must_wait(DESCRIBE, is_light=False, is_first=False)
     for _ in range(4):
         trial.turns.spend_bytes(ITERATION_BYTES_MAX // 2)
         trial.loop.iterate()
