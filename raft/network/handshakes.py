@@ -138,13 +138,15 @@ class Handshakes:
     def _run(self) -> None:
         self._is_due = False
         end_s = self._clock() + self._share_s()
+        step = self._next_step()
         try:
-            while (step := self._next_step()) is not None:
+            while step is not None:
                 step()
                 if self._clock() >= end_s:
                     break
+                step = self._next_step()
         finally:
-            if step is not None:
+            if step is not None:  # otherwise the next step comes, or finds a place, by itself
                 self._run_soon()
 
     def _next_step(self) -> Callable[[], None] | None:

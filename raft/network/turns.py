@@ -1,14 +1,15 @@
 """Turns: which connections an iteration of the event loop serves, where very many have requests at once.
 
 An iteration handles requests until their time or the bytes of their answers reach a limit. The connections that wait
-stand in a queue for each limit, and a later iteration takes those whose limit leaves room, the oldest first. One that
-waits costs nothing meanwhile: with a callback of its own in each iteration, some hundreds of them took most of a core.
-A connection that is taken out of one queue and reaches another limit keeps its place.
+stand in a queue for each kind of request, and a later iteration takes those whose limits leave room, the oldest first.
+One that waits costs nothing meanwhile: with a callback of its own in each iteration, some hundreds of them took most of
+a core.
 """
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from collections import deque
+from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ PROMPT_ITERATION_S_MAX = 0.025
 
 _API_VERSIONS = (18).to_bytes(2, "big")
 
-# What a connection waits for: the next iteration alone, as it had its requests of this one, or for a limit.
-_ITERATION, _BYTES, _PROMPT, _TIME = range(4)
+# The time of an iteration within which requests are served: urgent ones, prompt ones, others. Each of these has two
+# queues, for connections with small answers alone, and for those that also wait for the bytes of others.
+_LIMITS_S = (inf, PROMPT_ITERATION_S_MAX, ITERATION_S_MAX)
+_URGENT, _PROMPT, _OTHER = range(0, 6, 2)
 
 # Places of closed connections that stay in the queues, beside as many as of open ones.
 _EMPTY_MAX = 64
@@ -49,9 +52,6 @@ class Place:
         self.number = number
         self.connection: Waiting | None = connection
 
-    def __lt__(self, other: Place) -> bool:
-        return self.number < other.number
-
 
 class Turns:
     """The turns of the connections of one server. urgent: the API keys of requests that wait for no time; prompt: of
@@ -67,8 +67,7 @@ class Turns:
         self._since_handshakes_s = 0.0
         self._is_counted = False
         self._number = 0  # of the next place
-        self._kept: int | None = None  # the number of the connection that is taken out, until it is served
-        self._queues: tuple[list[Place], ...] = ([], [], [], [])
+        self._queues: tuple[deque[Place], ...] = tuple(deque() for _ in range(6))
         self._empty = 0  # places without a connection
 
     def spend_bytes(self, size: int) -> None:
@@ -88,22 +87,18 @@ class Turns:
         return min(spent_s, PROMPT_ITERATION_S_MAX)
 
     def must_wait(self, frame: bytes, is_light: bool, is_first: bool) -> bool:
-        """Whether a frame waits for a later iteration; if not, it is served now. is_light: its connection has small
-        answers alone; is_first: it is the first frame of its connection.
+        """Whether a frame waits for a later iteration. is_light: its connection has small answers alone; is_first: it
+        is the first frame of its connection.
         """
-        if self._missing(frame, is_light, is_first) != _ITERATION:
-            return True
-        self._kept = None
-        return False
+        if self._spent_s < ITERATION_S_MAX and self._spent_bytes < ITERATION_BYTES_MAX:
+            return False
+        return not self._has_room(self._kind(frame, is_light, is_first))
 
     def wait(self, connection: Waiting, frame: bytes, is_light: bool, is_first: bool) -> Place:
         """Call `take_more` of the connection, which has this frame next, in a later iteration; returns its place."""
-        number, self._kept = self._kept, None
-        if number is None:
-            number = self._number
-            self._number += 1
-        place = Place(number, connection)
-        heappush(self._queues[self._missing(frame, is_light, is_first)], place)
+        place = Place(self._number, connection)
+        self._number += 1
+        self._queues[self._kind(frame, is_light, is_first)].append(place)
         self._count_iteration()
         return place
 
@@ -113,18 +108,21 @@ class Turns:
         self._empty += 1
         if self._empty > _EMPTY_MAX + sum(map(len, self._queues)) // 2:
             for queue in self._queues:
-                queue[:] = [each for each in queue if each.connection is not None]
-                heapify(queue)
+                left = [each for each in queue if each.connection is not None]
+                queue.clear()
+                queue.extend(left)
             self._empty = 0
 
-    def _missing(self, frame: bytes, is_light: bool, is_first: bool) -> int:
-        if self._spent_s >= ITERATION_S_MAX and (name := frame[:2]) not in self._urgent:
-            # A broker's heartbeat on a new connection comes behind an ApiVersions.
-            if name not in self._prompt and not (is_first and name == _API_VERSIONS):
-                return _TIME
-            if self._spent_s >= PROMPT_ITERATION_S_MAX:
-                return _PROMPT
-        return _BYTES if self._spent_bytes >= ITERATION_BYTES_MAX and not is_light else _ITERATION
+    def _kind(self, frame: bytes, is_light: bool, is_first: bool) -> int:
+        """The number of the queue of a connection that has this frame next, which stays the same while it waits."""
+        name = frame[:2]
+        if name in self._urgent:
+            kind = _URGENT
+        elif name in self._prompt or (is_first and name == _API_VERSIONS):
+            kind = _PROMPT  # a broker's heartbeat on a new connection comes behind an ApiVersions
+        else:
+            kind = _OTHER
+        return kind if is_light else kind + 1
 
     def _count_iteration(self) -> None:
         if not self._is_counted:
@@ -141,24 +139,18 @@ class Turns:
                 if place.connection is None:
                     self._empty -= 1
                 else:
-                    self._kept = place.number
                     place.connection.take_more()
         finally:
-            self._kept = None
             if any(self._queues):
                 self._count_iteration()
 
     def _next(self, end: int) -> Place | None:
-        """Take the oldest place out, of those with a number below `end` and in a queue whose limit leaves room."""
-        first: list[Place] | None = None
+        """Take the oldest place out, of those with a number below `end` and in a queue whose limits leave room."""
+        first: deque[Place] | None = None
         for kind, queue in enumerate(self._queues):
             if queue and queue[0].number < (end if first is None else first[0].number) and self._has_room(kind):
                 first = queue
-        return None if first is None else heappop(first)
+        return None if first is None else first.popleft()
 
     def _has_room(self, kind: int) -> bool:
-        if kind == _BYTES:
-            return self._spent_bytes < ITERATION_BYTES_MAX
-        if kind == _PROMPT:
-            return self._spent_s < PROMPT_ITERATION_S_MAX
-        return kind == _ITERATION or self._spent_s < ITERATION_S_MAX
+        return self._spent_s < _LIMITS_S[kind // 2] and (kind % 2 == 0 or self._spent_bytes < ITERATION_BYTES_MAX)

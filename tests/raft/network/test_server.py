@@ -485,7 +485,7 @@ def test_large_answers_take_many_iterations_of_the_loop_and_small_ones_go_first(
     loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # By their bytes alone, however long a busy machine takes for them.
-    monkeypatch.setattr(turns, "ITERATION_S_MAX", 60.0)
+    monkeypatch.setattr(turns, "_LIMITS_S", (60.0, 60.0, 60.0))
 
     async def test() -> None:
         async with Serving() as serving:

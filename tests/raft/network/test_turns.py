@@ -80,6 +80,15 @@ class Trial:
         return list(self.served)
 
 
+def test_a_limit_is_reached_exactly() -> None:
+    for kind, spent_s in ((DESCRIBE, ITERATION_S_MAX), (HEARTBEAT, PROMPT_ITERATION_S_MAX)):
+        trial = Trial()
+        trial.turns.spend_s(spent_s)
+        assert trial.turns.must_wait(kind, is_light=True, is_first=False)
+        assert trial.turns.must_wait(API_VERSIONS, is_light=True, is_first=False)
+        assert trial.turns.must_wait(API_VERSIONS, is_light=True, is_first=True) == (kind == HEARTBEAT)
+
+
 def test_those_that_wait_are_served_in_their_order_before_what_comes_later() -> None:
     trial = Trial()
     for name in "abcdefgh":
@@ -104,6 +113,19 @@ def test_a_connection_that_waits_is_not_asked_in_each_iteration() -> None:
 
     assert iterations >= 100
     assert [client.tries for client in clients] == [0] * 3 + [1] * 297
+
+
+def test_connections_that_need_time_and_bytes_are_asked_only_when_there_are_both() -> None:
+    trial = Trial()
+    trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=ITERATION_S_MAX, is_light=False)
+    for _ in range(2):
+        trial.receive("large", FETCH, size=ITERATION_BYTES_MAX, cost_s=0.0, is_light=False)
+    clients = [trial.receive(str(number), DESCRIBE, is_light=False) for number in range(300)]
+
+    while trial.loop.ready:
+        trial.iterate()
+
+    assert {client.tries for client in clients} == {1}
 
 
 def test_after_the_first_limit_heartbeats_go_on_and_after_the_second_fetches_alone() -> None:
@@ -186,7 +208,7 @@ def test_large_answers_keep_small_ones_of_no_kind_waiting() -> None:
     assert trial.iterate() == ["large", "heartbeat", "describe"]
 
 
-def test_one_that_lacks_now_time_now_bytes_keeps_its_place() -> None:
+def test_one_that_lacks_now_time_now_bytes_is_not_overtaken() -> None:
     trial = Trial()
     large: dict[str, Any] = {"size": ITERATION_BYTES_MAX, "cost_s": 0.0001, "is_light": False}
     trial.receive("first", FETCH, size=ITERATION_BYTES_MAX, cost_s=ITERATION_S_MAX, is_light=False)
