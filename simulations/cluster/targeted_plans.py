@@ -72,7 +72,7 @@ def _overtake_claims(plan: ClusterPlan) -> None:
     plan.sliced = 0.5
     plan.faults += [
         Fault("sluggish", {
-            "whom": "struck", "step_us": 100_000, "for_ms": between(rng, 2_000, 2_500),
+            "whom": "struck", "step_us": 300_000, "for_ms": between(rng, 2_000, 2_500),
         }, on="before:LeaderChanged", role="Leader"),
         Fault("pause", {
             "whom": "struck", "for_ms": between(rng, 1_000, 1_400),
