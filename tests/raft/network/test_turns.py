@@ -15,7 +15,7 @@ FETCH, HEARTBEAT, DESCRIBE, API_VERSIONS = (key.to_bytes(2, "big") for key in (1
 
 
 class Loop:
-    """An event loop that runs one iteration when it is told to."""
+    """An event loop whose iterations the test runs, one by one."""
 
     def __init__(self) -> None:
         self.ready: list[Callable[[], None]] = []
