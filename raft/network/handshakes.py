@@ -27,8 +27,8 @@ class Handshakes:
     """All unfinished handshakes.
 
     A step with a private key takes about a millisecond of CPU. One step is done in each iteration of the loop, so that
-    the quorum's Fetches wait for one step, not for a thousand. Where the requests of very many clients fill the
-    iterations, steps take as much time as those.
+    the quorum's Fetches wait for one step, not for a thousand. More are done for as long as `share_s` says: a server
+    gives them the time that requests took since the last steps, so that those of very many clients do not starve them.
 
     When all brokers connect at once, most of them wait for these steps: that must not end any, or they would all try
     again, and their steps be done in vain. So a handshake begins, and takes memory, with its first step; at most

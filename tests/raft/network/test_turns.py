@@ -38,10 +38,6 @@ class Client:
         self.tries = 0
         self.place: Any = None
 
-    def receive(self) -> None:
-        """Bytes came in: a connection that is in its turn is served."""
-        self.serve()
-
     def take_more(self) -> None:
         self.tries += 1
         self.serve()
@@ -70,7 +66,7 @@ class Trial:
 
     def receive(self, name: str, *frames: bytes, cost_s: float = 0.004, size: int = 0, is_light: bool = True) -> Client:
         client = Client(self, name, *frames, cost_s=cost_s, size=size, is_light=is_light)
-        client.receive()
+        client.serve()
         return client
 
     def iterate(self) -> list[str]:
