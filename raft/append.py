@@ -23,7 +23,7 @@ BATCH_BYTES_MAX = 8 * 1024 * 1024
 
 
 def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
-    """One batch of the state machine, at the next offset of the epoch that it was built for."""
+    """Batches of the state machine, at the next offset of the epoch that they were built for."""
     role = replica.role
     if (
         not isinstance(role, Leader)
@@ -34,9 +34,9 @@ def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
         replica.emit(ProposalRefused(proposal.epoch, proposal.base_offset))
         return
     assert proposal.base_offset <= proposal.last_offset, (
-        f"a batch from {proposal.base_offset} to {proposal.last_offset}"
+        f"batches from {proposal.base_offset} to {proposal.last_offset}"
     )
-    assert len(proposal.data) <= BATCH_BYTES_MAX, f"a batch of {len(proposal.data)} bytes at {proposal.base_offset}"
+    assert len(proposal.data) <= BATCH_BYTES_MAX, f"{len(proposal.data)} bytes at {proposal.base_offset}"
     proposals = role.state.proposals
     proposals.add(proposal, now_ms + replica.config.append_linger_ms)
     if proposals.size >= BATCH_BYTES_MAX:

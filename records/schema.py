@@ -17,7 +17,7 @@ from __future__ import annotations
 from records.wire import TYPE_CHECKING, Array, Nullable, Primitive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeVar, dataclass_transform
 
     T = TypeVar("T")
@@ -38,12 +38,13 @@ class Field:
     tagged in all of their versions. null_since, null_until: the versions in which None may be written; null_since is
     LATEST + 1 where never. ignorable: a value that the version lacks is dropped in place of refused. compact: False
     for the one string, a header's client id, whose length stays an int16 in flexible versions. formerly: the JSON name
-    that the field had up to a version, and that version, where Kafka 4.4 renamed it.
+    that the field had up to a version, and that version, where Kafka 4.4 renamed it. shared: an array of structs
+    without bytes, of which encoders keep the bytes of a `Shared` one.
     """
 
     __slots__ = (
         "compact", "default", "element", "formerly", "ignorable", "is_array", "json_name", "name", "null_since",
-        "null_until", "required", "since", "tag", "type", "until",
+        "null_until", "required", "shared", "since", "tag", "type", "until",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +59,7 @@ class Field:
         null_until: int | None = None,
         compact: bool = True,
         formerly: tuple[str, int] | None = None,
+        shared: bool = False,
     ) -> None:
         self.default = default
         self.since = since
@@ -66,6 +68,7 @@ class Field:
         self.ignorable = ignorable
         self.compact = compact
         self.formerly = formerly
+        self.shared = shared
         self.null_since = LATEST + 1 if null_since is None else null_since
         self.null_until = until if null_until is None else null_until
         self.name = self.json_name = ""
@@ -114,6 +117,14 @@ class Field:
         if self.default is None and is_struct(self.type) and self.null_since > LATEST:
             self.default = default_of(self.type)
         return self.default
+
+
+class Shared(tuple["Any", ...]):
+    """An array of a field that is `shared`, for many messages: it is encoded once for each version."""
+
+    def __init__(self, _elements: Iterable[Any] = ()) -> None:
+        # By field and version.
+        self.encoded: dict[str, bytes] = {}
 
 
 class Schema:

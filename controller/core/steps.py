@@ -38,16 +38,23 @@ def deadline_ms(controller: Controller) -> int | None:
     """When `step` must be called with `Ticked` at the latest; None where nothing is due until another input comes."""
     if controller.is_shut_down:
         return None
-    due = []
+    due_ms: int | None = None
     is_held = controller.long.holds_writes  # fencing and the periodic tasks, which may write
     if controller.tasks is not None and not is_held:
-        due.append(controller.tasks.next_due_ms)
+        due_ms = controller.tasks.next_due_ms
     sessions = controller.env.sessions
     if sessions is not None and not is_held:
-        due.append(controller.env.now_ms if sessions.has_steps else sessions.next_expiry_ms())
+        due_ms = earlier(due_ms, controller.env.now_ms if sessions.has_steps else sessions.next_expiry_ms())
     if controller.registration is not None:
-        due.append(controller.registration.next_due_ms(controller.state, controller.env.leader_id))
-    return min((moment_ms for moment_ms in due if moment_ms is not None), default=None)
+        due_ms = earlier(due_ms, controller.registration.next_due_ms(controller.state, controller.env.leader_id))
+    return due_ms
+
+
+def earlier(one_ms: int | None, other_ms: int | None) -> int | None:
+    """The earlier of two moments; None stands for never."""
+    if one_ms is None or (other_ms is not None and other_ms < one_ms):
+        return other_ms
+    return one_ms
 
 
 STEPS: dict[type[Input], Callable[[Controller, Any], None]] = {

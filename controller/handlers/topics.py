@@ -25,6 +25,7 @@ from records.java.java_order import hash_order
 from records.messages.topics import CreateTopicsResponse
 from records.metadata.topics import TopicRecord
 from records.metadata_log import METADATA_TOPIC
+from records.schema import Shared
 from records.uuids import is_reserved, uuid_text
 
 if TYPE_CHECKING:
@@ -288,22 +289,24 @@ def random_topic_id(env: Env) -> bytes:
 
 def described_configs(state: State, env: Env, values: Mapping[str, str]) -> tuple[ConfigResult, ...]:
     """All effective configs of the new topic, by name (KIP-525)."""
-    common = described_defaults(state, env)
+    common, described = described_defaults(state, env)
     if not values:
-        return tuple(common.values())
+        return described
     own = layers(state, env, values)
     results = {**common, **{name: config_result(own.find(name)) for name in values}}
     return tuple(results[name] for name in sorted(results))
 
 
-def described_defaults(state: State, env: Env) -> dict[str, ConfigResult]:
-    """The effective configs of a topic without its own: equal for all topics, and cached until they change."""
+def described_defaults(state: State, env: Env) -> tuple[dict[str, ConfigResult], Shared]:
+    """The effective configs of a topic without its own, by name and in order of the names: equal for all topics, and
+    cached until they change.
+    """
     made_from = layers(state, env, {})
     kept = env.topic_defaults
     if kept is None or kept[0] != made_from.node or kept[1] != made_from.cluster:
         results = {config.name: config_result(config) for config in made_from.all(env.release)}
-        kept = env.topic_defaults = (made_from.node, made_from.cluster, results)
-    return kept[2]
+        kept = env.topic_defaults = (made_from.node, made_from.cluster, results, Shared(results.values()))
+    return kept[2], kept[3]
 
 
 def config_result(config: Effective) -> ConfigResult:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from controller.core.apis import APIS, Kind
 from controller.interface import inputs
 from controller.node.envelope import request_in, unwrap
-from controller.node.long_requests import FRAME_BYTES_MIN, asks_much, is_long
+from controller.node.long_requests import FRAME_BYTES_MIN, PROMPT_APIS, asks_much, is_long
 from raft.interface import inputs as raft_inputs
 from raft.network.requests import ENTRIES_MAX
 from records.errors import ApiError
@@ -115,6 +115,8 @@ class Arrivals:
             if self.asks_much(api, request):
                 self._long.take_decoded(context, request)
             else:
+                if api.api_key not in PROMPT_APIS:
+                    self._long.queue.on_other()
                 self._to_controller(inputs.Requested(context, request))
         elif context is None or admission.admits(api, context, request):
             self._shared_ids.on_request(incoming, self._replica, self._now_ms())

@@ -1,5 +1,5 @@
-"""Long requests: one at a time, those of brokers first and then the principals in turn, and none so soon that others
-get less than half of the loop, or three quarters where they are very large.
+"""Long requests: one at a time, those of brokers first and then the principals in turn, and while others send requests
+none so soon that these get less than half of the loop, or three quarters where long ones are very large.
 
 A request is long if its frame is large, or if it asks for much in few bytes. Its bytes are decoded, and its answer is
 encoded, on a thread of its own (`controller.node.long_thread`), beside the loop: neither needs the state. In between
@@ -9,6 +9,7 @@ the controller serves it in slices, between which the loop does all other work (
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS, CLUSTER_ACTION, Kind
@@ -44,6 +45,8 @@ LARGE_S = 0.05
 # No rest follows a request that took less, s: others hardly noticed it, and a client that creates topics by the hundred
 # would need twice as long.
 REST_FROM_S = 0.02
+# Nor is there a rest where no short request, beside heartbeats, came for so long: there is nobody to leave the loop to.
+OTHERS_S = 1.0
 SHARE_WINDOW_S = 60.0
 # A shorter wait than the clock's resolution would end before its time has come, again and again.
 WAIT_S_MIN = 0.001
@@ -123,6 +126,7 @@ class LongRequests:
         self._is_busy = False
         # When the next long request may begin, and when the next one of a broker, on the loop's clock.
         self._rests_until_s = self._brokers_rest_until_s = 0.0
+        self._other_came_s = -inf
         # The number of the last request of a principal that was begun, the oldest first.
         self._turns: dict[str, int] = {}
         self._timer: TimerHandle | None = None
@@ -158,6 +162,10 @@ class LongRequests:
         now_s = self._loop.time()
         if now_s - self._window_s >= SHARE_WINDOW_S:
             self._taken_before, self._taken, self._window_s = self._taken, {}, now_s
+
+    def on_other(self) -> None:
+        """A request came that is not long, and is no heartbeat."""
+        self._other_came_s = self._loop.time()
 
     def add(self, request: Waiting) -> None:
         """Serve a request when its turn comes."""
@@ -203,7 +211,7 @@ class LongRequests:
         now_s = self._loop.time()
         if principal == BROKERS:
             self._brokers_rest_until_s = max(self._brokers_rest_until_s, now_s) + taken_s * REST_RATIO
-        if taken_s >= self.rest_from_s:
+        if taken_s >= self.rest_from_s and now_s - self._other_came_s <= max(OTHERS_S, taken_s):
             rest_s = min(taken_s, LARGE_S) * REST_RATIO + max(taken_s - LARGE_S, 0.0) * LARGE_REST_RATIO
             self._rests_until_s = max(self._rests_until_s, now_s) + rest_s
         self._go_on()

@@ -15,7 +15,7 @@ from controller.interface import inputs
 from controller.node.admission import Admission, NotAllowed
 from controller.node.arrivals import OTHER_CLUSTER, Arrivals
 from controller.node.autopilot_task import AUTOPILOT_CONNECTION, AutopilotTask
-from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
+from controller.node.between_cores import TO_CONTROLLER, TO_RAFT, Proposals
 from controller.node.disconnections import Disconnections
 from controller.node.feed import StateFeed
 from controller.node.leave_task import LEAVE_CONNECTION, Leave
@@ -127,12 +127,15 @@ class Node:
             replies=self.replies, long=self.long, shared_ids=self._shared_ids,
             now_ms=self.now_ms, to_raft=self.to_raft, to_controller=self.to_controller,
         )  # fmt: skip
-        self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
+        self.snapshot = SnapshotTask(
+            storage, self._later, self._wall_ms, lambda *given_up: self.to_controller(inputs.SnapshotGivenUp(*given_up))
+        )
         self._stop = Stop(self.loop, replica, self.snapshot, self.to_controller, self.to_raft)
         self.timers = Timers(
             self.loop, replica, controller, storage, ElectionPreparation(self.loop, replica, channels),
             now_ms=self.now_ms, wall_ms=self._wall_ms, queue=self._queue, drain=self._drain,
         )  # fmt: skip
+        self._proposals = Proposals(self.loop, lambda event: self._queue(event, None), self._drain)
         self._do_raft = self._raft_actions(channels)
         self._do_controller = self._controller_actions(replica)
 
@@ -161,6 +164,7 @@ class Node:
         return {
             controller_effects.Reply: lambda effect: self.replies.send(effect.source, effect.response, effect.context),
             **{kind: self._passing(self.to_raft, make) for kind, make in TO_RAFT.items()},
+            controller_effects.Append: self._proposals.add,
             controller_effects.ServeLater: lambda effect: self.long.take_decoded(effect.context, effect.request),
             controller_effects.Requeue: self._requeue,
             controller_effects.Resign: self._resign,
@@ -270,7 +274,7 @@ class Node:
         return lambda effect: take(make(effect))
 
     def to_raft(self, event: raft_inputs.Input) -> None:
-        self._inputs.append((self._step_raft, event))
+        self._queue(event, None)
         self._drain()
 
     def to_controller(self, event: inputs.Input) -> None:
@@ -280,6 +284,7 @@ class Node:
     def _queue(self, raft_input: raft_inputs.Input | None, controller_input: inputs.Input | None) -> None:
         """Queue an input for each core, None for none, for the next `_drain`."""
         if raft_input is not None:
+            self._proposals.pass_on()
             self._inputs.append((self._step_raft, raft_input))
         if controller_input is not None:
             self._inputs.append((self._step_controller, controller_input))
@@ -293,8 +298,7 @@ class Node:
                 step, event = self._inputs.popleft()
                 begin_s = self._clock()
                 step(event)
-                taken_s = self._clock() - begin_s
-                if taken_s > MEASURED_S_MIN:
+                if (taken_s := self._clock() - begin_s) > MEASURED_S_MIN:
                     self.longest_step.add(taken_s)
         except Exception as error:  # a core that raises is wrong, or the disk is: the node must stop
             self.fail(error)
@@ -407,9 +411,6 @@ class Node:
     def _resign(self, effect: controller_effects.Resign) -> None:
         self.log("resigning", epoch=effect.epoch, reason=effect.reason)
         self.to_raft(raft_inputs.Resign(effect.epoch))
-
-    def _snapshot_given_up(self, snapshot: SnapshotId, reason: str) -> None:
-        self.to_controller(inputs.SnapshotGivenUp(snapshot, reason))
 
     # The end.
 

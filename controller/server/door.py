@@ -24,6 +24,9 @@ class Door:
 
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
+        if self.node is not None:
+            self.node.on_request(incoming)
+            return
         self._pass(lambda node: node.on_request(incoming))
 
     def on_disconnected(self, connection: int) -> None:

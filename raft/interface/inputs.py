@@ -96,9 +96,9 @@ class Flushed:
 
 @dataclass(slots=True)
 class Propose:
-    """The state machine of the leader proposes one encoded record batch.
+    """The state machine of the leader proposes encoded record batches, one or several.
 
-    epoch: the epoch that it was built for; base_offset to last_offset: as in its header. Refused by a
+    epoch: the epoch that they were built for; base_offset to last_offset: as in their headers. Refused by a
     `ProposalRefused` effect where this replica does not lead that epoch, or the base offset is not the next.
     """
 

@@ -134,7 +134,8 @@ class Connection(asyncio.Protocol):
             self._backlog.extend(frames)
             self.waiting_bytes += sum(map(len, frames))
             self._take()
-        self._count_held()
+        else:
+            self._count_held()
 
     def limit_frames(self, bytes_max: int) -> None:
         """Set the maximum size of a frame, in bytes."""
@@ -234,19 +235,24 @@ class Connection(asyncio.Protocol):
     def _take(self) -> None:
         """Pass on the frames that may be handled in this iteration of the loop; stop reading while others are left."""
         if self._is_corked or self._place is not None:
+            self._count_held()
             return
         left = REQUESTS_PER_ITERATION
-        while left and self._may_take():
+        may_take = self._may_take()
+        while may_take:
             self._is_corked = True  # so that answers given at once leave in one write
             try:
-                while left and self._may_take():
+                while may_take:
                     left -= 1
                     frame = self._backlog.popleft()
                     self.waiting_bytes -= len(frame)
                     self._on_frame(self, frame)
+                    may_take = left > 0 and self._may_take()
             finally:
                 self._is_corked = False
             self._write()
+            # The write may have ended a pause.
+            may_take = left > 0 and self._may_take()
         if self._bad_frame and not self._backlog and self._slot is None:
             self.refuse(self._bad_frame)
         self._count_held()
@@ -286,7 +292,7 @@ class Connection(asyncio.Protocol):
     def _write(self) -> None:
         if self._out and not self.is_closing:
             pieces, self._out = self._out, []
-            self._kept_bytes -= sum(map(len, pieces))
+            self._kept_bytes = 0
             write_pieces(self._transport, pieces)
 
 

@@ -165,7 +165,7 @@ class Server:
             connection, slot = asked
             if connection.gate is not None:
                 response = connection.gate.add_apis(response)
-            self.send(source, response_frame(response, slot.version, slot.correlation_id))
+            self._send(connection, slot, response_frame(response, slot.version, slot.correlation_id))
 
     def encoder(self, source: Source) -> Callable[[Any], Sequence[Piece]] | None:
         """The function that encodes the answer to a request, for `send`; another thread may call it. None where the
@@ -181,16 +181,20 @@ class Server:
         """Answer a request with the bytes of its answer; does nothing if its connection is closed."""
         asked = self._find_request(source)
         if asked is not None:
-            if len(pieces) > 1:
-                self._turns.spend_bytes(sum(map(len, pieces)))
-            connection, slot = asked
-            connection.answer(slot, pieces)
+            self._send(*asked, pieces)
+
+    def _send(self, connection: Connection, slot: Slot, pieces: Sequence[Piece]) -> None:
+        if len(pieces) > 1:
+            self._turns.spend_bytes(sum(map(len, pieces)))
+        connection.answer(slot, pieces)
 
     def _find_request(self, source: Source) -> tuple[Connection, Slot] | None:
         """A request that is not answered, with its connection; None where that is closed."""
         connection = self.connections.get(source.connection)
-        slot = None if connection is None else connection.slot(source.correlation)
-        return None if connection is None or slot is None else (connection, slot)
+        if connection is None:
+            return None
+        slot = connection.slot(source.correlation)
+        return None if slot is None else (connection, slot)
 
     def disconnect(self, source: Source, reason: str) -> None:
         """Close the connection of a request that cannot be answered, once the requests before it are answered."""

@@ -7,7 +7,7 @@ the variant with `parts`, large record bytes stay what they are, between pieces 
 from __future__ import annotations
 
 from records.generation.source import SMALL, Source, large_array, layout, small_arrays
-from records.schema import LATEST, Field, is_struct, schema_of
+from records.schema import LATEST, Field, Shared, is_struct, schema_of
 from records.wire import ONE_BYTE, STRING_MAX, TYPE_CHECKING, EncodeError, Primitive, read_uvarint, string, uvarint
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ class EncoderSource(Source):
         super().__init__(schema, version)
         self.parts = parts
         self.pending: list[tuple[str, str]] = []  # expression and letter of fixed-size values not written yet
-        self.names.update(ONE=ONE_BYTE, uvarint=uvarint, refuse=_refuse, merge=_merge, long_tag=_long_tag)
+        self.names.update(
+            ONE=ONE_BYTE, uvarint=uvarint, refuse=_refuse, merge=_merge, long_tag=_long_tag, Shared=Shared
+        )
         self.put(0, "def run(m, o, parts):" if parts else "def run(m, o):")
         self.struct(schema, "m", 1, "o", "")
         self.line(1, "o", "return o" if parts else "return")
@@ -114,7 +116,10 @@ class EncoderSource(Source):
         start = depth
         if field.is_array:
             depth = self.null(field, name, depth, out, path)
-            self.array(field, name, depth, out, path)
+            if field.shared:
+                self.shared_array(field, name, depth, out, path)
+            else:
+                self.array(field, name, depth, out, path)
         elif is_struct(field.type):
             if field.nullable_at(self.version):
                 self.line(depth, out, f"if {name} is None: {out} += {bytes([255])!r}")
@@ -142,6 +147,17 @@ class EncoderSource(Source):
             return
         self.line(depth, out, f"if len({name}) < {PART_MIN}: o += {name}")
         self.put(depth, f"else: parts.append(o); parts.append({name}); o = bytearray()")
+
+    def shared_array(self, field: Field, name: str, depth: int, out: str, path: str) -> None:
+        """Write an array, whose bytes are kept if it is `Shared`."""
+        known, begin = self.name("k"), self.name("b")
+        key = repr(f"{self.schema.name}.{path} v{self.version}")
+        self.line(depth, out, f"{known} = {name}.encoded.get({key}) if type({name}) is Shared else None")
+        self.put(depth, f"if {known} is not None: {out} += {known}")
+        self.put(depth, "else:")
+        self.put(depth + 1, f"{begin} = len({out})")
+        self.array(field, name, depth + 1, out, path)
+        self.put(depth + 1, f"if type({name}) is Shared: {name}.encoded[{key}] = bytes({out}[{begin}:])")
 
     def array(self, field: Field, name: str, depth: int, out: str, path: str) -> None:
         element = field.element

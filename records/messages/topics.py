@@ -67,7 +67,7 @@ class CreateTopicsResponse:
         topic_config_error_code: int16 = tagged_field(0, default=0, since=5, ignorable=True)
         num_partitions: int32 = since(5, default=-1, ignorable=True)
         replication_factor: int16 = since(5, default=-1, ignorable=True)
-        configs: nullable[array[CreatableTopicConfigs]] = since(5, default=(), ignorable=True)
+        configs: nullable[array[CreatableTopicConfigs]] = since(5, default=(), ignorable=True, shared=True)
 
     throttle_time_ms: int32 = since(2, default=0, ignorable=True)
     topics: array[CreatableTopicResult]

@@ -6,11 +6,24 @@ from typing import Any
 
 import pytest
 
+from records.codec import encode, encode_parts
 from records.messages.fetch import FetchRequest
+from records.messages.topics import CreateTopicsResponse
 from records.metadata.topics import PartitionChangeRecord, TopicRecord
 from records.registry import every_name, find_class
-from records.schema import LATEST, default_of, json_name, message, replace, schema_of, since, tagged_field, until
-from records.wire import array, int32, nullable, string
+from records.schema import (
+    LATEST,
+    Shared,
+    default_of,
+    json_name,
+    message,
+    replace,
+    schema_of,
+    since,
+    tagged_field,
+    until,
+)
+from records.wire import EncodeError, array, int32, nullable, string
 
 TOPIC_ID = bytes(range(16))
 
@@ -106,3 +119,39 @@ def test_a_class_with_field_specifiers_equals_one_of_ours() -> None:
     assert [field.name for field in schema.at(2)] == ["new", "extra"]
     assert (schema.is_flexible(1), schema.is_flexible(2)) == (False, True)
     assert cls(old="x").old == "x"
+
+
+def created(configs: tuple[CreateTopicsResponse.CreatableTopicResult.CreatableTopicConfigs, ...]) -> object:
+    result = CreateTopicsResponse.CreatableTopicResult
+    return CreateTopicsResponse(
+        topics=tuple(
+            result(name=name, topic_id=TOPIC_ID, error_code=0, error_message=None, configs=configs)
+            for name in ("orders", "payments")
+        )
+    )
+
+
+@pytest.mark.parametrize("version", range(8))
+def test_the_bytes_of_a_shared_array_are_kept_and_equal_those_of_another(version: int) -> None:
+    config = CreateTopicsResponse.CreatableTopicResult.CreatableTopicConfigs
+    plain = tuple(
+        config(name=f"key.{number}", value=None if number == 3 else "1" * number, config_source=5)
+        for number in range(200)
+    )
+    shared = Shared(plain)
+    expected = encode(created(plain), version)
+
+    first, second = encode(created(shared), version), encode(created(shared), version)
+
+    assert first == second == expected == b"".join(encode_parts(created(shared), version))
+    assert len(shared.encoded) == (version >= 5)
+    assert created(shared) == created(plain)
+
+
+def test_a_shared_array_that_cannot_be_encoded_is_refused_each_time() -> None:
+    config = CreateTopicsResponse.CreatableTopicResult.CreatableTopicConfigs
+    message = created(Shared([config(name="key", value="1"), config(name="key", value="1", config_source=200)]))
+
+    for _ in range(2):
+        with pytest.raises(EncodeError, match=r"topics\[0\]\.configs\[1\]\.configSource"):
+            encode(message, 7)

@@ -48,7 +48,9 @@ class Queue:
             Waiting(principal, connection, size, begin, lambda _reason: self.dropped.append(name), goes_on)
         )
 
-    def done(self, principal: str, taken_s: float) -> None:
+    def done(self, principal: str, taken_s: float, *, beside_others: bool = True) -> None:
+        if beside_others:
+            self.requests.on_other()
         self.requests.on_done(principal, taken_s)
 
     def wait(self, until_s: float) -> None:
@@ -155,6 +157,27 @@ def test_after_a_request_that_took_long_the_rest_is_three_times_what_it_took_abo
 
     assert before == ["a"]
     assert queue.begun == ["a", "b"]
+
+
+def test_no_rest_follows_where_no_short_request_came_for_a_second_or_while_a_longer_one_was_served() -> None:
+    queue = Queue()
+    for name in ("a-1", "a-2", "a-3", "a-4"):
+        queue.add(name, "ann")
+    queue.requests.on_other()
+
+    queue.wait(1.01)
+    queue.done("ann", 0.5, beside_others=False)
+    alone = list(queue.begun)
+    queue.requests.on_other()
+    queue.wait(3.0)
+    queue.done("ann", 2.0, beside_others=False)
+    queue.wait(8.8)
+    resting = list(queue.begun)
+    queue.wait(9.0)
+
+    assert alone == ["a-1", "a-2"]
+    assert resting == ["a-1", "a-2"]  # 50 ms, and three times 1.95 s
+    assert queue.begun == ["a-1", "a-2", "a-3"]
 
 
 def test_an_answer_is_encoded_before_the_next_request_and_without_a_rest() -> None:
