@@ -37,7 +37,9 @@ OTHER_CLUSTER = "peer_in_other_cluster"
 
 
 class Arrivals:
-    """Takes the requests of one node. asks_much: whether a request is long though its frame is small."""
+    """Takes the requests of one node. asks_much: whether a request is long though its frame is small; to_controller:
+    steps the controller with an input.
+    """
 
     def __init__(
         self,
@@ -65,7 +67,7 @@ class Arrivals:
         self._shared_ids = shared_ids
         self._now_ms = now_ms
         self._to_raft = to_raft
-        self._to_controller = to_controller
+        self.to_controller = to_controller
 
     def take(self, incoming: Incoming) -> None:
         """A request came in on a listener, or has waited for the ACLs."""
@@ -117,7 +119,7 @@ class Arrivals:
             else:
                 if api.api_key not in PROMPT_APIS:
                     self._long.queue.on_other()
-                self._to_controller(inputs.Requested(context, request))
+                self.to_controller(inputs.Requested(context, request))
         elif context is None or admission.admits(api, context, request):
             self._shared_ids.on_request(incoming, self._replica, self._now_ms())
             self._compare_cluster_ids(incoming)

@@ -81,6 +81,6 @@ class Proposals:
 
     def _end_iteration(self) -> None:
         self._is_scheduled = False
-        if self._waiting:
-            self.pass_on()
-            self._drain()
+        self.pass_on()
+        # What was passed on before may have been queued only.
+        self._drain()

@@ -45,7 +45,8 @@ LARGE_S = 0.05
 # No rest follows a request that took less, s: others hardly noticed it, and a client that creates topics by the hundred
 # would need twice as long.
 REST_FROM_S = 0.02
-# Nor is there a rest where no short request, beside heartbeats, came for so long: there is nobody to leave the loop to.
+# Nor is there a rest where nothing of others came for so long, s, nor since the request was begun: there is nobody to
+# leave the loop to.
 OTHERS_S = 1.0
 SHARE_WINDOW_S = 60.0
 # A shorter wait than the clock's resolution would end before its time has come, again and again.
@@ -126,7 +127,7 @@ class LongRequests:
         self._is_busy = False
         # When the next long request may begin, and when the next one of a broker, on the loop's clock.
         self._rests_until_s = self._brokers_rest_until_s = 0.0
-        self._other_came_s = -inf
+        self._other_came_s = self._begun_s = -inf
         # The number of the last request of a principal that was begun, the oldest first.
         self._turns: dict[str, int] = {}
         self._timer: TimerHandle | None = None
@@ -164,12 +165,14 @@ class LongRequests:
             self._taken_before, self._taken, self._window_s = self._taken, {}, now_s
 
     def on_other(self) -> None:
-        """A request came that is not long, and is no heartbeat."""
+        """A request of others came: a short one that is no heartbeat, or one of a broker."""
         self._other_came_s = self._loop.time()
 
     def add(self, request: Waiting) -> None:
         """Serve a request when its turn comes."""
         name, of_brokers = request.principal, request.principal == BROKERS
+        if of_brokers:
+            self.on_other()
         requests = self._waiting.setdefault(name, OrderedDict())
         requests[request] = None
         requests.move_to_end(request, last=not request.goes_on)
@@ -211,7 +214,7 @@ class LongRequests:
         now_s = self._loop.time()
         if principal == BROKERS:
             self._brokers_rest_until_s = max(self._brokers_rest_until_s, now_s) + taken_s * REST_RATIO
-        if taken_s >= self.rest_from_s and now_s - self._other_came_s <= max(OTHERS_S, taken_s):
+        if taken_s >= self.rest_from_s and self._other_came_s >= min(now_s - OTHERS_S, self._begun_s):
             rest_s = min(taken_s, LARGE_S) * REST_RATIO + max(taken_s - LARGE_S, 0.0) * LARGE_REST_RATIO
             self._rests_until_s = max(self._rests_until_s, now_s) + rest_s
         self._go_on()
@@ -257,6 +260,7 @@ class LongRequests:
         request = next(iter(self._waiting[principal]))
         self._take(request)
         self._is_busy = True
+        self._begun_s = self._loop.time()
         self.served += 1
         self._turns.pop(principal, None)
         self._turns[principal] = self.served

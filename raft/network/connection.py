@@ -234,7 +234,9 @@ class Connection(asyncio.Protocol):
 
     def _take(self) -> None:
         """Pass on the frames that may be handled in this iteration of the loop; stop reading while others are left."""
-        if self._is_corked or self._place is not None:
+        if self._is_corked:
+            return
+        if self._place is not None:
             self._count_held()
             return
         left = REQUESTS_PER_ITERATION

@@ -76,10 +76,8 @@ MUTANTS = (
         "N14", "a response is sent on another connection", "answers", ("W03", "ASSERT"),
         Edit(
             SERVER, "Server._find_request",
-            "slot = None if connection is None else connection.slot(source.correlation)",
-            "connection = next(reversed(self.connections.values()), None)\n"
-            "slot = None if connection is None else connection.slot(source.correlation)",
-            names="self.connections.get(source.connection)",
+            "connection = self.connections.get(source.connection)",
+            "connection = next(reversed(self.connections.values()), None)",
         ),
     ),
     _row(

@@ -268,8 +268,14 @@ class WatchedDriver(Driver):
         self.turns.follow(self.long.queue)
         asks_much = self.arrivals.asks_much
         self.arrivals.asks_much = lambda api, request: self._is_sliced(api) or asks_much(api, request)
+        self.arrivals.to_controller = self._take_short
         performs = {**dict.fromkeys(_STORED, self.storage.perform), **self._do_raft}
         self._do_raft = {cls: self._watch(cls, act) for cls, act in performs.items()}
+
+    def _take_short(self, event: ControllerInput) -> None:
+        assert isinstance(event, ControllerRequested)
+        self.turns.on_short(event.context.api_key)
+        self.to_controller(event)
 
     def _is_sliced(self, api: Api) -> bool:
         process = self._process

@@ -1,7 +1,8 @@
-"""Long requests have their turns, L17: one at a time; after one that took some time, none for as long; those of brokers
-come first, and rest after those of brokers alone; the user whose last one is the oldest comes next; no request of the
-quorum and no heartbeat is among them; what waited for the end of one is not lost, and does not wait for the next; and
-nothing waits for a change that is still being decided, but where another change has overtaken it.
+"""Long requests have their turns, L17: one at a time; after one that took some time, none for as long, if a short
+request, or one of a broker, came in the second before its end, or since it was begun; those of brokers come first, and
+rest after those of brokers alone; the user whose last one is the oldest comes next; no request of the quorum and no
+heartbeat is among them; what waited for the end of one is not lost, and does not wait for the next; and nothing waits
+for a change that is still being decided, but where another change has overtaken it.
 
 The time that they take is that of the simulated thread (`world.long_thread`): steps themselves take none.
 """
@@ -28,6 +29,9 @@ URGENT = frozenset({1, 52, 53, 54, 59, 63})
 # CreateTopics, DeleteTopics, CreateAcls, DeleteAcls, AlterConfigs, CreatePartitions, IncrementalAlterConfigs,
 # AlterClientQuotas, AlterUserScramCredentials: the largest, by users.
 DECIDED_BESIDE = frozenset({19, 20, 30, 31, 33, 37, 44, 49, 51})
+# Who sent nothing for so long, in s, needs no rest.
+OTHERS_S = 1.0
+HEARTBEAT = 63
 # Of the clock, in s: times are rounded to a microsecond.
 SLACK_S = 0.000_01
 
@@ -44,6 +48,8 @@ class LongTurns:
         self._turns: dict[str, int] = {}
         self._present: str | None = None
         self._not_before_s = self._brokers_not_before_s = 0.0
+        self._other_came_s: float | None = None
+        self._begun_s = 0.0
         self._held = 0
 
     def follow(self, queue: LongRequests) -> None:
@@ -52,6 +58,8 @@ class LongTurns:
 
         def check_added(request: Waiting) -> None:
             entry = request.principal, request.connection
+            if request.principal == BROKERS:
+                self._other_came_s = self._now_s()
             self._waiting.append(entry)
 
             def begin() -> None:
@@ -62,8 +70,11 @@ class LongTurns:
 
         def check_done(principal: str, taken_s: float) -> None:
             self._present = None
-            rested_s = self._now_s() + taken_s
-            self._not_before_s = max(self._not_before_s, rested_s)
+            now_s = self._now_s()
+            rested_s = now_s + taken_s
+            came_s = self._other_came_s
+            if came_s is not None and came_s >= min(now_s - OTHERS_S + SLACK_S, self._begun_s):
+                self._not_before_s = max(self._not_before_s, rested_s)
             if principal == BROKERS:
                 self._brokers_not_before_s = max(self._brokers_not_before_s, rested_s)
             done(principal, taken_s)
@@ -73,6 +84,11 @@ class LongTurns:
             drop(connection)
 
         queue.add, queue.on_done, queue.drop = check_added, check_done, check_drop  # type: ignore[method-assign]
+
+    def on_short(self, api_key: int) -> None:
+        """A request came that is not long."""
+        if api_key != HEARTBEAT:
+            self._other_came_s = self._now_s()
 
     def took(self, context: RequestContext, done: Sequence[Effect]) -> None:
         """A long request was served, with these effects."""
@@ -113,6 +129,7 @@ class LongTurns:
         if held:
             raise self._violation(f"{principal}'s is begun while {len(held)} inputs wait for the end of the last one")
         self._present = principal
+        self._begun_s = now_s
         self.served[principal] = self.served.get(principal, 0) + 1
         self._turns[principal] = sum(self.served.values())
 

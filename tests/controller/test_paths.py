@@ -16,6 +16,6 @@ def test_a_request_passes_no_more_files_than_it_did(tmp_path: Path) -> None:
 
     # A step that takes over 1 ms passes one file more, `longest_step`.
     assert len(create_topics.files) <= 59 + 1
-    assert len(create_topics.calls) <= 165 + 4
+    assert len(create_topics.calls) <= 171 + 4
     assert len(heartbeat.files) <= 19 + 1
     assert len(heartbeat.calls) <= 41 + 2

@@ -159,25 +159,41 @@ def test_after_a_request_that_took_long_the_rest_is_three_times_what_it_took_abo
     assert queue.begun == ["a", "b"]
 
 
-def test_no_rest_follows_where_no_short_request_came_for_a_second_or_while_a_longer_one_was_served() -> None:
+def test_no_rest_follows_where_nothing_of_others_came_for_a_second_nor_since_the_request_was_begun() -> None:
     queue = Queue()
-    for name in ("a-1", "a-2", "a-3", "a-4"):
-        queue.add(name, "ann")
     queue.requests.on_other()
+    queue.wait(0.005)
+    for name in ("a-1", "a-2", "a-3"):
+        queue.add(name, "ann")
 
     queue.wait(1.01)
     queue.done("ann", 0.5, beside_others=False)
     alone = list(queue.begun)
     queue.requests.on_other()
     queue.wait(3.0)
-    queue.done("ann", 2.0, beside_others=False)
-    queue.wait(8.8)
+    # Its thread had the processor for a part of these two seconds.
+    queue.done("ann", 0.5, beside_others=False)
+    queue.wait(4.39)
     resting = list(queue.begun)
-    queue.wait(9.0)
+    queue.wait(4.41)
 
     assert alone == ["a-1", "a-2"]
-    assert resting == ["a-1", "a-2"]  # 50 ms, and three times 1.95 s
+    assert resting == ["a-1", "a-2"]
     assert queue.begun == ["a-1", "a-2", "a-3"]
+
+
+def test_a_request_of_a_broker_is_one_of_others() -> None:
+    queue = Queue()
+    queue.add("a-1", "ann")
+    queue.add("a-2", "ann")
+    queue.wait(2.0)
+
+    queue.add("b", BROKERS)
+    queue.done("ann", 0.05, beside_others=False)
+    queue.wait(2.04)
+    queue.done(BROKERS, 0.0, beside_others=False)
+
+    assert queue.begun == ["a-1", "b"]
 
 
 def test_an_answer_is_encoded_before_the_next_request_and_without_a_rest() -> None:

@@ -16,6 +16,8 @@ from raft.interface.inputs import Source
 from simulations.nodes.long_turns import LongTurns
 from simulations.world.violation import Violation
 
+CREATE_TOPICS, HEARTBEAT = 19, 63
+
 
 class Queue:
     """A queue that begins the request that the test names."""
@@ -49,6 +51,7 @@ class Checked:
         self.turns.follow(cast("Any", self.queue))
         for user, connection in (("ann", 1), ("ann", 2), ("bob", 3)):
             self.queue.add(Waiting(user, connection, 0, lambda: None, lambda _: None))
+        self.turns.on_short(CREATE_TOPICS)
 
 
 def test_turns_with_rests_are_well() -> None:
@@ -84,6 +87,31 @@ def test_a_turn_out_of_turn_is_a_violation(rest_s: float, number: int, is_done: 
         checked.queue.begin(number)
 
     assert violation.value.property_id == "L17"
+
+
+@pytest.mark.parametrize(
+    ("begun_s", "came_s", "api_key", "rests"),
+    [
+        (1.9, 1.1, CREATE_TOPICS, True),
+        (1.9, 0.9, CREATE_TOPICS, False),
+        (1.9, 1.1, HEARTBEAT, False),
+        (0.2, 0.3, CREATE_TOPICS, True),
+    ],
+)
+def test_a_rest_is_due_where_a_short_request_came_lately_or_meanwhile(
+    begun_s: float, came_s: float, api_key: int, *, rests: bool
+) -> None:
+    checked = Checked()
+    for now_s, act in sorted(
+        ((begun_s, checked.queue.begin), (came_s, lambda: checked.turns.on_short(api_key))), key=lambda pair: pair[0]
+    ):
+        checked.now_s = now_s
+        act()
+    checked.now_s = 2.0
+    checked.queue.on_done("ann", 0.1)
+
+    with pytest.raises(Violation, match="before the rest") if rests else contextlib.nullcontext():
+        checked.queue.begin(1)
 
 
 def test_a_broker_comes_before_the_users_and_rests_after_brokers_alone() -> None:
