@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.benchmarks.client import Connection, Fleet, create_topics
 from tests.benchmarks.fence import SESSION_S, measure_change
-from tests.benchmarks.processes import memory_mib
+from tests.benchmarks.processes import compile_modules, memory_mib
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import OURS, STOCK, Cluster, eventually
 
@@ -35,6 +35,7 @@ class Trial:
     """One quorum under measurement. kind: OURS or STOCK; settings: more lines of the properties."""
 
     def __init__(self, kind: str, stock: Stock, settings: dict[str, str] | None = None) -> None:
+        compile_modules()
         self.root = Path(tempfile.mkdtemp(prefix=f"bench-{kind}-"))
         self.cluster = Cluster(self.root, stock, settings={"broker.session.timeout.ms": "3000", **(settings or {})})
         self.cluster.heap = STOCK_HEAP
