@@ -8,6 +8,7 @@ sides write a snapshot after 4 MiB of records.
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -39,7 +40,7 @@ SETTINGS = {
 LARGE_HEAP = "-Xmx4G -XX:+UseG1GC -XX:MaxGCPauseMillis=20"
 LARGE = 1_000_000
 ROUNDS = 3
-START_S = 180.0
+START_S = 600.0
 # Of one request to create topics, below Kafka's bound of 10,000 records.
 TOPICS, PARTITIONS = 100, 10
 REQUESTS = 20
@@ -68,7 +69,7 @@ class Scaled(Trial):
             (directory / path.name).hardlink_to(path)
             (directory / f"{path.name.partition('-')[0]}.log").touch()
 
-    def measure(self) -> Measured:
+    def measure(self) -> None:
         try:
             self.cold_start()
             taken = self.time_commits(300, warm=100)
@@ -85,7 +86,6 @@ class Scaled(Trial):
             self.stop()
         finally:
             self.end()
-        return self.measured
 
     def cold_start(self) -> None:
         begin = time.perf_counter()
@@ -174,24 +174,32 @@ def await_part(node: NodeProcess, *, there: bool, seconds: float = 120.0) -> flo
 
 
 def measure(stock: Stock, sizes: Sequence[int], kinds: Sequence[str]) -> dict[tuple[int, str], Measured]:
-    """The figures of each size and kind, in turn."""
+    """The figures of each size and kind, in turn; of one that fails those until then. Progress goes to stderr."""
     found = {}
     for partitions in sizes:
         with tempfile.TemporaryDirectory(prefix="scale-") as name:
             path = checkpoint(partitions, Path(name))
             for kind in kinds:
-                found[partitions, kind] = Scaled(kind, stock, partitions, path).measure()
+                trial = Scaled(kind, stock, partitions, path)
+                found[partitions, kind] = trial.measured
+                try:
+                    trial.measure()
+                except (AssertionError, OSError) as error:
+                    print(f"{partitions:,}, {kind}: {error}", file=sys.stderr)
+                print(f"{partitions:,}, {kind}: {trial.measured}", file=sys.stderr, flush=True)
     return found
 
 
 def table(found: dict[tuple[int, str], Measured]) -> str:
-    """Markdown: a row for each figure; ours and stock's of a size beside each other."""
+    """Markdown: a row for each figure, ours and stock's of a size beside each other; a dash where one is missing."""
     heads = [f"{partitions:,}, {kind}" for partitions, kind in found]
     lines = [f"| partitions | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
-    whats = next(iter(found.values()))
-    rows = [f"| {what} | {' | '.join(text(each[what]) for each in found.values())} |" for what in whats]
+    whats = dict.fromkeys(what for each in found.values() for what in each)
+    rows = [f"| {what} | {' | '.join(text(each.get(what)) for each in found.values())} |" for what in whats]
     return "\n".join([*lines, *rows])
 
 
-def text(value: float) -> str:
+def text(value: float | None) -> str:
+    if value is None:
+        return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

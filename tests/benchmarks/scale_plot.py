@@ -23,8 +23,8 @@ Points = dict[str, "list[tuple[int, float]]"]
 
 
 def plot(found: Mapping[tuple[int, str], Mapping[str, float]]) -> str:
-    """found: partitions and kind -> figure -> value, above 0."""
-    names = list(next(iter(found.values())))
+    """found: partitions and kind -> figure -> value, above 0; some may be missing."""
+    names = list(dict.fromkeys(name for figures in found.values() for name in figures))
     rows = ceil(len(names) / COLUMNS)
     size = f'width="{COLUMNS * WIDTH}" height="{rows * HEIGHT + 20}"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', f"<style>{STYLE}</style>"]
@@ -32,7 +32,8 @@ def plot(found: Mapping[tuple[int, str], Mapping[str, float]]) -> str:
     for number, name in enumerate(names):
         points: Points = {}
         for (partitions, kind), figures in found.items():
-            points.setdefault(kind, []).append((partitions, figures[name]))
+            if name in figures:
+                points.setdefault(kind, []).append((partitions, figures[name]))
         x, y = number % COLUMNS * WIDTH, number // COLUMNS * HEIGHT
         parts.append(f'<g transform="translate({x} {y})">{panel(name, points)}</g>')
     for number, kind in enumerate(dict.fromkeys(kind for _, kind in found)):
