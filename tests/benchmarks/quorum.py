@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # After the creation of very many partitions; standbys may yet replay them.
 SETTLED_S = 5
+# Of CPU time in 1.5 s: a node that has nothing to do needs less, stock's too.
+QUIET_CPU_MS = 400
 
 Figures = dict[str, str]
 
@@ -159,8 +161,18 @@ class Trial:
             taken.append((time.perf_counter() - begin) * 1000)
             node.start()
             self.await_level_followers(self.leader)
-            time.sleep(1.5)
+            self.await_quiet()
         return taken
+
+    def await_quiet(self, seconds: float = 600.0) -> None:
+        """Wait until no node has much to do: one that was started may have its log, and not have loaded it yet."""
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            before = self._cpu_ms()
+            time.sleep(1.5)
+            if all(after - begin < QUIET_CPU_MS for after, begin in zip(self._cpu_ms(), before, strict=True)):
+                return
+        raise AssertionError(f"the nodes are not quiet within {seconds:.0f} s")
 
     def await_level_followers(self, leader: NodeProcess, seconds: float = 60.0) -> None:
         eventually(lambda: self._followers_are_level(leader), "level followers", seconds)
