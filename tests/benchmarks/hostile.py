@@ -170,16 +170,6 @@ def _changed_configs(
 
 ROWS = [
     Row("none", 0, may_all=False, request=refused_topics),
-    Row("one connection, no rights: CreateTopics", 1, may_all=False, request=refused_topics),
-    Row("one connection, all rights: DescribeConfigs", 1, may_all=True, request=described_configs),
-    Row("one connection, all rights: CreateTopics, 4,990 topics, dry", 1, may_all=True, request=dry_topics),
-    Row(
-        "one connection, all rights: CreateTopics, 4,990 topics, and DeleteTopics of them",
-        1,
-        may_all=True,
-        request=created_topics,
-        then=deleted_topics,
-    ),
     Row("no rights: CreateTopics, two to each node", 6, may_all=False, request=refused_topics, to_all=True),
     Row("no rights: CreateTopics", 6, may_all=False, request=refused_topics),
     Row("no rights: DeleteTopics", 6, may_all=False, request=refused_deletes),
@@ -310,6 +300,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.hostile", description=__doc__)
     parser.add_argument("--seconds", type=float, default=10, help="of each row (default 10)")
     parser.add_argument("--only", choices=[OURS, STOCK], action="append", help="one kind (repeatable)")
+    parser.add_argument("--connections", type=int, help="hostile ones of each row but the first (default: the row's)")
     parser.add_argument("--rows", default="", help="those whose name contains this, and the first one")
     options = parser.parse_args()
     # Many threads of this process read answers: the writer and the broker must not wait for them.
@@ -324,6 +315,8 @@ def main() -> None:
         for row in ROWS:
             if options.rows not in row.name and row.connections:
                 continue
+            if options.connections is not None and row.connections:
+                row = row._replace(connections=options.connections)
             trial = Attacked(kind, stock)
             try:
                 trial.start()
