@@ -44,8 +44,7 @@ def decode(cls: type[T], version: int, data: bytes) -> T:
 
 def decode_prefix(cls: type[T], version: int, data: bytes, position: int) -> tuple[T, int]:
     """The message that starts at `position`, and the position after it; raises DecodeError."""
-    known: Any = cls
-    run = known.__schema__.decoders.get(version) or decoder(cls, version)
+    run = schema_of(cls).decoders.get(version) or decoder(cls, version)
     try:
         return run(data, position)  # type: ignore[no-any-return]
     except MALFORMED:

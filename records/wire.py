@@ -171,6 +171,8 @@ def uvarint(value: int) -> bytes:
     """An unsigned varint of up to 5 bytes (or 10 for a varlong): 7 bits a byte, least significant first."""
     if value < 128:
         return ONE_BYTE[value]
+    if value < 1 << 14:
+        return bytes((value & 127 | 128, value >> 7))
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)

@@ -289,24 +289,23 @@ def random_topic_id(env: Env) -> bytes:
 
 def described_configs(state: State, env: Env, values: Mapping[str, str]) -> tuple[ConfigResult, ...]:
     """All effective configs of the new topic, by name (KIP-525)."""
-    common, described = described_defaults(state, env)
+    common = described_defaults(state, env)
     if not values:
-        return described
+        return common
     own = layers(state, env, values)
-    results = {**common, **{name: config_result(own.find(name)) for name in values}}
+    results = {config.name: config for config in common}
+    results.update((name, config_result(own.find(name))) for name in values)
     return tuple(results[name] for name in sorted(results))
 
 
-def described_defaults(state: State, env: Env) -> tuple[dict[str, ConfigResult], Shared]:
-    """The effective configs of a topic without its own, by name and in order of the names: equal for all topics, and
-    cached until they change.
-    """
+def described_defaults(state: State, env: Env) -> Shared:
+    """The effective configs of a topic without its own, by name: equal for all topics, and cached until they change."""
     made_from = layers(state, env, {})
     kept = env.topic_defaults
     if kept is None or kept[0] != made_from.node or kept[1] != made_from.cluster:
-        results = {config.name: config_result(config) for config in made_from.all(env.release)}
-        kept = env.topic_defaults = (made_from.node, made_from.cluster, results, Shared(results.values()))
-    return kept[2], kept[3]
+        results = Shared(config_result(config) for config in made_from.all(env.release))
+        kept = env.topic_defaults = (made_from.node, made_from.cluster, results)
+    return kept[2]
 
 
 def config_result(config: Effective) -> ConfigResult:

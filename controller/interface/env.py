@@ -58,7 +58,7 @@ class Env:
     kraft_version_offset: int = -1
     kraft_version_support: tuple[int, int] = (-1, 0)
     loggers: Loggers | None = None
-    topic_defaults: tuple[Any, Any, dict[str, Any], Any] | None = None
+    topic_defaults: tuple[Any, Any, Any] | None = None
     access: Access | None = None
     policies: Policies = field(default_factory=Policies)
     token_secrets: Any = None

@@ -134,8 +134,7 @@ class Connection(asyncio.Protocol):
             self._backlog.extend(frames)
             self.waiting_bytes += sum(map(len, frames))
             self._take()
-        else:
-            self._count_held()
+        self._count_held()
 
     def limit_frames(self, bytes_max: int) -> None:
         """Set the maximum size of a frame, in bytes."""
@@ -234,10 +233,7 @@ class Connection(asyncio.Protocol):
 
     def _take(self) -> None:
         """Pass on the frames that may be handled in this iteration of the loop; stop reading while others are left."""
-        if self._is_corked:
-            return
-        if self._place is not None:
-            self._count_held()
+        if self._is_corked or self._place is not None:
             return
         left = REQUESTS_PER_ITERATION
         may_take = self._may_take()

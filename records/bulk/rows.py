@@ -290,11 +290,9 @@ def _frame_rows(rows: Rows, delta: int) -> list[bytes]:
 def _frame_value(value: bytes, delta: int) -> bytes:
     # One record behind many rows is not worth a table of all the deltas before it.
     known = zigzags(1)
-    count, size = len(known), len(value)
-    offset = known[delta] if delta < count else zigzag(delta)
-    body = b"".join((b"\0\0", offset, b"\1", known[size] if size < count else zigzag(size), value, b"\0"))
-    size = len(body)
-    return (known[size] if size < count else zigzag(size)) + body
+    offset = known[delta] if delta < len(known) else zigzag(delta)
+    body = b"".join((b"\0\0", offset, b"\1", zigzag(len(value)), value, b"\0"))
+    return zigzag(len(body)) + body
 
 
 __all__ = ["Columns", "Rows", "Single", "batch_body", "body_size", "partition_changes", "partitions", "scan"]
