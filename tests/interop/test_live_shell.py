@@ -45,16 +45,21 @@ def names_of(printed: str) -> str:
 COMMANDS = {"find": names_of, "tree": tree_of}
 
 
-def newest_checkpoint(found: Cluster) -> Path:
+def checkpoints(found: Cluster) -> list[Path]:
+    """The leader's, the newest last. It has none until the first is written."""
     leader = found.controllers[found.leader()]
-    return max((leader.directory / "__cluster_metadata-0").glob("*.checkpoint"))
+    return sorted((leader.directory / "__cluster_metadata-0").glob("*.checkpoint"))
 
 
 def settled_checkpoint(found: Cluster) -> Path:
     """The checkpoint that contains all committed records."""
     end = found.high_watermark()
-    eventually(lambda: int(newest_checkpoint(found).name.split("-")[0]) >= end, "a checkpoint of all", 30)
-    return newest_checkpoint(found)
+
+    def contains_all() -> bool:
+        return any(int(each.name.split("-")[0]) >= end for each in checkpoints(found))
+
+    eventually(contains_all, "a checkpoint of all", 30)
+    return checkpoints(found)[-1]
 
 
 def fill(found: Cluster) -> None:
