@@ -178,7 +178,8 @@ def check_backup(backup: str) -> tuple[Manifest, Examined]:
 def last_time_ms(examined: Examined) -> int:
     """When the last batch of the log was written; -1 for an empty log."""
     last = -1
-    for segment in examined.segments[-1:]:
+    written = [segment for segment in examined.segments if segment.size]  # a crash may leave the last one empty
+    for segment in written[-1:]:
         with LogFile(segment.path) as log:
             for batch in log.batches(0, segment.size):
                 last = batch.max_timestamp

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.tools.offline.stock_directories import SEGMENT, append_unreplayable, stock_directory
-from tools.offline.backups import BadBackup, offset_at, read_manifest, save_directory, verify_backup
+from raft.storage.names import LOG, segment_name
+from tests.tools.offline.stock_directories import PARTITION, SEGMENT, append_unreplayable, stock_directory
+from tests.tools.offline.test_truncation import split
+from tools.offline.backups import BadBackup, last_time_ms, offset_at, read_manifest, save_directory, verify_backup
 from tools.offline.examined import examine
 from tools.offline.saved_copy import CopyExists
 
@@ -83,6 +85,21 @@ def test_a_time_means_the_batches_that_were_written_by_then(backup: Path) -> Non
     assert offset_at(found, manifest.last_time_ms) == 1039
     assert offset_at(found, manifest.last_time_ms - 1) < 1039
     assert offset_at(found, 0) == 0
+
+
+@pytest.mark.parametrize("is_last_empty", [False, True])
+def test_the_last_time_is_that_of_the_last_batch_whichever_segment_has_it(tmp_path: Path, is_last_empty: bool) -> None:
+    """A crash between the creation of a segment and the first append to it leaves one without a batch."""
+    directory = stock_directory(tmp_path)
+    expected = last_time_ms(examine(str(directory)))
+    split(directory, 580, 728)
+    if is_last_empty:
+        (directory / PARTITION / segment_name(1039, LOG)).touch()
+
+    found = examine(str(directory))
+
+    assert [segment.base_offset for segment in found.segments] == [0, 580, 728] + [1039] * is_last_empty
+    assert last_time_ms(found) == expected > 0
 
 
 def test_a_batch_that_was_not_written_whole_is_not_backed_up(tmp_path: Path) -> None:

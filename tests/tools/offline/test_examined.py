@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from raft.storage.names import snapshot_name
+from raft.storage.snapshot_file import SnapshotBytes
+from tests.raft.storage.batches import kraft_version, run
 from tests.tools.offline.stock_directories import PARTITION, SEGMENT, append_unreplayable, stock_directory
 from tools.offline.examined import Fault, NotALog, examine
 from tools.offline.saved_copy import digests
@@ -79,3 +82,17 @@ def test_a_directory_without_a_log_is_refused(tmp_path: Path, name: str) -> None
 
     with pytest.raises(NotALog, match=PARTITION if name == "" else "no "):
         examine(str(tmp_path / name))
+
+
+def test_a_kraft_version_behind_the_newest_checkpoint_is_listed_once(tmp_path: Path) -> None:
+    partition = tmp_path / PARTITION
+    partition.mkdir()
+    data = kraft_version(0, 1, 0) + run(1, 5) + kraft_version(5, 1, 1)
+    (tmp_path / SEGMENT).write_bytes(data)
+    source = SnapshotBytes(1, 9)
+    (partition / snapshot_name(5, 1)).write_bytes(source.header(7) + source.footer())
+
+    found = examine(str(tmp_path), with_mark=False)
+
+    assert (found.fault, found.snapshots, found.end_offset) == (None, [(5, 1)], 6)
+    assert found.kraft_versions == ((0, 0), (5, 1))
