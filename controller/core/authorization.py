@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.interface.refusals import error_response
+from controller.core.apis import Kind
+from controller.interface.refusals import error_response, not_controller
 from controller.rules.permissions import allows
 from controller.state.tables.acl import CLUSTER_NAME, AclResourceType
 from records.errors import ApiError, Error
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from records.features.levels import Release
 
 
+DESCRIBE_QUORUM = 55
+
+
 def refusal(controller: Controller, api: Api, context: RequestContext, request: Any) -> Any:
     """The response to a request that its sender is not allowed to make; None if it is allowed."""
     try:
@@ -29,13 +33,26 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
         assert api.needs is not None, "nothing is needed"
         error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, api.needs, controller.env.release))
     except ApiError as failed:
-        error = failed
+        error = or_not_controller(controller, api, failed)
     if api.check_level is not None:
         try:
             api.check_level(controller.state, controller.env)
         except ApiError as too_low:
             error = too_low
     return error_response(request, error, context.version, controller.env.slices.spread)
+
+
+def or_not_controller(controller: Controller, api: Api, error: ApiError) -> ApiError:
+    """The error of a request, or that of a standby where this node has not loaded its ACLs, and only the active
+    controller or the leader can serve the request. Such a node is neither: a broker looks for it and sends it again.
+    """
+    access = controller.env.access
+    if access is None or access.is_ready:
+        return error
+    if api.kind is Kind.RAFT and api.forwardable:
+        is_of_leader = api.api_key == DESCRIBE_QUORUM
+        return ApiError(Error.NOT_LEADER_OR_FOLLOWER if is_of_leader else Error.NOT_CONTROLLER)
+    return not_controller(-1) if api.kind in (Kind.WRITE, Kind.ENVELOPE) else error
 
 
 def is_allowed(controller: Controller, api: Api, context: RequestContext) -> bool:

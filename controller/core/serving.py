@@ -11,7 +11,7 @@ from controller.core.long_steps import BROKER_HEARTBEAT, Abandoned, Overtaken
 from controller.core.snapshot_schedule import Appended
 from controller.interface.effects import Append, Requeue, ServeLater, UpgradeKraftVersion
 from controller.interface.inputs import Requested, Written
-from controller.interface.refusals import error_response
+from controller.interface.refusals import error_response, not_controller
 from controller.interface.results import ALL_PENDING, Result
 from controller.interface.slices import EVERYTHING
 from controller.rules.mutation_quotas import refund
@@ -66,7 +66,7 @@ def refuse_or_repeat(controller: Controller, context: RequestContext, request: A
 
 
 def refuse_here(controller: Controller, context: RequestContext, request: Any) -> None:
-    error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
+    error = not_controller(-1)
     controller.answer(context, error_response(request, error, context.version, controller.env.slices.spread))
 
 
@@ -103,13 +103,13 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     try:
         check_role(controller, api, context, request)
         check_deadline(controller, api, context, request)
-    except ApiError as error:
+    except ApiError as failed:
         # A request that leaves nothing to do is answered by any controller, and however late it is.
-        idle = idle_answer(controller, api, context, request)
-        controller.answer(
-            context,
-            error_response(request, error, context.version, controller.env.slices.spread) if idle is None else idle,
-        )
+        answer = idle_answer(controller, api, context, request)
+        if answer is None:
+            refused = authorization.or_not_controller(controller, api, failed)
+            answer = error_response(request, refused, context.version, controller.env.slices.spread)
+        controller.answer(context, answer)
         return
     try:
         decide(controller, api, context, request)
@@ -157,7 +157,8 @@ def idle_answer(controller: Controller, api: Api, context: RequestContext, reque
         return None
     try:
         return api.idle(controller.state, context, request, controller.env)
-    except ApiError as error:
+    except ApiError as failed:
+        error = authorization.or_not_controller(controller, api, failed)
         return error_response(request, error, context.version, controller.env.slices.spread)
 
 
@@ -167,7 +168,7 @@ def check_role(controller: Controller, api: Api, context: RequestContext, reques
         if api.arrived is not None:
             api.arrived(controller.state, request, controller.env)
     elif not is_for_any(controller, api, context, request):
-        raise ApiError(Error.NOT_CONTROLLER, wrong_controller_text(controller.env.leader_id))
+        raise not_controller(controller.env.leader_id)
 
 
 def is_for_any(controller: Controller, api: Api, context: RequestContext, request: Any) -> bool:
@@ -265,10 +266,3 @@ def on_disconnected(controller: Controller, event: Disconnected) -> None:
     closed = event.connections
     controller.waiting.drop(closed)
     controller.parked = [waiter for waiter in controller.parked if waiter[0].source.connection not in closed]
-
-
-def wrong_controller_text(leader_id: int) -> str:
-    """The error text of a standby, which clients print. leader_id: of the active controller, -1 where unknown."""
-    if leader_id < 0:
-        return "No controller appears to be active."
-    return f"The active controller appears to be node {leader_id}."

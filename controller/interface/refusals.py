@@ -55,6 +55,15 @@ def unencodable_answer(context: RequestContext) -> Any:
     return error_response(context.request, ApiError(Error.UNKNOWN_SERVER_ERROR), context.version)
 
 
+def not_controller(leader_id: int) -> ApiError:
+    """What a standby answers where only the active controller can serve. leader_id: of that one, -1 where unknown."""
+    is_known = leader_id >= 0
+    text = (
+        f"The active controller appears to be node {leader_id}." if is_known else "No controller appears to be active."
+    )
+    return ApiError(Error.NOT_CONTROLLER, text)
+
+
 def _code(_: Any, response: Any, error: ApiError, _spread: Spread) -> Any:
     return replace(default_of(response), error_code=error.code)
 

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 SLACK_S = 0.2
 # The errors in the answer to a request that is not allowed.
 REFUSALS = frozenset((Error.CLUSTER_AUTHORIZATION_FAILED, Error.UNKNOWN_SERVER_ERROR))
+# Those that name another node.
+ELSEWHERE = frozenset((Error.NOT_CONTROLLER, Error.NOT_LEADER_OR_FOLLOWER))
 EVERY_USER = "User:*"
 # Resource type of a config -> that of the ACLs about it.
 _CONFIGURED = {TOPIC: TOPIC, GROUP_CONFIG: GROUP}
@@ -304,6 +306,8 @@ class AuthorizationChecks:
                 raise Violation("W10", f"{text}, who is authorized to {taken.question}: {response}")
         elif isinstance(response, DescribeClusterResponse) and codes == {Error.UNSUPPORTED_VERSION}:
             return  # the level of the cluster is checked before the rights, as in stock
+        elif len(codes) == 1 and codes <= ELSEWHERE and not process.controller.env.access.is_ready:
+            return  # without the ACLs it is not the active controller nor the leader, which decide
         elif not codes or not codes <= REFUSALS:
             raise Violation(
                 "W10", f"{text}, who is not authorized to {taken.question}, with {sorted(codes)}: {response}"

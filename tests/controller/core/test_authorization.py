@@ -159,8 +159,22 @@ def test_before_the_acls_are_loaded_only_super_users_are_served() -> None:
     assert answer.error_code == Error.UNKNOWN_SERVER_ERROR
     assert asked(rig, 52, ROOT) is None
     assert asked(rig, 52, ANN).error_code == Error.UNKNOWN_SERVER_ERROR
+    assert asked(rig, 55, ANN).error_code == Error.NOT_LEADER_OR_FOLLOWER
+    assert asked(rig, 80, ANN).error_code == asked(rig, 81, ANN).error_code == Error.NOT_CONTROLLER
+    assert asked(rig, 58, ANN).error_code == Error.NOT_CONTROLLER
+    assert asked(rig, 63, ANN).error_code == Error.NOT_CONTROLLER
+    assert asked(rig, 58, ROOT) is None
     rig.lead()
     assert asked(rig, 52, ANN).error_code == DENIED
+
+
+def test_a_standby_without_acls_leaves_to_the_active_controller_what_it_cannot_decide() -> None:
+    rig = secured()
+    rig.controller.env.access.is_ready = False
+
+    answer = rig.ask(CreateTopicsRequest(topics=(new_topic("foo", (0,)),)), principal=ANN)
+
+    assert [topic.error_code for topic in answer.topics] == [Error.NOT_CONTROLLER]
 
 
 def test_an_acl_takes_effect_when_it_is_committed() -> None:
@@ -207,12 +221,13 @@ def test_describing_configs_needs_describe_configs_on_the_resource_and_no_more()
     rig.controller.env.config = env(FILE).config
     grant(rig, AclOperation.DESCRIBE_CONFIGS, TOPIC, "seen")
     resource = DescribeConfigsRequest.DescribeConfigsResource
-    wanted = tuple(resource(resource_type=2, resource_name=name, configuration_keys=None) for name in ("seen", "other"))
+    wanted = tuple(resource(resource_type=2, resource_name=name, configuration_keys=None) for name in ("other", "seen"))
 
     answer = rig.ask(DescribeConfigsRequest(resources=wanted), principal=ANN)
 
-    found = {each.resource_name: (each.error_code, bool(each.configs)) for each in answer.results}
-    assert found == {"seen": (0, True), "other": (Error.TOPIC_AUTHORIZATION_FAILED, False)}
+    # As in stock, those that were denied are last.
+    found = [(each.resource_name, each.error_code, bool(each.configs)) for each in answer.results]
+    assert found == [("seen", 0, True), ("other", Error.TOPIC_AUTHORIZATION_FAILED, False)]
 
 
 def test_create_on_the_cluster_allows_creating_every_topic() -> None:

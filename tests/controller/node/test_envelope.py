@@ -1,5 +1,7 @@
 """Envelopes: the requests in them, and the responses to them; ControllerApisTest's and EnvelopeUtils' cases."""
 
+from dataclasses import replace as replace_context
+
 import pytest
 
 from controller.interface.inputs import Forwarder, Principal, RequestContext
@@ -55,6 +57,12 @@ def test_a_forwarded_request_has_the_context_of_its_client():
         forwarder=Forwarder(CONTEXT.principal, CONTEXT.client_address),
     )  # fmt: skip
     assert found.header.correlation_id == 31
+
+
+def test_what_was_decided_about_the_forwarder_is_not_decided_about_its_client():
+    found = open_envelope(envelope(UNREGISTER), replace_context(CONTEXT, decisions={"any": True}))
+
+    assert found.context.decisions is None
 
 
 @pytest.mark.parametrize(
@@ -160,6 +168,19 @@ def test_not_controller_in_a_response_becomes_the_error_of_the_envelope(deep):
     answer = seal(header, error_response(request, ApiError(Error.NOT_CONTROLLER), 7))
 
     assert answer == EnvelopeResponse(response_data=None, error_code=Error.NOT_CONTROLLER)
+
+
+@pytest.mark.parametrize("codes", [(Error.NOT_CONTROLLER, 0), (0, Error.NOT_CONTROLLER), (0, 0)])
+def test_not_controller_at_any_topic_becomes_the_error_of_the_envelope(codes):
+    request = CreateTopicsRequest(topics=(new_topic("foo", (0,)), new_topic("bar", (0,))))
+    header = open_envelope(envelope(inner(request, 7)), CONTEXT).header
+    refused = error_response(request, ApiError(Error.INVALID_REQUEST), 7)
+    topics = tuple(replace(topic, error_code=code) for topic, code in zip(refused.topics, codes, strict=True))
+
+    answer = seal(header, replace(refused, topics=topics))
+
+    assert answer.error_code == max(codes)
+    assert (answer.response_data is None) == any(codes)
 
 
 def test_a_describe_quorum_at_a_follower_becomes_not_controller():
