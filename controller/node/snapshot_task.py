@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from controller.state.records_of import UnwritableMetadataError
-from controller.state.snapshots import bodies
+from controller.state.snapshots import BATCH_RECORDS_MAX, steps
 from raft.snapshots import may_take
 
 if TYPE_CHECKING:
@@ -19,25 +20,28 @@ if TYPE_CHECKING:
     from raft.storage.snapshots import SnapshotWriter
     from raft.storage.storage import Storage
 
-# Batches per iteration of the loop: about half a millisecond of work each.
-BATCHES_PER_ITERATION = 4
+# Steps per iteration of the loop: about half a millisecond of work each.
+STEPS_PER_ITERATION = 4
 
 
 class SnapshotTask:
     """Writes one snapshot at a time.
 
-    later: runs an action in a later iteration of the loop; wall_ms: the wall clock; on_given_up: called for one that
-    was not written, with the reason. A state that its metadata.version cannot express is one: the node goes on, as
-    Kafka's controller does.
+    later: runs an action in a later iteration of the loop, after a rest in s; wall_ms: the wall clock; on_given_up:
+    called for one that was not written, with the reason. A state that its metadata.version cannot express is one: the
+    node goes on, as Kafka's controller does. batch_records, rest_s: of one batch, and between iterations; others for
+    simulations alone, so that a small snapshot lasts.
     """
 
     def __init__(
         self,
         storage: Storage,
-        later: Callable[[Callable[[], None]], None],
+        later: Callable[[Callable[[], None], float], None],
         wall_ms: Callable[[], int],
         on_given_up: Callable[[SnapshotId, str], None],
     ) -> None:
+        self.batch_records = BATCH_RECORDS_MAX
+        self.rest_s = 0.0
         self._storage = storage
         self._later = later
         self._wall_ms = wall_ms
@@ -45,7 +49,7 @@ class SnapshotTask:
         self._on_over: Callable[[], None] | None = None
         self._id: SnapshotId | None = None  # until it is on disk
         self._writer: SnapshotWriter | None = None
-        self._bodies: Iterator[tuple[bytes, int]] | None = None
+        self._steps: Iterator[tuple[bytes, int] | None] | None = None
 
     def take(self, effect: TakeSnapshot, replica: Replica) -> None:
         """Begin to write the snapshot that the controller asks for."""
@@ -66,8 +70,8 @@ class SnapshotTask:
         if self._writer is None:
             return False
         self._id = id_
-        self._bodies = bodies(view)
-        self._later(self._write_next)
+        self._steps = steps(view, self.batch_records)
+        self._later(self._write_next, self.rest_s)
         return True
 
     @property
@@ -101,7 +105,7 @@ class SnapshotTask:
         if self._writer is None:
             return None
         self._writer.drop()
-        self._writer = self._bodies = None
+        self._writer = self._steps = None
         return self._id
 
     def _over(self) -> None:
@@ -111,17 +115,18 @@ class SnapshotTask:
             act()
 
     def _write_next(self) -> None:
-        if self._writer is None or self._bodies is None:
+        if self._writer is None or self._steps is None:
             return
-        for _ in range(BATCHES_PER_ITERATION):
-            try:
-                body = next(self._bodies, None)
-            except UnwritableMetadataError as error:
-                self.give_up(str(error))
-                return
-            if body is None:
-                self._writer.freeze()
-                self._writer = self._bodies = None
-                return
-            self._writer.append_body(*body)
-        self._later(self._write_next)
+        try:
+            made = list(islice(self._steps, STEPS_PER_ITERATION))
+        except UnwritableMetadataError as error:
+            self.give_up(str(error))
+            return
+        for body in made:
+            if body is not None:
+                self._writer.append_body(*body)
+        if len(made) < STEPS_PER_ITERATION:
+            self._writer.freeze()
+            self._writer = self._steps = None
+        else:
+            self._later(self._write_next, self.rest_s)

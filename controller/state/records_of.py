@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from controller.state.partitions.columns import NO_TOPIC
 from controller.state.partitions.partition import partition_record
 from controller.state.tables.features import METADATA_VERSION
 from controller.state.tables.producer_ids import NEXT
@@ -120,13 +117,14 @@ def topics(view: View) -> Iterator[Found]:
 
 
 def partitions(view: View) -> Iterator[Found]:
-    for row in np.flatnonzero(view.columns.topic[: view.columns.end] != NO_TOPIC).tolist():
-        yield partition_at(view, row), partition_version(view.metadata_version)
+    for rows in view.columns.living():
+        for row in rows.tolist():
+            yield partition_at(view, row), partition_version(view.metadata_version)
 
 
 def partition_at(view: View, row: int) -> Any:
     """The record of the partition in a row. Raises UnwritableMetadataError."""
-    columns = view.columns
+    columns = view.columns.source(row)
     topic = view.topics[int(columns.topic[row])]
     try:
         return partition_record(

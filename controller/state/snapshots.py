@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.state.partitions.columns import MIGRATING, NO_TOPIC, NOBODY, POSITIONS_MAX
+from controller.state.partitions.columns import MIGRATING, NOBODY, POSITIONS_MAX
 from controller.state.partitions.sets import distinct
 from controller.state.partitions.uncommon_fields import COMMON
 from controller.state.records_of import SECTIONS, partition_at, partitions
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from controller.state.partitions.columns import Int32s
+    from controller.state.partitions.columns import Columns, Int32s
     from controller.state.partitions.partitions import Rows
     from controller.state.records_of import Section
     from controller.state.view import View
@@ -33,6 +33,8 @@ DIRECTORIES_SINCE = 1
 
 # Kafka's bound.
 BATCH_RECORDS_MAX = 1024
+# Records of other kinds than partitions that are encoded in one step.
+STEP_RECORDS = 64
 
 
 def batches(
@@ -49,33 +51,61 @@ def batches(
 
 
 def bodies(view: View, records_max: int = BATCH_RECORDS_MAX) -> Iterator[tuple[bytes, int]]:
-    """The encoded records of each data batch and their count, offset deltas from 0; each is one step of the iterator.
+    """The encoded records of each data batch and their count, offset deltas from 0.
 
     Raises UnwritableMetadataError where metadata.version cannot express the metadata.
     """
+    return (body for body in steps(view, records_max) if body is not None)
+
+
+def steps(view: View, records_max: int = BATCH_RECORDS_MAX) -> Iterator[tuple[bytes, int] | None]:
+    """As `bodies`, in steps of less than a millisecond; None: the batch needs more of them. A view can be read once."""
     for parts in _chunks(view, records_max):
-        yield batch_body(parts)
+        yield batch_body(parts) if parts is not None else None
 
 
-def _chunks(view: View, records_max: int) -> Iterator[list[Encoded | bytes]]:
+def _chunks(view: View, records_max: int) -> Iterator[list[Encoded | bytes] | None]:
     """The encoded records of each batch. Partitions are in batches of their own: they go by columns."""
     at = SECTIONS.index(partitions)
     yield from _one_by_one(view, SECTIONS[:at], records_max)
-    rows = np.flatnonzero(view.columns.topic[: view.columns.end] != NO_TOPIC)
-    for start in range(0, len(rows), records_max):
-        yield _by_columns(view, rows[start : start + records_max])
+    for rows in _groups(view.columns.living(), records_max):
+        yield _by_columns(view, rows)
+        view.columns.pass_to(int(rows[-1]) + 1)
     yield from _one_by_one(view, SECTIONS[at + 1 :], records_max)
 
 
-def _one_by_one(view: View, sections: Iterable[Section], records_max: int) -> Iterator[list[Encoded | bytes]]:
+def _groups(pieces: Iterable[Rows], size: int) -> Iterator[Rows]:
+    """The same rows in groups of this size; only the last may be smaller."""
+    rows = np.empty(0, np.intp)
+    for piece in pieces:
+        rows = np.concatenate((rows, piece))
+        while len(rows) >= size:
+            yield rows[:size]
+            rows = rows[size:]
+    if len(rows):
+        yield rows
+
+
+def _one_by_one(view: View, sections: Iterable[Section], records_max: int) -> Iterator[list[Encoded | bytes] | None]:
     records = (encoded for section in sections for encoded in section(view))
-    while chunk := [encode_record(record, version) for record, version in islice(records, records_max)]:
-        yield [*chunk]
+    chunk: list[Encoded | bytes] = []
+    while more := [
+        encode_record(record, version)
+        for record, version in islice(records, min(STEP_RECORDS, records_max - len(chunk)))
+    ]:
+        chunk += more
+        if len(chunk) == records_max:
+            yield chunk
+            chunk = []
+        else:
+            yield None
+    if chunk:
+        yield chunk
 
 
 def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:
     """The PartitionRecords of some rows: by columns those of one shape, one by one those with uncommon fields."""
-    columns = view.columns
+    columns = view.columns.source(rows)
     version = partition_version(view.metadata_version)
     replica_count = _lengths(columns.replicas, rows)
     isr_count = _lengths(columns.isr, rows)
@@ -91,13 +121,12 @@ def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:
         if shape < 0:
             parts += [encode_record(partition_at(view, row), version) for row in chosen.tolist()]
         else:
-            parts.append(_of_shape(view, chosen, version, *divmod(shape, POSITIONS_MAX + 1)))
+            parts.append(_of_shape(view, columns, chosen, version, *divmod(shape, POSITIONS_MAX + 1)))
     return parts
 
 
-def _of_shape(view: View, rows: Rows, version: int, replica_count: int, isr_count: int) -> Encoded:
-    columns = view.columns
-    directory_ids = np.frombuffer(b"".join(columns.directory_ids.ids), np.uint8).reshape(-1, 16)
+def _of_shape(view: View, columns: Columns, rows: Rows, version: int, replica_count: int, isr_count: int) -> Encoded:
+    directory_ids = columns.directory_ids.matrix()
     return partition_rows(
         version,
         view.topic_ids[columns.topic[rows]],

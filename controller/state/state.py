@@ -154,6 +154,7 @@ class State:
         tables["topics"] = {
             topic.topic_id: (topic.name, dict(self.partitions.of_topic(topic))) for topic in self.topics.values()
         }
+        tables["partition_count"] = self.partitions.count
         tables["producer_ids"] = {key: value.next_id for key, value in self.producer_ids.items()}
         tables["similar_names"] = {name: sorted(names) for name, names in self.similar_names.items()}
         return tables

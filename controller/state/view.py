@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.state.partitions.bulk_undo import put_back
 from controller.state.partitions.columns import NO_TOPIC
+from controller.state.partitions.columns_copy import ColumnsCopy
 from controller.state.partitions.partitions import Partitions, Placed, rows_of
 from controller.state.tables.features import METADATA_VERSION
 from controller.state.tables.table import TableLog
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from controller.state.partitions.columns import Columns
     from controller.state.partitions.partition import Partition
     from controller.state.partitions.topics import Topic
     from controller.state.state import State
@@ -32,7 +32,7 @@ class View:
     __slots__ = ("_absent", "columns", "end_offset", "tables", "topic_ids", "topics")
 
     def __init__(
-        self, end_offset: int, tables: dict[str, dict[Any, Any]], columns: Columns, topic_ids: NDArray[np.uint8]
+        self, end_offset: int, tables: dict[str, dict[Any, Any]], columns: ColumnsCopy, topic_ids: NDArray[np.uint8]
     ) -> None:
         self.end_offset = end_offset
         self.tables = tables
@@ -69,10 +69,12 @@ class View:
             if there:
                 # A topic has its present rows: some of them may be newer than the view.
                 rows = rows[[row not in self._absent for row in rows.tolist()]]
+            self.columns.before_change(rows)
             self.columns.topic[rows] = topic.index if there else NO_TOPIC
 
     def _put(self, row: int, old: Partition | Placed | None) -> None:
         columns = self.columns
+        columns.before_change(row)
         if old is None:
             columns.topic[row] = NO_TOPIC
             self._absent.add(row)
@@ -89,7 +91,7 @@ def stable_view(state: State) -> View:
     """The state as of its `stable_end_offset`: without what is not committed, or in an open transaction."""
     tables: dict[str, dict[Any, Any]] = {name: dict(table) for name, table in state.tables().items()}
     topic_ids = state.partitions.topic_id_table.copy()
-    view = View(state.stable_end_offset, tables, state.partitions.columns.copy(), topic_ids)
+    view = View(state.stable_end_offset, tables, ColumnsCopy(state.partitions.columns), topic_ids)
     for entry in state.undo.since(state.stable_end_offset):
         view.take_back(entry)
     view.topics = {topic.index: topic for topic in tables[TOPICS].values()}

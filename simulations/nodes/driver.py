@@ -74,7 +74,7 @@ class ControllerWatch(Watch, Protocol):
 class ControllerProcess(Process):
     """A running controller. driver: the product's; machine: the view of its state that the checks read. begins_with:
     the records that the formatter wrote, with their versions. sliced: the share of requests served in slices; if it is
-    not 0, batches are replayed in parts.
+    not 0, batches are replayed in parts, and snapshots are written record by record.
     """
 
     watch: ControllerWatch
@@ -124,6 +124,7 @@ class ControllerProcess(Process):
             driver.controller.state.rows_min = 2
             driver.controller.env.partitions_at_once = driver.long.part_size = 1
             driver.timers.between_steps_ms = 5
+            driver.snapshot.batch_records, driver.snapshot.rest_s = 1, 0.002
             driver.feed.piece_bytes, driver.feed.whole_bytes_max, driver.feed.part_records = 1, 0, 1
         self.is_listening = True
         driver.start()

@@ -42,6 +42,8 @@ from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.schema import default_of, replace, schema_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from controller.state.partitions.partition import Partition
     from records.features.levels import Release
 
@@ -328,6 +330,18 @@ def registration(broker_id: int, /, incarnation: int = 1, **fields: Any) -> Brok
 
 def feature(name: str, low: int, high: int) -> BrokerRegistrationRequest.Feature:
     return BrokerRegistrationRequest.Feature(name=name, min_supported_version=low, max_supported_version=high)
+
+
+def replayed(data: Iterable[bytes]) -> State:
+    """The state that the records of a log make one by one."""
+    state = State()
+    for part in data:
+        for batch in batches(part):
+            state.commit(batch.last_offset + 1)
+            for record in records_of(part, batch) if not batch.is_control else ():
+                state.replay(decode_record(record.value or b"")[0], record.offset)
+            state.end_offset = batch.last_offset + 1
+    return state
 
 
 def new_topic(name: str, *assignments: tuple[int, ...], **configs: str) -> CreateTopicsRequest.CreatableTopic:

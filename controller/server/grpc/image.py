@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from controller.server.grpc.time_slices import TimeSlices
     from controller.state.view import View
 
-# Concurrent images: each has a copy of the columns, some 60 bytes a partition.
+# Concurrent images: each copies the partitions that change while it is read, some 60 bytes each.
 AT_A_TIME = 2
-# Making a view is one slice, of 37 ms for a million partitions. A request makes a new view if there are new changes, so
-# that a client sees its own changes; but not before this multiple of the time that the last view took has passed.
+# Making a view is one slice. A request makes a new view if there are new changes, so that a client sees its own; but
+# not before this multiple of the time that the last view took has passed.
 REST = 20.0
 # A view that was not requested for this time is dropped.
 KEPT_S = 1.0
@@ -37,6 +37,7 @@ class Images:
         self._slots = asyncio.Semaphore(AT_A_TIME)
         self._view: View | None = None
         self._next_s = 0.0
+        self._end: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -60,8 +61,10 @@ class Images:
             self._next_s = loop.time() + (loop.time() - begin_s) * REST
         if not view.metadata_version:
             return None
-        self._view = view
-        loop.call_later(KEPT_S, self._forget, view)
+        # Nothing holds the view before: each change would be kept for it, too.
+        if self._end is not None:
+            self._end.cancel()
+        self._view, self._end = view, loop.call_later(KEPT_S, self._forget, view)
         return view
 
     def _forget(self, view: View) -> None:

@@ -124,6 +124,7 @@ def _arrange(runs: TopicRuns, ids: Int32s, rows: Rows) -> Rows:
 
 def _write(columns: Columns, rows: Rows, given: Found) -> None:
     """Write all fields except topic and partition id, to rows that hold nothing yet."""
+    columns.before_change(rows)
     replicas, isr, directories = given.replicas, given.isr, given.directories
     assert replicas is not None
     assert isr is not None

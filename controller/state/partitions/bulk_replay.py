@@ -56,6 +56,7 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
         names += ["uncommon"] if writes_uncommon else []
         former = former_of(columns, rows, names, isr="isr" in fields)
         state.undo.note(state.partitions.bulk, RowSet(rows), former)
+    columns.before_change(rows)
     # Epochs wrap, as they do in Java; so do numpy's.
     columns.partition_epoch[rows] += 1
     if "leader" in fields:

@@ -49,6 +49,7 @@ def former_of(columns: Columns, rows: Rows, names: Iterable[str], *, isr: bool) 
 
 def put_back(columns: Columns, rows: Rows, value: Former) -> None:
     """Write the former values to the rows."""
+    columns.before_change(rows)
     for name, values in value.columns.items():
         getattr(columns, name)[rows] = values
     if value.isr is not None:

@@ -7,7 +7,9 @@ once for all partitions with equal values; one column has the number of these va
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import mmap
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import ref
 
 import numpy as np
 
@@ -16,9 +18,12 @@ from controller.state.partitions.uncommon_fields import COMMON, UncommonFields, 
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 if TYPE_CHECKING:
+    from weakref import ReferenceType
+
     from numpy.typing import NDArray
 
     Int32s = NDArray[np.int32]
+    Indexer = int | slice | NDArray[np.intp]
 
 NOBODY = -1  # in a column of broker ids or directories: the list is shorter than that
 NO_TOPIC = -1  # in the column of topics: the row holds no partition
@@ -52,12 +57,17 @@ class DirectoryIds:
             self.ids.append(id_)
         return number
 
+    def matrix(self) -> NDArray[np.uint8]:
+        """All ids by their numbers, of shape (n, 16)."""
+        if len(self._table) != len(self.ids):
+            self._table = np.frombuffer(b"".join(self.ids), np.uint8).reshape(-1, 16)
+        return self._table
+
     def numbers_of(self, ids: NDArray[np.uint8]) -> Int32s:
         """The numbers of ids of shape (n, k, 16), new ones for ids that have none yet; of shape (n, k)."""
         flat = np.ascontiguousarray(ids).reshape(-1, 16)
         if len(self._keys) != len(self.ids):
-            self._table = np.frombuffer(b"".join(self.ids), np.uint8).reshape(-1, 16)
-            keys = _keys(self._table)
+            keys = _keys(self.matrix())
             self._order = np.argsort(keys)
             self._keys = keys[self._order]
         at = np.searchsorted(self._keys, _keys(flat))
@@ -73,30 +83,40 @@ class Columns:
 
     end: the rows that were ever used, exclusive; `topic` is NO_TOPIC in those that hold no partition. replicas, isr and
     directories: one column a position in the list. uncommon: numbers in `uncommon_values`. Arrays have room beyond
-    `end`, and are replaced when they grow: keep no reference to one across a change of the state.
+    `end`, and are replaced when they grow: keep no reference to one across a change of the state. Whoever writes to a
+    column calls `before_change` first.
     """
 
+    NAMES: ClassVar = ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch", "uncommon")
+    LIST_NAMES: ClassVar = ("replicas", "isr", "directories")
+
+    topic: Int32s
+    partition_id: Int32s
+    leader: Int32s
+    leader_epoch: Int32s
+    partition_epoch: Int32s
+    uncommon: Int32s
+    replicas: list[Int32s]
+    isr: list[Int32s]
+    directories: list[Int32s]
+
     __slots__ = (
-        "_cells", "_directory_cells", "_isr_cells", "_replica_cells", "capacity", "directories", "directory_ids", "end",
-        "isr", "leader", "leader_epoch", "partition_epoch", "partition_id", "replicas", "topic", "uncommon",
-        "uncommon_values",
+        "_cells", "_copies", "_directory_cells", "_isr_cells", "_replica_cells", "capacity", "directories",
+        "directory_ids", "end", "isr", "leader", "leader_epoch", "partition_epoch", "partition_id", "replicas", "topic",
+        "uncommon", "uncommon_values",
     )  # fmt: skip
 
     def __init__(self, positions: int = 3) -> None:
         self.end = 0
-        self.capacity = 0
+        self.capacity = _CAPACITY_MIN
         self.directory_ids = DirectoryIds()
         self.uncommon_values = UncommonFieldsTable()
-        self.topic = _column()
-        self.partition_id = _column()
-        self.leader = _column()
-        self.leader_epoch = _column()
-        self.partition_epoch = _column()
-        self.uncommon = _column()
-        self.replicas = [_column() for _ in range(positions)]
-        self.isr = [_column() for _ in range(positions)]
-        self.directories = [_column() for _ in range(positions)]
-        self._grow(_CAPACITY_MIN)
+        self._copies: list[ReferenceType[Columns]] = []
+        for name in self.NAMES:
+            setattr(self, name, new_column(self.capacity))
+        for name in self.LIST_NAMES:
+            setattr(self, name, [new_column(self.capacity) for _ in range(positions)])
+        self.take_cells()
 
     @property
     def positions(self) -> int:
@@ -104,6 +124,19 @@ class Columns:
 
     def bytes_per_row(self) -> int:
         return 4 * (6 + 3 * self.positions)
+
+    def lend(self, copy: Columns) -> None:
+        """Tell a copy of every change before it is made, as long as somebody has it."""
+        self._copies.append(ref(copy))
+
+    def before_change(self, rows: Indexer) -> None:
+        """The fields of these rows are about to change."""
+        if self._copies:
+            copies = [(each, each()) for each in self._copies]
+            self._copies = [each for each, copy in copies if copy is not None]
+            for _, copy in copies:
+                if copy is not None:
+                    copy.before_change(rows)
 
     def get(self, row: int) -> Partition:
         """The partition in a row."""
@@ -124,6 +157,7 @@ class Columns:
 
     def set(self, row: int, partition: Partition) -> None:
         """Write a partition to a row that is below `end`."""
+        self.before_change(row)
         leader, leader_epoch, partition_epoch, uncommon = self._cells
         leader[row] = partition.leader
         leader_epoch[row] = partition.leader_epoch
@@ -154,6 +188,7 @@ class Columns:
         if not (stays_common and has_same_replicas and isr_fits):
             self.set(row, new)
             return
+        self.before_change(row)
         leader[row] = new.leader
         leader_epoch[row] = new.leader_epoch
         partition_epoch[row] = new.partition_epoch
@@ -163,6 +198,7 @@ class Columns:
     def clear_out(self) -> None:
         """Drop uncommon values that no row has any more, if there are many. Their numbers are kept nowhere else."""
         if len(self.uncommon_values) >= self.uncommon_values.crowded_at:
+            self.before_change(slice(0, self.end))
             self.uncommon_values, self.uncommon[: self.end] = self.uncommon_values.drop_unused(
                 self.uncommon[: self.end]
             )
@@ -177,43 +213,38 @@ class Columns:
 
     def widen(self, positions: int) -> None:
         """Have at least this many positions for replicas, ISR and directories."""
+        if positions <= self.positions:
+            return
         for columns in (self.replicas, self.isr, self.directories):
-            columns.extend(np.full(self.capacity, NOBODY, np.int32) for _ in range(positions - len(columns)))
+            for _ in range(positions - len(columns)):
+                columns.append(new_column(self.capacity))
+                columns[-1][:] = NOBODY
         self.take_cells()
 
     def arrange(self, order: NDArray[np.intp]) -> None:
         """Keep only these rows, in this order, as the first ones."""
+        self.before_change(slice(0, self.end))
         self.end = len(order)
-        for column in (
-            self.topic, self.partition_id, self.leader, self.leader_epoch, self.partition_epoch, self.uncommon,
-            *self.replicas, *self.isr, *self.directories,
-        ):  # fmt: skip
+        for name in self.NAMES:
+            column = getattr(self, name)
             column[: self.end] = column[order]
-
-    def copy(self) -> Columns:
-        """The used rows as they are now, independent of later changes. Tables are shared: their numbers stay."""
-        other = Columns.__new__(Columns)
-        other.end = other.capacity = self.end
-        other.directory_ids = self.directory_ids
-        other.uncommon_values = self.uncommon_values
-        for name in ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch", "uncommon"):
-            setattr(other, name, getattr(self, name)[: self.end].copy())
-        for name in ("replicas", "isr", "directories"):
-            setattr(other, name, [column[: self.end].copy() for column in getattr(self, name)])
-        other.take_cells()
-        return other
+        for name in self.LIST_NAMES:
+            for column in getattr(self, name):
+                column[: self.end] = column[order]
 
     def _grow(self, capacity: int) -> None:
-        # Column by column, so that no more than one is in memory twice; room that was never written takes no memory.
-        self.topic = _grow(self.topic, capacity)
-        self.partition_id = _grow(self.partition_id, capacity)
-        self.leader = _grow(self.leader, capacity)
-        self.leader_epoch = _grow(self.leader_epoch, capacity)
-        self.partition_epoch = _grow(self.partition_epoch, capacity)
-        self.uncommon = _grow(self.uncommon, capacity)
-        for columns in (self.replicas, self.isr, self.directories):
-            for position, column in enumerate(columns):
-                columns[position] = _grow(column, capacity)
+        # Column by column; room that was never written takes no memory.
+        del self._cells, self._replica_cells, self._isr_cells, self._directory_cells
+        for name in self.NAMES:
+            held = [getattr(self, name)]
+            delattr(self, name)
+            setattr(self, name, _grow(held, capacity))
+        for name in self.LIST_NAMES:
+            columns = getattr(self, name)
+            for position in range(len(columns)):
+                held = [columns[position]]
+                columns[position] = None
+                columns[position] = _grow(held, capacity)
         self.capacity = capacity
         self.take_cells()
 
@@ -234,14 +265,30 @@ def _keys(ids: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return halves[:, 0] * np.uint64(0x9E3779B97F4A7C15) ^ halves[:, 1]
 
 
-def _column() -> Int32s:
-    return np.empty(0, np.int32)
+def new_column(capacity: int) -> Int32s:
+    """A column of zeros, at least one; it takes the memory of what is written."""
+    # Shared memory, which is the default, would have no more of it where its addresses grow.
+    # numpy's own would have huge pages, of which one row takes 2 MiB.
+    return np.frombuffer(mmap.mmap(-1, 4 * capacity, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), np.int32)
 
 
-def _grow(column: Int32s, capacity: int) -> Int32s:
-    grown = np.empty(capacity, np.int32)
-    grown[: len(column)] = column
-    return grown
+def _grow(held: list[Int32s], capacity: int) -> Int32s:
+    """A column of this capacity with the values of the one in the list, which must be the only reference to it.
+
+    Linux gives the same memory more addresses: a copy of very many rows would take many milliseconds.
+    """
+    column = held.pop()
+    base: Any = column.base
+    memory: mmap.mmap = base.obj
+    del base, column
+    try:
+        memory.resize(4 * capacity)
+    except (BufferError, OSError, SystemError, ValueError):  # somebody has a reference, or the system cannot do it
+        former = np.frombuffer(memory, np.int32)
+        grown = new_column(capacity)
+        grown[: len(former)] = former
+        return grown
+    return np.frombuffer(memory, np.int32)
 
 
 def _list_cells(cells: list[int]) -> tuple[int, ...]:

@@ -119,7 +119,10 @@ class Partitions(Undoable):
             yield self.topic_at(row), self.partition_id_at(row), self.columns.get(row)
 
     def change_offset(self, key: int) -> int:
-        """The offset of the last uncommitted change of a row; -1 where there is none."""
+        """The offset of the last uncommitted change of a row; -1 where there is none.
+
+        The first partitions of a topic may have none: what tells of them rests on the change of the topic, too.
+        """
         changed_at = super().change_offset(key)
         return max(changed_at, self.bulk.row_change_offset(key)) if self.bulk.uncommitted else changed_at
 
@@ -264,6 +267,7 @@ class Partitions(Undoable):
             topic = self.topic_at(row)
             partition_id = self.partition_id_at(row)
             topic.discard(partition_id)
+            columns.before_change(row)
             columns.topic[row] = NO_TOPIC
             self.count -= 1
             self.version += 1
@@ -301,7 +305,9 @@ class Partitions(Undoable):
 
     def hide(self, topic: Topic) -> None:
         """Remove a topic's partitions."""
-        self.columns.topic[_indexer(topic)] = NO_TOPIC
+        rows = _indexer(topic)
+        self.columns.before_change(rows)
+        self.columns.topic[rows] = NO_TOPIC
         self.count -= topic.partition_count()
         self.version += 1
         self._bury(topic)
@@ -310,6 +316,7 @@ class Partitions(Undoable):
         """Restore the partitions of a topic that was hidden."""
         del self._graves[topic]
         rows = rows_of(topic)
+        self.columns.before_change(rows)
         self.columns.topic[rows] = topic.index
         self.count += len(rows)
         self.version += 1

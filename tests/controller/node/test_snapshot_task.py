@@ -43,7 +43,10 @@ class Desk:
         self.storage.perform(Append(1, 0, 9, 1, run(0, 9)))
         self.inputs.clear()
         self.task = SnapshotTask(
-            self.storage, self.iterations.append, lambda: 77, lambda id_, why: self.given_up.append((id_, why))
+            self.storage,
+            lambda action, _rest_s: self.iterations.append(action),
+            lambda: 77,
+            lambda id_, why: self.given_up.append((id_, why)),
         )
 
     def begin(self, view: View, end_offset: int = 9) -> bool:

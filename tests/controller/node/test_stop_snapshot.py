@@ -135,9 +135,9 @@ def play(root: Path, scene: Callable[[Seat], Awaitable[None]], topics: int = TOP
 
 def hold(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """No snapshot goes on until the function that is returned is called."""
-    before = snapshot_task.BATCHES_PER_ITERATION
-    monkeypatch.setattr(snapshot_task, "BATCHES_PER_ITERATION", 0)
-    return lambda: monkeypatch.setattr(snapshot_task, "BATCHES_PER_ITERATION", before)
+    before = snapshot_task.STEPS_PER_ITERATION
+    monkeypatch.setattr(snapshot_task, "STEPS_PER_ITERATION", 0)
+    return lambda: monkeypatch.setattr(snapshot_task, "STEPS_PER_ITERATION", before)
 
 
 def test_a_node_with_much_to_replay_writes_a_snapshot_and_serves_until_it_is_on_disk(

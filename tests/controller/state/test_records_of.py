@@ -140,6 +140,7 @@ def test_an_elr_is_kept_while_the_feature_is_off():
         ),
         (16, replace(BROKER, cordoned_log_dirs=None), "the online log directories of one or more brokers"),
         (29, BROKER, "the cordoned log directories of one or more brokers"),
+        (29, replace(BROKER, cordoned_log_dirs=()), "the cordoned log directories of one or more brokers"),
         (14, EVERYTHING[4], "controller registration data"),
         (16, PARTITION, "the directory assignment state of one or more replicas"),
         (10, EVERYTHING[-2], "SCRAM credentials"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from controller.state.partitions.columns import LOST, MIGRATING, POSITIONS_MAX, UNASSIGNED, Columns, DirectoryIds
+from controller.state.partitions.columns_copy import ColumnsCopy
 from controller.state.partitions.partition import RECOVERING, Partition
 from controller.state.partitions.uncommon_fields import COMMON
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
@@ -105,12 +106,12 @@ def test_replicas_that_a_reassignment_adds_do_not_widen_the_columns():
 def test_a_copy_does_not_change_with_the_original():
     columns = columns_of(PARTITIONS)
 
-    copy = columns.copy()
+    copy = ColumnsCopy(columns)
     columns.append(2000)
     for row in range(len(PARTITIONS)):
         columns.set(row, partition((9,), (9,), elr=(row,)))
 
-    assert [copy.get(row) for row in range(copy.end)] == PARTITIONS
+    assert [copy.source(row).get(row) for row in range(copy.end)] == PARTITIONS
 
 
 def test_rows_can_be_put_in_another_order():
