@@ -82,6 +82,7 @@ TESTED_BY = {
     "controller.server.http.reading": "controller/server/http/test_connection.py",
     "raft.network.link": "raft/network/test_channel.py",
     "controller.state.partitions.bulk_placing": "controller/state/test_snapshots.py",
+    "controller.state.partitions.first_partitions": "controller/core/test_partition_columns.py",
     "controller.state.partitions.bulk_uncommon_fields": "controller/state/test_snapshots.py",
     "tools.kafka.cluster_calls": "tools/kafka/test_cluster.py",
     "tools.client.exceptions": "tools/client/test_admin.py",

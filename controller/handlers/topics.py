@@ -9,7 +9,7 @@ from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
     check_manual_replicas,
-    new_partitions,
+    first_partitions,
     placed_replicas,
 )
 from controller.handlers.topic_configs import ConfigsOf, layers, new_topic_configs
@@ -29,16 +29,15 @@ from records.schema import Shared
 from records.uuids import is_reserved, uuid_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from controller.config.effective import Effective
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
+    from controller.interface.results import Item
     from controller.interface.slices import Reads
     from controller.state.state import State
     from records.messages.topics import CreateTopicsRequest
-
-    Records = list[tuple[Any, int]]
 
 TopicResult = CreateTopicsResponse.CreatableTopicResult
 ConfigResult = TopicResult.CreatableTopicConfigs
@@ -107,21 +106,28 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
         return at_once(CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused)))
     check_partition_count(wanted, env.settings.num_partitions)
     env.slices.hold(lambda: read_by(state, wanted, env))
-    records: Records = []
+    records: list[Item] = []
+    count = 0
     results = []
     for topic in wanted:
         env.slices.pause()
         try:
             new, result = create_topic_records(state, context, topic, env)
             records += new
+            count += count_records(new)
         except ApiError as error:
             result = failed_result(topic.name, error)
         results.append(result)
-        check_record_count(len(records))
+        check_record_count(count)
     response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
     written = () if request.validate_only else records
     # A response with records leaves when they are committed, and so after all that is written now.
     return Result(response, written, NOTHING_PENDING if written else rests_on(state, wanted, env))
+
+
+def count_records(items: Iterable[Item]) -> int:
+    """The number of records, with those of items that stand for many."""
+    return sum([1 if item.__class__ is tuple else len(item) for item in items])
 
 
 def read_by(state: State, wanted: Sequence[Any], env: Env) -> Reads:
@@ -159,7 +165,7 @@ def check_partition_count(wanted: Sequence[Any], default_count: int) -> None:
         raise ApiError(Error.POLICY_VIOLATION, "Excessively large number of partitions per request.")
 
 
-def create_topic_records(state: State, context: RequestContext, topic: Any, env: Env) -> tuple[Records, TopicResult]:
+def create_topic_records(state: State, context: RequestContext, topic: Any, env: Env) -> tuple[list[Item], TopicResult]:
     """The records of one topic, in Kafka's order, and its result."""
     check_new_name(state, topic.name)
     values = given_configs(topic)
@@ -168,8 +174,8 @@ def create_topic_records(state: State, context: RequestContext, topic: Any, env:
     check_policy(env, topic, values, assignments)
     charge(state, context, env, len(assignments))
     topic_id = random_topic_id(env)
-    records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
-    records += new_partitions(state, env, topic_id, assignments)
+    records: list[Item] = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
+    records += first_partitions(state, env, topic_id, assignments)
     if not allows(
         state, context, env, AclOperation.DESCRIBE_CONFIGS, AclResourceType.TOPIC, topic.name, log_denied=False
     ):

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from controller.interface.effects import Effect
     from controller.state.partitions.bulk_changes import PartitionChanges
+    from controller.state.partitions.first_partitions import FirstPartitions
 
-    # A record with its version, or many changes of partitions as columns.
-    Item = tuple[Any, int] | PartitionChanges
+    # A record with its version, many changes of partitions as columns, or the partitions of a new topic.
+    Item = tuple[Any, int] | PartitionChanges | FirstPartitions
 
 NOTHING_PENDING = -1
 ALL_PENDING = 9223372036854775807
@@ -30,7 +31,7 @@ class Result:
     """The outcome of one request or periodic task; nothing of it is done yet.
 
     response: sent when the last record is committed, or, without records, when all below `rests_on` is.
-    records: (record, version), or many changes of partitions at once, in the order of the log; all of them are
+    records: (record, version), or many partitions or changes at once, in the order of the log; all of them are
     committed, or none. atomic: False where they may be split, if they are too many for one batch and metadata.version
     knows no transactions.
     rests_on: if there are no records, the offset of the last uncommitted record that the response shows:

@@ -13,7 +13,7 @@ from records.errors import ApiError, Error
 from records.java.java_order import hash_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableSequence
+    from collections.abc import Callable, Iterable, MutableSequence
 
 
 class RandomSource(Protocol):
@@ -66,8 +66,14 @@ class UsableRack(NamedTuple):
     unfenced: list[int]
 
 
-def place(usable: Usable, partition_count: int, replica_count: int, rng: RandomSource) -> list[list[int]]:
-    """The replicas of each of the partitions, the leader first.
+def place(
+    usable: Usable,
+    partition_count: int,
+    replica_count: int,
+    rng: RandomSource,
+    spread: Callable[[range], Iterable[int]] = iter,
+) -> list[list[int]]:
+    """The replicas of each of the partitions, the leader first. spread: lets others work between the partitions.
 
     Raises ApiError(INVALID_REPLICATION_FACTOR) if the replication factor is not positive, no broker is unfenced, or
     there are too few brokers.
@@ -82,7 +88,9 @@ def place(usable: Usable, partition_count: int, replica_count: int, rng: RandomS
             f"The target replication factor of {replica_count} cannot be reached because only {usable.broker_count} "
             "broker(s) are registered or some brokers have all their log directories cordoned."
         )
-    return [racks.place(replica_count) for _ in range(partition_count)]
+    if len(usable.racks) == 1 and usable.unfenced_count == usable.broker_count:
+        return racks.place_in_one_rack(spread(range(partition_count)), replica_count)
+    return [racks.place(replica_count) for _ in spread(range(partition_count))]
 
 
 def _refusal(text: str) -> ApiError:
@@ -163,6 +171,23 @@ class _Racks:
         self.epoch += 1
         self.offset += 1
         return brokers
+
+    def place_in_one_rack(self, partitions: Iterable[int], replica_count: int) -> list[list[int]]:
+        """What `place` gives for all partitions, where there is one rack, and no broker is fenced: brokers in a row."""
+        brokers = self.racks[self.names[0]].unfenced
+        twice = brokers.ids * 2
+        placed = []
+        for _ in partitions:
+            if self.epoch == self.unfenced_count and self.unfenced_count > 1:
+                self.shuffle()
+                self.epoch = 0
+                twice = brokers.ids * 2
+            if brokers.epoch != self.epoch:
+                brokers.epoch = self.epoch
+                brokers.offset = (brokers.offset + 1) % len(brokers.ids)
+            placed.append(twice[brokers.offset : brokers.offset + replica_count])
+            self.epoch += 1
+        return placed
 
     def place_leader(self) -> tuple[int, int]:
         """An unfenced broker, and the index of its rack: the first rack from the offset on that has one."""

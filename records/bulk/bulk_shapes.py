@@ -68,15 +68,17 @@ class Columns:
 
     def parts(self, size: int) -> Iterator[Columns]:
         """The same records in parts of so many at most."""
-        for start in range(0, len(self), size):
-            end = start + size
-            part: Columns = Columns.__new__(Columns)
-            part.record, part.version = self.record, self.version
-            for name in self.__slots__:
-                if name not in ("record", "version"):
-                    field = getattr(self, name)
-                    setattr(part, name, None if field is None else field[start:end])
-            yield part
+        return (self.part(slice(start, start + size)) for start in range(0, len(self), size))
+
+    def part(self, chosen: slice) -> Columns:
+        """Some of the records."""
+        part: Columns = Columns.__new__(Columns)
+        part.record, part.version = self.record, self.version
+        for name in self.__slots__:
+            if name not in ("record", "version"):
+                field = getattr(self, name)
+                setattr(part, name, None if field is None else field[chosen])
+        return part
 
     def __repr__(self) -> str:
         return f"Columns({self.record.__name__} v{self.version}, {len(self)} records)"

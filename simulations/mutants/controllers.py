@@ -196,6 +196,10 @@ MUTANTS = (
         ),
     ),
     row(
+        "Q136", "a snapshot changes with the state while it is written", "snapshots", "own", ("S17", "C01"),
+        Edit("controller.state.partitions.columns", "Columns.before_change", "copy.before_change(rows)", "pass"),
+    ),
+    row(
         "Q34c", "a snapshot is loaded without clearing the state", "snapshots", "KAFKA-14894", ("C01", "ASSERT"),
         Edit("controller.state.state", "State.begin_load", "table.reset()", "pass"),
     ),
@@ -294,6 +298,24 @@ MUTANTS = (
         "Q94", "a standby shows a batch before all of it is replayed", "slices", "own", ("ASSERT", "S01", "C05"),
         Edit("controller.node.feed", "StateFeed._feed_part", "replay is not None and replay.is_at_end", "replay is not None"),
         Edit("controller.state.partitions.bulk_batches", "BatchReplay.end", 'assert self.is_at_end, "records are left"', ""),
+    ),
+    row(
+        "Q133", "a fenced broker is in the ISR of the many partitions of a new topic", "topics", "own", ("C06",),
+        Edit(
+            "controller.handlers.assignments", "first_partitions",
+            "len(active_among(state, brokers)) < len(brokers)", "False",
+        ),
+    ),
+    row(
+        "Q134", "the many replicas of a new topic are in one directory", "directories", "KIP-858", ("C20",),
+        Edit(
+            "controller.core.partition_columns", "_columns",
+            "np.searchsorted(brokers, replicas)", "np.zeros_like(replicas)",
+        ),
+    ),
+    row(
+        "Q135", "a topic whose creation is lost keeps its partitions", "topics", "own", ("C01", "C04", "C13", "ASSERT"),
+        Edit("controller.state.partitions.topics", "Topics.swap", "self.partitions.hide(old)", "pass"),
     ),
     row(
         "Q111", "columns of a committed part of a transaction leave no undo entry", "atomicity", "own",

@@ -6,7 +6,6 @@ import pytest
 
 from controller.core.log_writer import PART_BYTES, write
 from controller.interface.inputs import Committed, HighWatermark, Ticked
-from controller.state.state import State
 from records.batch import HEADER_BYTES, batches, records_of
 from records.errors import ApiError, Error
 from records.frame import decode_record
@@ -14,7 +13,7 @@ from records.messages.topics import CreateTopicsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import PartitionChangeRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
-from tests.controller.rig import Rig, new_topic
+from tests.controller.rig import Rig, new_topic, replayed
 
 
 def config(number, size=100):
@@ -169,15 +168,9 @@ def test_other_requests_are_served_while_many_sessions_expire():
 def test_records_one_by_one_and_in_bulk_make_the_same_state_at_the_same_offsets():
     rig = large_cluster()
     rig.fence(0)
-    replayed = State()
 
-    for data in rig.log:
-        for batch in batches(data):
-            if not batch.is_control:
-                for record in records_of(data, batch):
-                    replayed.replay(decode_record(record.value)[0], record.offset)
-    replayed.commit(rig.end_offset)
+    one_by_one = replayed(rig.log)
     rig.step(HighWatermark(rig.end_offset))
 
-    assert replayed.contents() == rig.state.contents()
-    assert replayed.registration_offsets == rig.state.registration_offsets
+    assert one_by_one.contents() == rig.state.contents()
+    assert one_by_one.registration_offsets == rig.state.registration_offsets

@@ -13,7 +13,7 @@ from controller.config.node import NodeConfig
 from controller.core.steps import step
 from controller.interface.access import Access
 from controller.interface.effects import Append, Noted, Reply, Requeue, ServeLater
-from controller.interface.inputs import Principal, RequestContext, Requested, Ticked, Written
+from controller.interface.inputs import Principal, RequestContext, Requested, ReserveOffsets, Ticked, Written
 from controller.rules.authorizer import StandardAuthorizer
 from raft.interface.inputs import Source
 from records.errors import Error
@@ -217,6 +217,21 @@ def test_no_broker_is_fenced_and_no_task_is_due_while_writes_wait() -> None:
     assert kinds(long.end()) == [Append, Requeue]
 
 
+def test_offsets_are_left_to_a_control_batch_only_after_a_long_write() -> None:
+    rig = active()
+    long = Long(rig, topics("a", "b"))
+    long.overtake()
+    long.reach("APPLYING")
+    reserve = ReserveOffsets(rig.epoch, 1)
+
+    meanwhile = rig.step(reserve)
+    append, requeue = long.end()
+
+    assert meanwhile == []
+    assert append.base_offset == rig.end_offset
+    assert requeue == Requeue([reserve])
+
+
 def test_after_lost_leadership_nothing_was_appended_and_the_request_is_served_again() -> None:
     for phase in ("OPTIMISTIC", "HELD", "APPLYING"):
         rig = active()
@@ -330,6 +345,11 @@ def created(names: list[str]) -> CreateTopicsRequest:
     return topics(*names)
 
 
+def created_wide(names: list[str]) -> CreateTopicsRequest:
+    """Half as many topics, of 5 partitions: they go by columns."""
+    return replace(topics(), topics=tuple(replace(new_topic(name), num_partitions=5) for name in names[::2]))
+
+
 def deleted(names: list[str]) -> DeleteTopicsRequest:
     state = DeleteTopicsRequest.DeleteTopicState
     return DeleteTopicsRequest(topics=tuple(state(name=name, topic_id=ZERO_UUID) for name in names), timeout_ms=60_000)
@@ -416,7 +436,10 @@ class Stretches:
     ("ask", "principal"),
     [
         *((ask, ANN) for ask in (created, deleted, grown, altered, described, allowing, limited)),
-        *((ask, ROOT) for ask in (created, deleted, grown, altered, altered_groups, described, allowing, limited)),
+        *(
+            (ask, ROOT)
+            for ask in (created, created_wide, deleted, grown, altered, altered_groups, described, allowing, limited)
+        ),
     ],
 )
 def test_what_is_done_between_two_pauses_does_not_grow_with_the_request(

@@ -6,10 +6,19 @@ import contextlib
 import select
 import threading
 from itertools import count
+from random import Random
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controller.core.controller import Controller
+from controller.interface.env import Env
+from controller.interface.inputs import RequestContext, Requested
+from controller.interface.settings import Settings
+from controller.node.long_serving import LongServing
+from controller.state.state import State
+from raft.interface.inputs import Source
 from records.codec import decode_prefix, encode
 from records.errors import Error
 from records.headers import RequestHeader, ResponseHeader
@@ -29,6 +38,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from controller.interface.effects import Effect
 
 NAMES = 29_990
 # Of a DefaultPrincipalData, version 0: User:client, without a token.
@@ -231,3 +242,54 @@ def test_a_long_request_in_an_envelope_is_answered_in_one(dial: Callable[[], Con
     created = answer_to(CreateTopicsRequest, 7, answer.response_data)
     assert (answer.error_code, sorted(each.name for each in created.topics)) == (0, names)
     assert (refused.error_code, refused.response_data) == (35, None)
+
+
+class AtOnce:
+    """In place of the thread: a job runs when it is submitted, and what it calls when it has ended."""
+
+    def __init__(self) -> None:
+        self._calls: list[Callable[[], None]] = []
+
+    def submit(self, job: Callable[[], None]) -> None:
+        job()
+        calls, self._calls = self._calls, []
+        for each in calls:
+            each()
+
+    def take_turns(self, work: Callable[[], Any], then: Callable[[Any, BaseException | None], None]) -> None:
+        then(work(), None)
+
+    def pause(self) -> bool:
+        return False
+
+    def call(self, function: Callable[[], None]) -> None:
+        self._calls.append(function)
+
+    def clock(self) -> float:
+        return 0.0
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+def test_a_part_arrives_when_it_is_served_and_has_not_waited_as_long_as_the_whole() -> None:
+    now_ms = 1_000
+    arrived: list[int] = []
+    controller = Controller(State(), Env("cluster", 1, Random(1), Settings()), is_catching_up=True)
+
+    def perform(event: Requested, _effects: list[Effect]) -> None:
+        nonlocal now_ms
+        arrived.append(event.context.arrived_ms)
+        now_ms += 500
+
+    loop: Any = SimpleNamespace(time=lambda: 0.0)
+    server: Any = SimpleNamespace(encoder=lambda _source: encode)
+    nothing: Any = None
+    long = LongServing(
+        loop, AtOnce(), controller, server, nothing, nothing, now_ms=lambda: now_ms, perform=perform, fail=nothing
+    )
+    context = RequestContext(Source(1, 1), 56, 3, "CONTROLLER", arrived_ms=200)
+
+    long.take_decoded(context, AlterPartitionRequest(broker_id=11, broker_epoch=5, topics=(altered(bytes(16), 400),)))
+
+    assert arrived == [1_000, 1_500, 2_000]

@@ -142,3 +142,18 @@ def test_every_placement_has_distinct_replicas_an_unfenced_leader_and_spreads_ov
     racks = len(set(rack_of.values()))
     if replica_count >= racks:
         assert all(len({rack_of[r] for r in replicas}) == racks for replicas in placed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_brokers_of_one_rack_are_placed_as_those_of_any_rack(seed):
+    rng = Random(seed)
+    usable = Usable(brokers(rng.sample(range(30), rng.randint(1, 9)), rack=rng.choice([None, "a"])))
+    replica_count = rng.randint(1, usable.broker_count)
+    drawn, drawn_before = Random(seed), Random(seed)
+    racks = placement._Racks(usable, drawn_before)
+    wanted = [racks.place(replica_count) for _ in range(60)]
+
+    placed = placement.place(usable, 60, replica_count, drawn)
+
+    assert placed == wanted
+    assert drawn.random() == drawn_before.random()
