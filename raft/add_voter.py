@@ -15,7 +15,7 @@ from raft.change_stages import (
     supported_levels,
 )
 from raft.interface.config import ReplicaKey, Voter
-from raft.interface.voters import endpoint_of, read_endpoints
+from raft.interface.voters import endpoint_of, fit, read_endpoints
 from raft.state.java_texts import endpoints_text, key_text, keys_text
 from raft.state.leader_state import UNKNOWN
 from raft.state.roles import Leader
@@ -49,6 +49,9 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
             f"ListenerName({replica.config.listener})"
         )
         reply(replica, requested, Error.INVALID_REQUEST, text)
+        return
+    if not fit(endpoints):
+        reply(replica, requested, Error.INVALID_REQUEST, "Add voter request has a listener name that is too long")
         return
     refusal = _refusal(replica, role, key)
     if refusal is None and not replica.peers.is_ready(key.id, now_ms):

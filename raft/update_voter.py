@@ -19,7 +19,7 @@ from raft.checks import is_our_cluster, refusal_of_non_leader
 from raft.discovery import LeaderReport, is_reachable, note_unexpected, take_answer
 from raft.fetch_request import quorum_timeout
 from raft.interface.config import Endpoint, ReplicaKey, Voter
-from raft.interface.voters import endpoint_of, read_endpoints, write_endpoints
+from raft.interface.voters import endpoint_of, fit, read_endpoints, write_endpoints
 from raft.state.roles import Follower, Leader
 from raft.state.voter_change import VoterChange
 from records.errors import Error
@@ -112,7 +112,7 @@ def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
     if voter.key.id < 0 or voter.key.directory_id == ZERO_UUID or not 0 <= least <= greatest:
         return Error.INVALID_REQUEST
     # An address that nobody can connect to would make the voter unreachable for candidates.
-    if not is_reachable(replica, voter.endpoints):
+    if not is_reachable(replica, voter.endpoints) or not fit(voter.endpoints):
         return Error.INVALID_REQUEST
     return Error.NONE if refusal_before_change(replica, role) is None else Error.REQUEST_TIMED_OUT
 

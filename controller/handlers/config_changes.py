@@ -205,7 +205,7 @@ def _check_cordoned(state: State, record: ConfigRecord, current: str | None, *, 
         raise _invalid(
             "The cordoned.log.dirs configuration value cannot be set because it requires metadata.version >= 4.3-IV0"
         )
-    if forwarded or record.value is None or not java_trim(record.value):
+    if forwarded or record.value is None:
         return
     present = () if current is None else split_list(java_trim(current))
     if not set(split_list(java_trim(record.value))) <= set(present):

@@ -41,13 +41,15 @@ LOOK_S = 1.0
 # The connection number in the source of its requests. Those of clients are positive, and 0 is `LoopbackRequests`.
 AUTOPILOT_CONNECTION = -1
 CLIENT_ID = "kraft-autopilot"
+# Of an int32. Python refuses to read a number of thousands of digits.
+ID_DIGITS_MAX = 10
 
 
 def drained_ids(configs: Mapping[str, str]) -> frozenset[int]:
     """The ids of the controllers that are drained, by the dynamic configs of all nodes. Other texts are ignored."""
     keys = (key for key, value in configs.items() if key.startswith(AUTOPILOT_DRAINED) and _is_true(value))
     ids = (key.removeprefix(AUTOPILOT_DRAINED) for key in keys)
-    return frozenset(int(each) for each in ids if each.isascii() and each.isdigit())
+    return frozenset(int(each) for each in ids if each.isascii() and each.isdigit() and len(each) <= ID_DIGITS_MAX)
 
 
 def _is_true(value: str) -> bool:

@@ -97,10 +97,10 @@ def asks_much(state: State, api: Api, request: Any) -> bool:
 
 # API key -> how many entries the answer or the records have at most, of an API where the request does not show it.
 _ENTRIES: dict[int, Callable[[State, Any], int]] = {
-    19: lambda _state, request: sum(topic.num_partitions for topic in request.topics),  # CreateTopics
+    19: lambda _state, request: sum(max(topic.num_partitions, 0) for topic in request.topics),  # CreateTopics
     29: lambda state, _request: len(state.acls),  # DescribeAcls
     31: lambda state, _request: len(state.acls),  # DeleteAcls
-    37: lambda _state, request: sum(topic.count for topic in request.topics),  # CreatePartitions
+    37: lambda _state, request: sum(max(topic.count, 0) for topic in request.topics),  # CreatePartitions
     43: lambda state, request: len(state.topics) if request.topic_partitions is None else 0,  # ElectLeaders
     46: lambda state, request: len(state.topics) if request.topics is None else 0,  # ListPartitionReassignments
 }

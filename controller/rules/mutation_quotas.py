@@ -34,6 +34,8 @@ IDLE_MS_MAX = 3_600_000
 # Peers choose their client ids: beyond this many buckets, those that are full, then the oldest, are dropped.
 BUCKETS_MAX = 8192
 _NAME_LENGTH_MAX = 256
+# A rate near 0 would give an infinite time.
+THROTTLE_MS_MAX = 1 << 62
 
 _USER, _CLIENT_ID = "user", "client-id"
 
@@ -80,7 +82,7 @@ def charge(state: State, context: RequestContext, env: Env, partitions: int) -> 
         if is_strict:
             return
     if bucket.tokens < 0:
-        context.throttled_until_ms = now_ms + floor(-bucket.tokens / rate * 1000 + 0.5)
+        context.throttled_until_ms = now_ms + floor(min(-bucket.tokens / rate * 1000 + 0.5, THROTTLE_MS_MAX))
         if is_strict:
             raise ApiError(Error.THROTTLING_QUOTA_EXCEEDED)
 

@@ -8,6 +8,7 @@ from controller.rules.partition_change import Election, Rules, partition_change
 from controller.state.partitions.partition import apply_change
 from controller.state.tables.configs import BROKER, TOPIC
 from records.features.record_versions import DIRECTORY_ASSIGNMENT
+from records.java.java_values import parse_integer
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 if TYPE_CHECKING:
@@ -135,8 +136,9 @@ def min_isr(state: State, env: Env, topic: str) -> int:
     """min.insync.replicas of a topic."""
     for text in _values(state, env, topic, MIN_ISR):
         # A broker, not this controller, checked the dynamic value.
-        if text.strip().isdigit():
-            return int(text)
+        value = parse_integer(text.strip())
+        if value is not None and value >= 0:
+            return value
     return env.settings.min_insync_replicas
 
 

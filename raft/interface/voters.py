@@ -8,7 +8,7 @@ from raft.interface.config import Endpoint, ReplicaKey, Voter
 from records.batch import CorruptBatch, records_of
 from records.control import KRaftVersionRecord, VotersRecord
 from records.control_batch import KRAFT_VERSION, KRAFT_VOTERS, control_type, decode_control
-from records.wire import DecodeError
+from records.wire import STRING_MAX, DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -111,6 +111,11 @@ def read_endpoints(items: Iterable[object]) -> tuple[Endpoint, ...]:
         name = item.name.upper()  # type: ignore[attr-defined]
         endpoints[name] = Endpoint(name, item.host, item.port)  # type: ignore[attr-defined]
     return tuple(endpoints.values())
+
+
+def fit(endpoints: Iterable[Endpoint]) -> bool:
+    """Whether a record can have these names: in upper case a name may have more bytes than in the message."""
+    return all(len(each.listener.encode()) <= STRING_MAX for each in endpoints)
 
 
 def write_endpoints(item: Callable[..., T], endpoints: Iterable[Endpoint]) -> tuple[T, ...]:

@@ -12,6 +12,8 @@ from raft.state.roles import Leader, Resigned
 from records.batch import read_header
 from records.errors import Error, error_text
 from records.messages.versions import ApiVersionsRequest
+from records.messages.voters import AddRaftVoterRequest
+from records.schema import replace
 from tests.raft.building import Bench, active, dynamic_voters, endpoint, follower, key, leader
 from tests.raft.changing import (
     add,
@@ -366,3 +368,14 @@ def test_a_voter_that_was_removed_does_not_count_among_those_that_fetch() -> Non
     leave_offsets(bench)
 
     assert 5 not in bench.role.state.fetched_voters
+
+
+def test_a_listener_name_that_is_too_long_in_upper_case_is_refused() -> None:
+    bench = leading(1, 2, 3)
+    catch_up(bench, 4)
+    request = add(key(4))
+    longer = AddRaftVoterRequest.Listener(name="ŉ" * 16_000, host="h", port=2)  # 3 bytes each in upper case
+
+    effects = ask(bench, replace(request, listeners=(*request.listeners, longer)))
+
+    assert [each.error_code for each in answers(effects)] == [Error.INVALID_REQUEST]

@@ -13,6 +13,7 @@ from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.versions import ApiVersionsRequest
 from records.messages.voters import UpdateRaftVoterRequest
+from records.schema import replace
 from tests.raft.building import (
     Bench,
     active,
@@ -119,6 +120,16 @@ def test_a_wrong_update_changes_nothing(request_: Any, error: Error) -> None:
     assert answers(ask(bench, request_)) == [updated(error)]
     assert bench.replica.voters == dynamic_voters(1, 2, 3)
     assert bench.role.state.change is None
+
+
+def test_an_update_with_a_listener_name_that_is_too_long_in_upper_case_is_refused() -> None:
+    bench = leading(1, 2, 3)
+    request = update(key(2), MOVED)
+    longer = UpdateRaftVoterRequest.Listener(name="ŉ" * 16_000, host="h", port=2)  # 3 bytes each in upper case
+
+    effects = ask(bench, replace(request, listeners=(*request.listeners, longer)))
+
+    assert answers(effects) == [updated(Error.INVALID_REQUEST)]
 
 
 def test_an_update_waits_while_another_change_is_under_way() -> None:

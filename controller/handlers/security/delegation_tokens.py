@@ -297,4 +297,4 @@ def sweep(state: State, env: Env) -> Result:
     """Remove expired tokens, at most 1,000 at a time."""
     expired = [token_id for token_id, token in state.tokens.items() if is_expired(token, env.wall_ms)]
     records = [(RemoveDelegationTokenRecord(token_id=token_id), 0) for token_id in expired[:SWEPT_MAX]]
-    return Result(None, records, again=len(expired) >= SWEPT_MAX)
+    return Result(None, records, again=len(expired) > SWEPT_MAX)

@@ -196,6 +196,22 @@ def test_a_request_of_a_broker_is_one_of_others() -> None:
     assert queue.begun == ["a-1", "b"]
 
 
+def test_of_the_turns_that_are_kept_the_one_that_was_longest_ago_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_requests, "TURNS_MAX", 2)
+    queue = Queue()
+    for number, principal in enumerate(("ann", "bob", "ann")):
+        queue.add(f"{principal}-{number}", principal)
+        queue.done(principal, 0.0)
+    queue.add("cat-3", "cat")
+
+    queue.add("ann-4", "ann")
+    queue.add("bob-5", "bob")
+    queue.done("cat", 0.0)
+
+    # Whose turn was dropped comes as if it was the first.
+    assert queue.begun == ["ann-0", "bob-1", "ann-2", "cat-3", "bob-5"]
+
+
 def test_an_answer_is_encoded_before_the_next_request_and_without_a_rest() -> None:
     queue = Queue()
     queue.add("a", "ann")
@@ -383,14 +399,21 @@ def test_the_bytes_of_users_cost_no_broker_its_connection(monkeypatch: pytest.Mo
     assert queue.dropped == ["a-2", "b-3"]
 
 
-def test_one_request_alone_may_have_more_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("others", [(), (("few", "bob", 0), ("b", BROKERS, 20))])
+def test_one_request_alone_may_have_more_bytes_than_the_limit_of_users(
+    monkeypatch: pytest.MonkeyPatch, others: tuple[tuple[str, str, int], ...]
+) -> None:
+    """Those that ask for much in few bytes, and those of brokers, hold none of the bytes of users."""
     monkeypatch.setattr(long_requests, "WAITING_BYTES_MAX", 100)
     queue = Queue()
     queue.add("served", "bob")
+    for name, principal, size in others:
+        queue.add(name, principal, connection=2, size=size)
 
     queue.add("a", "ann", size=101)
 
     assert queue.dropped == []
+    assert len(queue.requests) == 1 + len(others)
 
 
 @pytest.mark.parametrize(
@@ -421,5 +444,6 @@ def test_a_small_request_that_asks_for_much_is_long() -> None:
         return asks_much(state, APIS[19], request)
 
     assert asked(150, 50)
+    assert asked(200, -10_000)
     assert not asked(150, 49)
     assert asks_much(state, APIS[29], default_of(DescribeAclsRequest))

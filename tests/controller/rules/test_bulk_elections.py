@@ -13,9 +13,14 @@ from controller.state.state import State
 from records.batch import build_batch, seal
 from records.bulk.rows import batch_body
 from records.frame import encode_record
-from records.metadata.configs import FeatureLevelRecord
-from tests.controller.lives import BROKERS, live
+from records.metadata.brokers import RegisterBrokerRecord
+from records.metadata.configs import ConfigRecord, FeatureLevelRecord
+from records.metadata.topics import PartitionRecord, TopicRecord
+from records.schema import default_of, replace
+from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY
+from tests.controller.lives import BROKERS, first_records, live
 from tests.controller.one_by_one import leader_and_isr_changes as one_by_one
+from tests.controller.state.tables.replaying import state_of
 
 
 def env(**settings):
@@ -93,6 +98,75 @@ def test_bulk_replay_equals_single_replay_and_can_be_undone(seed):
     state.revert()
     assert state.contents() == before
     assert state.partitions.last_change() == -1
+
+
+def registered(*broker_ids):
+    """Registrations of unfenced brokers, without directories."""
+    for broker_id in broker_ids:
+        yield replace(default_of(RegisterBrokerRecord), broker_id=broker_id, fenced=False)
+
+
+def topic(name, **fields):
+    """A topic of one partition, on the brokers 1, 2 and 3 unless others are given."""
+    topic_id = name.encode().ljust(16, b"-")
+    given = {"topic_id": topic_id, "replicas": (1, 2, 3), "isr": (1, 2, 3), "leader": 1, **fields}
+    yield TopicRecord(name=name, topic_id=topic_id)
+    yield replace(default_of(PartitionRecord), **given)
+
+
+def changed(state, rows, **why):
+    """The changes of these rows, which are the same whether made in bulk or one by one, by the first letter of their
+    topic.
+    """
+    changes = list(leader_and_isr_changes(state, env(), rows, **why).records(state.partitions))
+    single = [record for record, _ in one_by_one(state, env(), rows.tolist(), **why)]
+    assert sorted(changes, key=by_partition) == single
+    return {chr(record.topic_id[0]): record for record in changes}
+
+
+def test_a_replica_in_a_lost_directory_cannot_lead_even_on_a_broker_without_directories():
+    lost = {"directories": (MIGRATING_DIRECTORY, LOST_DIRECTORY, MIGRATING_DIRECTORY)}
+    state = state_of(*first_records(), *registered(1, 2, 3), *topic("a", **lost), *topic("b"))
+
+    found = changed(state, state.partitions.in_isr(1), removed=1)
+
+    assert {name: record.leader for name, record in found.items()} == {"a": 3, "b": 2}
+
+
+def test_equal_partitions_in_reassignment_change_by_the_min_isr_of_their_own_topic():
+    config = ConfigRecord(resource_type=2, resource_name="b", name="min.insync.replicas", value="3")
+    topics = [*topic("a", adding_replicas=(3,), isr=(1, 2)), *topic("b", adding_replicas=(3,), isr=(1, 2))]
+    state = state_of(*first_records(), *registered(1, 2, 3), *topics, config)
+
+    found = changed(state, state.partitions.in_isr(1), removed=1)
+
+    assert {name: record.isr for name, record in found.items()} == {"a": (2,), "b": (2,)}
+    assert {name: record.eligible_leader_replicas for name, record in found.items()} == {"a": None, "b": (1,)}
+
+
+def test_equal_partitions_in_reassignment_elect_as_their_own_topic_allows():
+    config = ConfigRecord(resource_type=2, resource_name="b", name="unclean.leader.election.enable", value="true")
+    topics = [*topic("a", adding_replicas=(3,), isr=(1,)), *topic("b", adding_replicas=(3,), isr=(1,))]
+    state = state_of(first_records()[0], *registered(1, 2, 3), *topics, config)
+
+    found = changed(state, state.partitions.in_isr(1), removed=1)
+
+    assert {name: (record.leader, record.isr) for name, record in found.items()} == {"a": (-1, None), "b": (2, (2,))}
+
+
+def test_a_new_leader_ends_what_is_known_of_former_ones_however_many_they_are():
+    alone = {"isr": (3,), "leader": -1}
+    topics = [
+        *topic("a", last_known_elr=(1, 2), **alone),
+        *topic("b", last_known_elr=(1,), **alone),
+        *topic("c", **alone),
+    ]
+    state = state_of(*first_records(), *registered(1, 2, 3), *topics)
+
+    found = changed(state, state.partitions.leaderless(), added=3)
+
+    assert {name: record.leader for name, record in found.items()} == {"a": 3, "b": 3, "c": 3}
+    assert {name: record.last_known_elr for name, record in found.items()} == {"a": (), "b": (), "c": None}
 
 
 @pytest.mark.parametrize("ids", [(), (0,), (3, 7), (3, 100_000), (-1, 4)])

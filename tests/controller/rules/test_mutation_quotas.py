@@ -13,7 +13,7 @@ from controller.interface.inputs import Principal
 from controller.rules import mutation_quotas
 from controller.rules.mutation_quotas import bucket_key, rate_of
 from controller.state.tables.quotas import entity_of
-from records.errors import Error
+from records.errors import ApiError, Error
 from records.messages.quotas import AlterClientQuotasRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from tests.controller.rig import Rig
@@ -123,6 +123,22 @@ def test_a_dry_run_is_charged_and_a_refused_topic_is_not() -> None:
     assert codes(dry) == [0]
     assert codes(wrong) == [Error.INVALID_TOPIC_EXCEPTION]
     assert (codes(next_), next_.throttle_time_ms) == ([EXCEEDED], 1000)
+
+
+def test_a_topic_that_the_operators_policy_refuses_is_not_charged() -> None:
+    rig = limited(1.0)
+    policies = rig.controller.env.policies
+
+    def refuse(_topic: Any) -> None:
+        raise ApiError(Error.POLICY_VIOLATION)
+
+    policies.create_topic = refuse
+    refused = create(rig, ("a", 12))
+    policies.create_topic = None
+    next_ = create(rig, ("b", 1))
+
+    assert codes(refused) == [Error.POLICY_VIOLATION]
+    assert (codes(next_), next_.throttle_time_ms) == ([Error.NONE], 0)
 
 
 def test_the_wait_is_counted_from_the_refusal_to_the_answer() -> None:
@@ -280,3 +296,13 @@ def test_beside_strimzis_quotas_plugin_no_rate_applies() -> None:
     answers = [create(rig, (name, 50)) for name in ("a", "b")]
 
     assert [(codes(answer), answer.throttle_time_ms) for answer in answers] == [([0], 0)] * 2
+
+
+@pytest.mark.parametrize("rate", [5e-324, 1e-306, 1e-300])
+@pytest.mark.parametrize("version", [5, 7])
+def test_a_rate_near_0_stops_no_controller(rate: float, version: int) -> None:
+    rig = limited(rate)
+
+    answers = [create(rig, (name, 1), version=version) for name in ("a", "b", "c")]
+
+    assert [codes(answer) for answer in answers] == [[0], *[[0 if version == 5 else EXCEEDED]] * 2]

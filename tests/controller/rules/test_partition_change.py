@@ -168,6 +168,14 @@ def test_a_pure_removal_completes_at_once():
     assert fields == {"replicas": (1, 2), "isr": (2, 1), "leader": 1, "directories": (directory(1), directory(2))}
 
 
+def test_a_preferred_election_is_of_the_first_replica_that_a_completed_reassignment_leaves():
+    before = partition((1, 2, 3), (1, 2, 3), 3, removing=(1,))
+
+    fields = change(before, rules(0, live=lambda _: True), election=PREFERRED)
+
+    assert fields == {"leader": 2, "isr": (2, 3), "replicas": (2, 3), "removing_replicas": ()}
+
+
 def test_an_addition_waits_for_the_new_replica():
     wished = plan_reassignment(FOO.replicas, (1, 2, 3, 4))
 
@@ -301,6 +309,19 @@ def test_a_leader_lost_without_an_isr_change_becomes_the_last_known_leader():
     fields = change(before, rules(min_isr=3, live=lambda _: False), election=PREFERRED)
 
     assert fields == {"leader": -1, "last_known_elr": (1,)}
+
+
+def test_a_leaderless_partition_that_loses_a_replica_keeps_its_last_known_leader():
+    before = partition((1, 2, 3), (), -1, elr=(2,), adding=(3,), last_known_elr=(1,))
+
+    fields = change(before, rules(live=lambda _: False), replicas=(1, 2), adding=())
+
+    assert fields == {
+        "leader": -1,
+        "replicas": (1, 2),
+        "directories": (directory(1), directory(2)),
+        "adding_replicas": (),
+    }
 
 
 def test_without_the_feature_the_last_member_stays_in_the_isr():

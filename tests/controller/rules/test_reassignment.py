@@ -40,6 +40,8 @@ def test_added_and_removed_replicas_are_listed_ascending(current, target, expect
         ([1, 2, 3, 4], [1, 2, 4], [1, 2, 4], Completed((1, 2, 4), (1, 2, 4))),
         ([1, 2, 3], [1, 2], [3], None),
         ([0, 1, 2], [2, 1, 0], [0, 1, 2], None),
+        # No partition is left without replicas, whatever the log says.
+        ([1, 2], [], [1, 2], None),
     ],
 )
 def test_a_reassignment_completes_when_enough_replicas_are_in_sync(current, target, isr, expected):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.rules.partition_elections import PartitionElections
+from controller.rules.partition_elections import PartitionElections, min_isr
 from controller.rules.topic_rules import topic_rules
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import PartitionRecord, TopicRecord
@@ -49,9 +49,19 @@ def test_each_row_has_the_rules_of_its_topic(configs, rows_of_topic, monkeypatch
     nearby = env(min_insync_replicas=2)
     rows = state.partitions.with_replica(0)
 
-    min_isr, unclean = topic_rules(state, nearby, rows)
+    min_isrs, unclean = topic_rules(state, nearby, rows)
 
     leadership = PartitionElections(state, nearby)
     topics = [state.partitions.topic_at(row) for row in rows.tolist()]
-    assert min_isr.tolist() == [leadership.min_isr(topic) for topic in topics]
+    assert min_isrs.tolist() == [leadership.min_isr(topic) for topic in topics]
     assert unclean.tolist() == [leadership.allows_unclean(topic) for topic in topics]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("3", 3), (" 3 ", 3), ("+3", 3), ("²", 2), ("1" * 5000, 2), ("-1", 2), ("", 2), ("x", 2), ("3.0", 2)],
+)
+def test_a_dynamic_min_isr_that_is_no_number_does_not_count(text, expected):
+    state = state_of(*topic("a", 3), config(MIN_ISR, text))
+
+    assert min_isr(state, env(min_insync_replicas=2), "a") == expected

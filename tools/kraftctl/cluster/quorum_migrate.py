@@ -166,7 +166,7 @@ def of_setting(where: str, setting: Setting | None, level: int, view: View) -> F
 
 def _ids(voters: str) -> list[int]:
     """The ids of ID@HOST:PORT,…"""
-    return [int(part.partition("@")[0]) for part in voters.split(",") if part.partition("@")[0].strip().isdigit()]
+    return [int(part.partition("@")[0]) for part in voters.split(",") if part.partition("@")[0].strip().isdecimal()]
 
 
 def of_file(path: str, state: State) -> list[Finding]:

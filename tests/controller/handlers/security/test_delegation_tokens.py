@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from controller.handlers.security import delegation_tokens
 from controller.interface.access import Access
 from controller.interface.inputs import Principal, WallClock
 from controller.rules.authorizer import StandardAuthorizer
@@ -181,6 +182,18 @@ def test_the_owner_can_expire_a_token() -> None:
     assert expire(found, secret, -1) == (Error.DELEGATION_TOKEN_NOT_FOUND, 0)
 
 
+def test_a_token_may_still_be_changed_in_the_millisecond_of_its_expiry() -> None:
+    found = rig()
+    secret = create(found).hmac
+
+    assert expire(found, secret, 0) == (0, NOW_MS)
+    assert renew(found, secret, 1000) == (0, NOW_MS + 1000)
+    found.now_ms += 1000
+    assert expire(found, secret, 0) == (0, NOW_MS + 1000)
+    found.now_ms += 1
+    assert renew(found, secret) == (Error.DELEGATION_TOKEN_EXPIRED, 0)
+
+
 def test_expired_tokens_are_swept_a_thousand_at_a_time() -> None:
     found = rig(delegation_token_expiry_check_interval_ms=60_000)
     for _ in range(1001):
@@ -192,6 +205,18 @@ def test_expired_tokens_are_swept_a_thousand_at_a_time() -> None:
     found.tick(1000)
 
     assert (left, list(found.state.tokens)) == (2, [kept])
+
+
+@pytest.mark.parametrize("count", [1000, 1001])
+def test_another_sweep_follows_at_once_where_expired_tokens_are_left(count: int) -> None:
+    found = rig()
+    for _ in range(count):
+        create(found, lifetime_ms=1000)
+    found.step(WallClock(NOW_MS - found.now_ms + 1001))
+
+    swept = delegation_tokens.sweep(found.state, found.controller.env)
+
+    assert (len(swept.records), swept.again) == (1000, count == 1001)
 
 
 @pytest.mark.parametrize(
@@ -235,6 +260,18 @@ def test_without_a_limit_there_are_as_many_as_are_asked_for() -> None:
     assert {create(found).error_code for _ in range(200)} == {Error.NONE}
 
 
+def test_a_token_is_found_though_many_others_came_and_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is computed of tokens that are gone is dropped, and computed again for those that are there."""
+    monkeypatch.setattr(delegation_tokens, "SWEPT_MAX", 1)
+    found = rig()
+    kept = create(found).hmac
+
+    for _ in range(10):
+        secret = create(found).hmac
+        assert renew(found, secret)[0] == renew(found, kept)[0] == Error.NONE
+        assert expire(found, secret, -1)[0] == Error.NONE
+
+
 def test_a_renewer_must_be_a_user() -> None:
     assert create(rig(), "bob", kind="Group").error_code == Error.INVALID_PRINCIPAL_TYPE
 
@@ -244,3 +281,17 @@ def test_the_secret_key_is_not_shown() -> None:
     create(found)
 
     assert KEY not in repr(found.controller.env)
+
+
+def test_a_name_that_does_not_fit_in_the_record_is_refused_and_the_controller_goes_on() -> None:
+    found = rig()
+    longest = "x" * 32767  # behind "User:" it has five bytes too many
+
+    answers = [
+        create(found, longest),
+        create(found, owner=longest),
+        create(found, principal=Principal("User", longest)),
+        create(found, "bob"),
+    ]
+
+    assert [each.error_code for each in answers] == [Error.POLICY_VIOLATION] * 3 + [Error.NONE]
