@@ -51,9 +51,12 @@ class SimLoop:
         process.world.after(HANDOFF_US, process.when_awake, self._run, act, *args)
 
     def call_later(self, delay: float, act: Callable[..., Any], *args: Any) -> Timer:
-        """delay: seconds on the node's clock."""
+        """delay: seconds on the node's clock. A delay below a microsecond lasts one: with none, who waits for the rest
+        of a term would ask again for ever.
+        """
         process = self._process
-        timer = Timer(process.clock.micros(process.world.now) + int(delay * SECOND), act, args)
+        delay_us = int(delay * SECOND) or int(delay > 0)
+        timer = Timer(process.clock.micros(process.world.now) + delay_us, act, args)
         if len(self._timers) > 16:
             self._timers = [each for each in self._timers if not each.is_over]
         self._timers.append(timer)
