@@ -186,13 +186,14 @@ def _eligible(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _move_from_failing_directories(rng: Random, plan: ClusterPlan) -> None:
-    """Partitions move all the time, and a failed directory takes the replica that a move waits for."""
+    """Partitions move all the time, and directories fail where that ends a move: it does once a new replica leads."""
     plan.voters, plan.brokers, plan.admins, plan.topics, plan.directories = 3, 4, 10, 6, 2
     plan.chaos_ms, plan.latency, plan.lag = 8_000, [500, 20_000, 0.0, 0], 0.4
-    plan.operations = ["create", "configure", "unregister_eligible", *["reassign"] * 6, *["elect_uncleanly"] * 2]
+    moves = ["reassign", "move_to_eligible", "elect_uncleanly"]
+    plan.operations = ["create", "configure", "unregister_eligible", *moves * 3]
     plan.properties[MIN_ISR] = "2"
     plan.faults = often(rng, plan.chaos_ms, 60, lambda: Fault("broker_disk", {
-        **one_broker(rng, plan), "directory": between(rng, 0, 1), "down_ms": 150,
+        **one_broker(rng, plan), "directory": between(rng, 0, 1), "down_ms": 150, "moving": True,
     }))  # fmt: skip
 
 

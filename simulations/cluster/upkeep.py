@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from simulations.cluster.clients.brokers import BrokerMachine
     from simulations.cluster.world import ClusterWorld
     from simulations.plans.cluster_plan import ClusterPlan
     from simulations.world.process import Process
@@ -32,14 +33,34 @@ ORDER = list(RELEASES)
 
 
 def disk_fails(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A directory of a broker fails; after a while its disk is replaced, and the broker restarted."""
+    """A directory of a broker fails; after a while its disk is replaced, and the broker restarted.
+
+    `broker` and `directory` say which. With `moving` it is one whose failure ends a move, if there is any.
+    """
     machine = run.brokers[args["broker"] % len(run.brokers)]
     directory = machine.directories[args["directory"] % len(machine.directories)]
+    if args.get("moving"):
+        machine, directory = _place_that_ends_a_move(run) or (machine, directory)
     if directory in machine.offline or machine.current is None:
         return False
     machine.fail(directory)
     run.later(args["down_ms"], machine.repair)
     return True
+
+
+def _place_that_ends_a_move(run: ClusterWorld) -> tuple[BrokerMachine, bytes] | None:
+    """A directory of a follower of a partition that moves and has all new replicas in sync, after an election: with the
+    next change of the partition the move ends.
+    """
+    machines = {machine.id: machine for machine in run.brokers if machine.current is not None}
+    for partition in run.watch.log_rules.image.partitions.values():
+        left = set(partition.isr) - set(partition.removing)
+        if (partition.adding or partition.removing) and left and left.issuperset(partition.adding):
+            for follower in partition.replicas:
+                machine, directory = machines.get(follower), partition.directory_of(follower)
+                if machine and follower != partition.leader and directory in machine.directories:
+                    return machine, directory
+    return None
 
 
 def cordon(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:

@@ -72,15 +72,33 @@ def validate(admin: Admin) -> None:
 
 def reassign(admin: Admin) -> None:
     """Start or cancel a reassignment; its outcome is checked in the log."""
-    reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
     replicas: tuple[int, ...] | None = None
     if admin.rng.random() < 0.75:
         ids = [machine.id for machine in admin.run.brokers]
         admin.rng.shuffle(ids)
         replicas = tuple(ids[: between(admin.rng, 1, min(3, len(ids)))])
-    partition = reassignable.ReassignablePartition(partition_index=between(admin.rng, 0, 2), replicas=replicas)
-    topic = reassignable(name=admin.topic(), partitions=(partition,))
+    partition = between(admin.rng, 0, 2)
+    _reassign(admin, admin.topic(), partition, replicas)
+
+
+def _reassign(admin: Admin, name: str, index: int, replicas: tuple[int, ...] | None) -> None:
+    reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
+    partition = reassignable.ReassignablePartition(partition_index=index, replicas=replicas)
+    topic = reassignable(name=name, partitions=(partition,))
     admin.ask_only(AlterPartitionReassignmentsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS))
+
+
+def move_to_eligible(admin: Admin) -> None:
+    """Move a partition to a member of its ELR alone, if there is one: to complete, that member must lead or be in sync
+    (KIP-966).
+    """
+    image = admin.run.watch.log_rules.image
+    found = sorted((image.topics[key[0]], key[1], one.elr[0]) for key, one in image.partitions.items() if one.elr)
+    if found:
+        name, index, member = admin.one_of(found)
+        _reassign(admin, name, index, (member,))
+    else:
+        admin.later()
 
 
 def list_moves(admin: Admin) -> None:
@@ -115,6 +133,7 @@ ASKS: dict[str, Callable[[Admin], None]] = {
     "grow": grow,
     "validate": validate,
     "reassign": reassign,
+    "move_to_eligible": move_to_eligible,
     "list_moves": list_moves,
     "elect": elect,
     "elect_uncleanly": elect_uncleanly,

@@ -60,7 +60,9 @@ class LogRules:
         self._isr_requests: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
         self._unclean: set[tuple[str, int]] = set()  # partitions for which a client asked for an unclean election
         self._unclean_anywhere = False
-        self._lost: list[tuple[tuple[bytes, int], int]] = []  # replicas whose directory this batch takes away
+        self._lost: list[
+            tuple[tuple[bytes, int], int]
+        ] = []  # replicas that this batch leaves in a directory that is offline
         self._levels_changed = False
         self._min_isr_changed: set[str] = set()  # topics of which this batch does so; "" for all brokers
 
@@ -206,6 +208,7 @@ class LogRules:
             raise Violation("C15", f"at {offset} {_name(key)} changes, but does not exist")
         if key not in self._touched:
             self._touched[key] = Partition(*(getattr(partition, name) for name in Partition.__slots__))
+        self._lost += [(key, broker_id) for broker_id in member_rules.moves_offline(self.image, partition, record)]
         if record.leader_recovery_state == RECOVERING:
             self.elections["unclean"].append(offset)
         if record.leader in partition.elr:
@@ -216,9 +219,7 @@ class LogRules:
     def _elects(self, key: tuple[bytes, int], partition: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """A replica outside of the ISR may lead only if that is allowed, and must recover (KIP-704)."""
         member_rules.elects(self.image, key, record, offset)
-        asked = self._isr_requests.get(key, {}).get(partition.epoch, set())
-        brokers = self.image.brokers
-        isr_requested = {member for member, epoch in asked if member in brokers and brokers[member].epoch == epoch}
+        isr_requested = self._isr_request(key, partition)
         joins = set(record.isr or ()) - set(partition.isr)
         leader = record.leader
         has_all = leader in {*partition.isr, *partition.elr, *isr_requested}
@@ -232,7 +233,7 @@ class LogRules:
             and (len(record.isr or ()) > 1 or not joins & {*partition.elr, *partition.last_known})
         ):
             text = f"at {offset} {joins} join the ISR of {_name(key)}, which was {partition.isr}"
-            raise Violation("C16", f"{text}; in epoch {partition.epoch} its leader asked for {sorted(asked)}")
+            raise Violation("C16", f"{text}; in epoch {partition.epoch} its leader asked for {sorted(isr_requested)}")
         if not is_cancelled:  # a cancelled reassignment may have to restore any former replica
             text = f"at {offset} {joins} join the ISR of {_name(key)}"
             member_rules.are_active(self.image, joins, text)
@@ -250,6 +251,12 @@ class LogRules:
         broker = self.image.brokers.get(leader)
         if broker is None or broker.leaving:
             raise Violation("C06", f"at {offset} {leader} becomes leader of {_name(key)}, but is {broker}")
+
+    def _isr_request(self, key: tuple[bytes, int], partition: Partition) -> set[int]:
+        """Members that the leader asked for in this partition epoch, with their present broker epochs."""
+        asked = self._isr_requests.get(key, {}).get(partition.epoch, set())
+        brokers = self.image.brokers
+        return {member for member, epoch in asked if member in brokers and brokers[member].epoch == epoch}
 
     def _allows_unclean(self, key: tuple[bytes, int]) -> bool:
         """Whether unclean elections are allowed: by a config, or because a client requested it."""
@@ -270,22 +277,22 @@ class LogRules:
         removing = partition.removing if record.removing_replicas is None else tuple(record.removing_replicas)
         replicas = partition.replicas if record.replicas is None else tuple(record.replicas)
         isr = set(partition.isr if record.isr is None else record.isr)
-        # It may complete by the ISR until now, and another leader be elected in the same record, as in stock.
+        # It may complete by the ISR until now or the one that the leader asks for, and another leader be elected in the
+        # same record, as in stock.
         is_unclean = isr == {record.leader} and record.leader not in partition.isr and self._allows_unclean(key)
         if adding or removing:
             return
         former = set(partition.replicas) - set(partition.adding)
         targets = set(partition.replicas) - set(partition.removing)
-        isr_requested = self._targets.get((self.image.topics[key[0]], key[1]), [])
+        requested = self._targets.get((self.image.topics[key[0]], key[1]), [])
         text = (
             f"at {offset} the reassignment of {_name(key)} from {former} to {targets} ends with {replicas}, ISR {isr}"
         )
         new = set(replicas) - former
-        if not (new <= isr or (is_unclean and new <= set(partition.isr))) or (
-            partition.isr and not isr and not partition.elr
-        ):
+        in_sync = {*partition.isr, *self._isr_request(key, partition)} if is_unclean else isr
+        if not new <= in_sync or (partition.isr and not isr and not partition.elr):
             raise Violation("C11", f"{text}: not all new replicas are in the ISR, or none is")
-        if set(replicas) not in (former, targets) and set(replicas) not in isr_requested:
+        if set(replicas) not in (former, targets) and set(replicas) not in requested:
             raise Violation("C11", f"{text}; no client asked for that")
 
     def configures(self, record: ConfigRecord, offset: int) -> None:

@@ -145,10 +145,14 @@ def unregisters(image: Image, record: UnregisterBrokerRecord, offset: int) -> No
 
 
 def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, offset: int) -> None:
-    """A new leader has its replica in an online directory."""
-    if record.leader in (UNCHANGED, NOBODY):
-        return
+    """A new leader has its replica in an online directory.
+
+    A leader that is named again, as where a move ends, may be in one that has just failed, or get one: that is judged
+    at the end of the batch.
+    """
     partition = image.partitions[key]
+    if record.leader in (UNCHANGED, NOBODY, partition.leader):
+        return
     replicas = partition.replicas if record.replicas is None else tuple(record.replicas)
     directories = partition.directories if record.directories is None else tuple(map(bytes, record.directories))
     broker = image.brokers.get(record.leader)
@@ -180,6 +184,20 @@ def loses_directories(image: Image, record: BrokerRegistrationChangeRecord) -> l
         return []
     gone = set(image.brokers[record.broker_id].directories) - set(map(bytes, record.log_dirs))
     return [key for key, partition in image.partitions.items() if partition.directory_of(record.broker_id) in gone]
+
+
+def moves_offline(image: Image, partition: Partition, record: PartitionChangeRecord) -> list[int]:
+    """The brokers whose replica gets another directory, which is offline."""
+    if record.directories is None:
+        return []
+    replicas = partition.replicas if record.replicas is None else record.replicas
+    return [
+        broker_id
+        for broker_id, directory in zip(replicas, map(bytes, record.directories), strict=False)
+        if directory != partition.directory_of(broker_id)
+        and broker_id in image.brokers
+        and not image.brokers[broker_id].serves(directory)
+    ]
 
 
 def is_out(partition: Partition, broker_id: int, text: str) -> None:

@@ -139,13 +139,13 @@ class Mirror:
                     change = Change(self.image, after, record, lost, by_broker, *limits, self._properties, request)
                     change.log_rules(self.node_id)
                 self.image.apply(record)
+            # An election follows this alone. A broker may be able to lead before, where a replica was moved back to it.
             unfenced = {each.broker_id for each in operation if type(each) in _OF_BROKERS and _unfences(each)}
-            for broker_id in changed:
-                left = leads_nobody(self.image, broker_id)
-                if not left and broker_id in unfenced:
-                    left = leaderless_partitions(self.image, broker_id, self._properties)
-                if left:
-                    text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica leads"
+            for broker_id in unfenced:
+                if left := leads_nobody(self.image, broker_id) or leaderless_partitions(
+                    self.image, broker_id, self._properties
+                ):
+                    text = f"node {self.node_id} unfences broker {broker_id}, which could lead {left}: no replica leads"
                     raise Violation("C21", text)
             self.departures.on_written(operation)
         self.departures.leave_at_once(self.node_id, self.image)

@@ -331,3 +331,19 @@ def test_one_broker_does_not_lead_the_first_partition_of_every_topic() -> None:
 
     with pytest.raises(Violation, match="20 topics in a row"):
         placing.on_created(led_by(101))
+
+
+def test_a_broker_that_is_unfenced_leads_what_it_can_but_a_directory_that_fails_brings_no_leader() -> None:
+    leaderless = partition(isr=(), leader=-1, elr=(101,))
+    mirror = Mirror(1, 1, Image(), {}, ("cluster", (1,), 0))
+    mirror.image = image(leaderless)
+    mirror.image.brokers[101].fenced = True
+
+    def log(**fields: Any) -> list[bytes]:
+        return [batch(BrokerRegistrationChangeRecord(broker_id=101, broker_epoch=101, **fields), version=2)]
+
+    with pytest.raises(Violation, match="node 1 unfences broker 101, which could lead"):
+        mirror.wrote(log(fenced=-1))
+
+    mirror.image = image(leaderless)
+    mirror.wrote(log(log_dirs=(b"d" * 16,)))

@@ -187,6 +187,25 @@ def test_a_reassignment_may_complete_in_an_unclean_election():
     assert log_rules.image.partitions[A, 0].isr == (1,)
 
 
+@pytest.mark.parametrize("epoch_of_new", [2, 0])
+def test_a_reassignment_may_complete_by_the_isr_that_the_leader_asks_for_in_an_unclean_election(epoch_of_new):
+    """The added replica is in sync, of its present epoch, but its directory has failed: a former one is elected."""
+    log_rules = prepared()
+    log_rules.on_unclean_election_requested("t", 0)
+    feed(log_rules, [[change(isr=(2,), leader=2, replicas=(3, 1, 2), adding_replicas=(3,), removing_replicas=(2,))]])
+    log_rules.on_isr_requested((A, 0), 1, {(2, 1), (3, epoch_of_new)})
+    end = [
+        change(isr=(1,), leader=1, replicas=(3, 1), adding_replicas=(), removing_replicas=(), leader_recovery_state=1)
+    ]
+
+    if epoch_of_new == 2:
+        feed(log_rules, [end])
+        assert log_rules.image.partitions[A, 0].replicas == (3, 1)
+    else:
+        with pytest.raises(Violation, match="C11"):
+            feed(log_rules, [end])
+
+
 @pytest.mark.parametrize(("adding", "may_lead"), [((2,), True), ((3,), False)])
 def test_a_former_replica_leads_without_recovery_when_all_in_sync_were_added_ones(adding, may_lead):
     log_rules = prepared()

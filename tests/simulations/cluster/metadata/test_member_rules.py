@@ -79,11 +79,19 @@ SOUND = {
         [change(isr=(2,), leader=2), changes(1, 0, log_dirs=(D2,))], [change(directories=(D2, D3))],
         [change(isr=(2, 1), leader=1, leader_recovery_state=1)],
     ],
+    "the leader in a directory that failed gets a new epoch, and then leads no longer": [
+        [changes(1, 0, log_dirs=(D2,)), change(leader=1), change(isr=(2,), leader=2)],
+    ],
+    "the leader gets a directory that failed and a new epoch, and then leads no longer": [
+        [change(leader=1, directories=(D3, D3)), change(isr=(2,), leader=2)],
+    ],
     "a broker is unregistered": [[change(isr=(1,)), UnregisterBrokerRecord(broker_id=2, broker_epoch=2)]],
     "a leader after aborts": [OPEN, 2, [AbortTransactionRecord(reason=None), CONFIG]],
 }  # fmt: skip
 
 WRONG = {
+    "C20 a replica in sync gets a directory that its broker does not have": [[change(directories=(D1, D1))]],
+    "C20 a leader is named again, in a directory that it does not have": [[change(leader=1, directories=(D3, D3))]],
     "C19 a broker lacks a level": [[registers(3, 4, (), newest=25)], [level(METADATA, 30)]],
     "C19 a controller lacks a level": [[controller(2, 27)], [level(METADATA, 30)]],
     "C19 a broker comes that lacks what counts": [[registers(3, 4, (), newest=21)]],
