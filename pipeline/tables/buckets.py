@@ -194,16 +194,18 @@ def _write(table: Any, rows: NDArray[np.int64], scratch: str, buckets: Mapping[s
     """Write some rows, sorted by cluster and bucket, to a file."""
     if not len(rows):
         return []
-    table = table.take(array_of(rows)).combine_chunks()
     clusters, code = _clusters(table)
+    code = code[rows]
     counts = np.array([buckets.get(cluster, 1) for cluster in clusters], np.int64)
     first = np.cumsum(counts) - counts
     topic = table["topic_id"].combine_chunks()
     hashes = np.array([zlib.crc32((text or "").encode()) for text in topic.dictionary.to_pylist()], np.int64)
-    mixed = hashes[topic.indices.to_numpy()] + (table["partition"].to_numpy().astype(np.int64) & 0xFFFFFFFF) * _MIX
+    topics = topic.indices.take(array_of(rows)).to_numpy()
+    partitions = table["partition"].take(array_of(rows)).to_numpy()
+    mixed = hashes[topics] + (partitions.astype(np.int64) & 0xFFFFFFFF) * _MIX
     place = first[code] + (mixed >> 7 & 0xFFFFFFFF) % counts[code]
     order = np.argsort(place, kind="stable")
-    table = table.take(array_of(order)).combine_chunks()
+    table = table.take(array_of(rows[order])).combine_chunks()
     places, begins = np.unique(place[order], return_index=True)
     path = Path(scratch, f"{uuid.uuid4().hex}.arrow")
     slices = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +12,17 @@ from tests.benchmarks import scale
 from tests.benchmarks.quorum import OURS, STOCK, Trial, measure, measure_fence, print_figures
 from tests.benchmarks.scale_plot import plot
 from tests.interop.stock import Stock
+
+# What `--scale` prints behind the figures by size, each from a process of its own: title -> module and arguments.
+PARTS = {
+    "fence of a broker of 1,000,000 partitions": ("tests.benchmarks", "--fence", "--partitions", "1000000"),
+    "10,000 brokers": ("tests.benchmarks.brokers",),
+    "10,000 brokers with TLS": ("tests.benchmarks.brokers", "--tls"),
+    "a writer beside the largest requests": ("tests.benchmarks.hostile",),
+    "tools on a snapshot of 1,000,000 partitions": ("tests.benchmarks.tools", "--only", "snapshots"),
+    "the pipeline": ("tests.benchmarks.pipeline",),
+    "compiled and pure": ("tests.benchmarks.compiled",),
+}
 
 
 def main() -> None:
@@ -21,9 +33,14 @@ def main() -> None:
     parser.add_argument("--fence", action="store_true", help="only the fence of one broker, with the next two options")
     parser.add_argument("--brokers", type=int, default=10, help="that have the partitions (default 10)")
     parser.add_argument("--replication", type=int, default=3, help="factor; with 1 the unfence has records (default 3)")
-    parser.add_argument("--scale", action="store_true", help="only the figures by the number of partitions")
+    parser.add_argument(
+        "--scale", action="store_true", help="the figures by the number of partitions, and of large clusters"
+    )
     parser.add_argument(
         "--sizes", type=int, nargs="+", default=scale.SIZES, help="of --scale (default 10000 100000 1000000 2000000)"
+    )
+    parser.add_argument(
+        "--sizes-only", action="store_true", help="of --scale, only the figures by the number of partitions"
     )
     parser.add_argument("--plot", type=Path, help="an SVG of --scale")
     options = parser.parse_args()
@@ -46,6 +63,8 @@ def main() -> None:
         print(scale.table(found))
         if options.plot is not None:
             options.plot.write_text(plot(found))
+        if not options.sizes_only:
+            sys.exit(print_parts())
         return
     figures = {
         name: measure_fence(columns[name](), options.partitions, options.brokers, options.replication)
@@ -54,6 +73,15 @@ def main() -> None:
         for name in chosen
     }
     print_figures("work", figures)
+
+
+def print_parts() -> int:
+    """Print each table; 1 if one could not be measured to its end, whose error is on stderr."""
+    failed = 0
+    for title, command in PARTS.items():
+        print(f"\n{title}: `python -m {' '.join(command)}`\n", flush=True)
+        failed |= subprocess.run([sys.executable, "-m", *command], check=False).returncode != 0
+    return failed
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ sides write a snapshot after 4 MiB of records.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import sys
 import tempfile
@@ -45,6 +46,12 @@ START_S = 600.0
 TOPICS, PARTITIONS = 100, 10
 REQUESTS = 20
 
+# Of one by itself, and of one beside a writer.
+SNAPSHOT_NAMES = (
+    ("a snapshot is written (s)", "… heartbeat meanwhile, p99 (ms)", "… heartbeat meanwhile, longest (ms)"),
+    ("a snapshot beside a writer (s)", "… heartbeat beside both, p99 (ms)", "… heartbeat beside both, longest (ms)"),
+)
+
 # What is measured of a quorum: name, with its unit -> value.
 Measured = dict[str, float]
 
@@ -78,7 +85,14 @@ class Scaled(Trial):
             self.measured["commit of CreateTopics, p50 (ms)"] = quantile(taken, 50)
             self.measured["… p99 (ms)"] = quantile(taken, 99)
             self.create(REQUESTS)
-            self.snapshot()
+            alone = self.snapshot(0, is_alone=True)
+            self.await_quiet()
+            beside = self.snapshot(1, is_alone=False)
+            for names, values in zip(SNAPSHOT_NAMES, (alone, beside), strict=True):
+                self.measured |= zip(names, values, strict=True)
+            self.measured["resident memory, peak of a node (MiB)"] = max(
+                memory_mib(node, "VmHWM") for node in self.nodes
+            )
             what = "SIGKILL of the leader → next commit, median (ms)"
             self.measured[what] = statistics.median(self.time_failovers(self.rounds, START_S))
             stop_s, level_s = self.time_restart(START_S)
@@ -114,27 +128,29 @@ class Scaled(Trial):
         self.measured["partitions created per second, 1,000 a request"] = created / taken
         self.measured["… CPU time of the leader for a partition (µs)"] = spent / created * 1e6
 
-    def snapshot(self) -> None:
-        """The leader writes a snapshot, beside a writer of topics, while a broker sends heartbeats."""
+    def snapshot(self, number: int, *, is_alone: bool) -> tuple[float, float, float]:
+        """The leader writes a snapshot while a broker sends heartbeats: how long it takes, in s; p99 and the longest of
+        the heartbeats, in ms. A writer of topics makes it due, and ends then if it is to be alone.
+        """
         leader = self.leader
-        fleet = Fleet(self.cluster, [13], interval=0.01)
+        broker_id = 13 + number
+        fleet = Fleet(self.cluster, [broker_id], interval=0.01)
         ended = threading.Event()
-        writer = threading.Thread(target=create_until, args=(leader.port, ended), daemon=True)
+        writer = threading.Thread(target=create_until, args=(leader.port, f"beside-{number}", ended), daemon=True)
         writer.start()
         begin = await_part(leader, there=True)
+        if is_alone:
+            ended.set()
         end = await_part(leader, there=False)
         ended.set()
         writer.join(60)
-        broker = fleet.brokers[13]
+        broker = fleet.brokers[broker_id]
         answers = list(zip(broker.answered_s, broker.latencies_ms, strict=False))
         fleet.end()
-        self.measured["a snapshot is written (s)"] = end - begin
         during = [ms for at, ms in answers if begin < at < end + ms / 1000]
         # Where none was answered meanwhile, the next one has waited for all of it.
         during = during or [ms for at, ms in answers if at >= end][:1]
-        self.measured["… heartbeat meanwhile, p99 (ms)"] = quantile(during, 99)
-        self.measured["… heartbeat meanwhile, longest (ms)"] = max(during)
-        self.measured["resident memory, peak of a node (MiB)"] = max(memory_mib(node, "VmHWM") for node in self.nodes)
+        return end - begin, quantile(during, 99), max(during)
 
     def stop(self) -> None:
         begin = time.perf_counter()
@@ -156,12 +172,12 @@ def create_many(connection: Connection, prefix: str) -> None:
     assert all(topic.error_code == 0 for topic in answer.topics), answer.topics[0]
 
 
-def create_until(port: int, ended: threading.Event) -> None:
+def create_until(port: int, prefix: str, ended: threading.Event) -> None:
     connection = Connection(port, 120)
     for number in count():
         if ended.is_set():
             break
-        create_many(connection, f"beside-{number}")
+        create_many(connection, f"{prefix}-{number}")
     connection.close()
 
 
@@ -182,6 +198,9 @@ def measure(stock: Stock, sizes: Sequence[int], kinds: Sequence[str]) -> dict[tu
     for partitions in sizes:
         with tempfile.TemporaryDirectory(prefix="scale-") as name:
             path = checkpoint(partitions, Path(name))
+            # This process must not stop to collect what it has of the checkpoint, while a heartbeat waits for it.
+            gc.collect()
+            gc.freeze()
             for kind in kinds:
                 trial = Scaled(kind, stock, partitions, path)
                 found[partitions, kind] = trial.measured
