@@ -29,6 +29,10 @@ final class Kills {
     private Kills() {
     }
 
+    static boolean areOn() {
+        return SECONDS > 0;
+    }
+
     static void add(Process process) {
         RUNNING.add(process);
     }

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -41,6 +42,7 @@ public final class Process {
     private static final Path LOGS = Path.of(System.getProperty("kraft.tests.logs"));
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int START_SECONDS = 60;
+    private static final int VIEW_SECONDS = 15;
     private static final int HTTP_MS = 5_000;
 
     private final SharedServer shared;
@@ -218,14 +220,39 @@ public final class Process {
         throw new RuntimeException("the controller did not answer in " + START_SECONDS + " s");
     }
 
+    /** Its view of the quorum as soon as a condition holds there; the last one, if it does not within the time. */
+    JsonNode awaitQuorum(Predicate<JsonNode> holds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(VIEW_SECONDS);
+        JsonNode view = awaitQuorum();
+        while (!holds.test(view) && System.nanoTime() < end) {
+            view = awaitQuorum();
+        }
+        return view;
+    }
+
     private synchronized boolean isAlive() {
-        return process.isAlive();
+        return process != null && process.isAlive();
     }
 
     /** Whether it answers, and as the active controller. */
     public boolean isActive() {
         JsonNode view = quorum();
-        return view != null && view.get("node").get("is_active_controller").asBoolean();
+        return view != null && isActive(view);
+    }
+
+    private static boolean isActive(JsonNode view) {
+        return view.get("node").get("is_active_controller").asBoolean();
+    }
+
+    /** The same for a test, which asks once: where controllers are killed, as soon as one of the quorum is active. */
+    boolean isActiveForTest() {
+        if (!Kills.areOn() || !isAlive()) {
+            return isActive();
+        }
+        return isActive(awaitQuorum(view -> {
+            JsonNode leader = view.get("quorum").get("leader_id");
+            return isActive(view) || (leader.isInt() && leader.asInt() >= 0 && leader.asInt() != nodeId());
+        }));
     }
 
     /** Tell it to stop, as an operator does. */

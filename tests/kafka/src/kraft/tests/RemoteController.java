@@ -48,8 +48,8 @@ public final class RemoteController {
         switch (call.getMethod().getName()) {
             case "toString": return "controller " + process.nodeId();
             case "nodeId": return process.nodeId();
-            case "isActive": return process.isActive();
-            case "curClaimEpoch": return process.isActive() ? process.awaitQuorum().get("quorum").get("epoch").asInt() : -1;
+            case "isActive": return process.isActiveForTest();
+            case "curClaimEpoch": return process.isActiveForTest() ? process.awaitQuorum().get("quorum").get("epoch").asInt() : -1;
             case "waitForReadyBrokers": return CompletableFuture.runAsync(() -> awaitBrokers((int) arguments[0]));
             case "findAllTopicIds": return CompletableFuture.completedFuture(RemoteImage.topicIds(process));
             case "findTopicIds": return CompletableFuture.completedFuture(found((Collection<?>) arguments[1]));

@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import com.fasterxml.jackson.databind.JsonNode;
+
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metadata.BeginTransactionRecord;
 import org.apache.kafka.common.metadata.EndTransactionRecord;
@@ -36,9 +38,17 @@ public final class RemoteImage {
         return delta(process, Long.MAX_VALUE).apply(MetadataProvenance.EMPTY);
     }
 
-    /** All that was committed since the beginning, as a change of nothing. */
+    /**
+     * All that was committed since the beginning, as a change of nothing. It waits for the commit of what is written:
+     * a process that was started anew does not know at first what was committed before.
+     */
     static MetadataDelta delta(Process process) {
-        return delta(process, process.awaitQuorum().get("quorum").get("high_watermark").asLong());
+        long written = process.awaitQuorum().get("log").get("end_offset").asLong();
+        return delta(process, highWatermark(process.awaitQuorum(view -> highWatermark(view) >= written)));
+    }
+
+    private static long highWatermark(JsonNode view) {
+        return view.get("quorum").get("high_watermark").asLong();
     }
 
     private static MetadataDelta delta(Process process, long end) {
