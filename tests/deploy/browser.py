@@ -9,7 +9,7 @@ import select
 import shutil
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,11 +22,17 @@ OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe",
 )  # fmt: skip
 ANSWER_S = 30.0
+NAVIGATED = ("Inspected target navigated or closed", "Execution context was destroyed.")
+"""What the browser answers to a script whose page is replaced."""
 
 
 def found_browser() -> str | None:
     """The path of an installed browser; None if there is none."""
     return next((path for name in NAMES if (path := shutil.which(name)) is not None), None)
+
+
+class Navigated(Exception):
+    """The page that was asked gave way to another before it answered."""
 
 
 class Browser:
@@ -73,10 +79,14 @@ class Browser:
         return str(self.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
 
     def await_text(self, selector: str, part: str, seconds: float = 30.0) -> None:
+        """Returns once an element has a text, in this page or in one that is being loaded."""
         end = time.monotonic() + seconds
-        while part not in self.text(selector):
-            assert time.monotonic() < end, f"{selector} has no {part!r} in: {self.text(selector)}"
+        text = ""
+        while part not in text:
+            assert time.monotonic() < end, f"{selector} has no {part!r} in: {text}"
             time.sleep(0.05)
+            with suppress(Navigated):
+                text = self.text(selector)
 
     def troubles(self) -> list[str]:
         """Errors and warnings in the console, violations of the content policy included, and uncaught exceptions."""
@@ -102,7 +112,10 @@ class Browser:
             if "id" not in found:
                 self.events.append(found)
             elif found["id"] == self._number:
-                assert "error" not in found, (method, found["error"])
+                error = found.get("error", {})
+                if error.get("message") in NAVIGATED:
+                    raise Navigated(method)
+                assert not error, (method, error)
                 return found["result"]
 
     def close(self) -> None:
