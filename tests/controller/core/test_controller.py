@@ -238,6 +238,16 @@ def test_a_standby_that_becomes_active_gives_unfenced_brokers_a_full_session_tim
     assert sessions.next_expiry_ms() == 509_001
 
 
+def test_a_standby_that_becomes_active_lets_another_process_take_the_id_of_a_fenced_broker():
+    rig = Rig().lead().brokers(1).fence(1)
+    rig.follow()
+
+    rig.lead()
+
+    assert rig.controller.env.sessions.next_expiry_ms() is None
+    assert rig.register(1, incarnation=2).error_code == Error.NONE
+
+
 # Reads, and responses without records.
 
 

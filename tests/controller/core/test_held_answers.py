@@ -10,6 +10,9 @@ from records.errors import Error
 from records.messages.brokers import UnregisterBrokerRequest
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
+from records.messages.reassignments import ListPartitionReassignmentsRequest
+from records.messages.topics import CreatePartitionsRequest, DeleteTopicsRequest
+from records.uuids import ZERO_UUID
 from tests.controller.rig import Rig
 
 if TYPE_CHECKING:
@@ -37,6 +40,27 @@ def refused_isr(rig: Rig) -> tuple[int, Callable[[Any], int]]:
     return number, lambda answer: answer.topics[0].partitions[0].error_code
 
 
+def isr_of_a_deleted_topic(rig: Rig) -> tuple[int, Callable[[Any], int]]:
+    asked = alter(rig, (0, 1), 0)
+    topic = DeleteTopicsRequest.DeleteTopicState(name="foo", topic_id=ZERO_UUID)
+    rig.send(DeleteTopicsRequest(topics=(topic,), timeout_ms=1000))
+    return rig.send(asked), lambda answer: answer.topics[0].partitions[0].error_code
+
+
+def reassignments_of_a_deleted_topic(rig: Rig) -> tuple[int, Callable[[Any], int]]:
+    topic = DeleteTopicsRequest.DeleteTopicState(name="foo", topic_id=ZERO_UUID)
+    rig.send(DeleteTopicsRequest(topics=(topic,), timeout_ms=1000))
+    number = rig.send(ListPartitionReassignmentsRequest(timeout_ms=1000, topics=None))
+    return number, lambda answer: answer.error_code
+
+
+def grown_twice(rig: Rig) -> tuple[int, Callable[[Any], int]]:
+    topic = CreatePartitionsRequest.CreatePartitionsTopic(name="foo", count=2, assignments=None)
+    request = CreatePartitionsRequest(topics=(topic,), timeout_ms=1000, validate_only=False)
+    rig.send(request)
+    return rig.send(request), lambda answer: answer.results[0].error_code
+
+
 def fenced_twice(rig: Rig) -> tuple[int, Callable[[Any], int]]:
     rig.heartbeat_unanswered(1, want_fence=True)
     return rig.heartbeat_unanswered(1, want_fence=True), lambda answer: answer.error_code
@@ -53,6 +77,9 @@ def stale_sender(rig: Rig) -> tuple[int, Callable[[Any], int]]:
     ("ask", "code"),
     [
         (refused_isr, Error.INVALID_UPDATE_VERSION),
+        (isr_of_a_deleted_topic, Error.UNKNOWN_TOPIC_ID),
+        (reassignments_of_a_deleted_topic, Error.NONE),
+        (grown_twice, Error.INVALID_PARTITIONS),
         (fenced_twice, Error.NONE),
         (stale_sender, Error.STALE_BROKER_EPOCH),
     ],

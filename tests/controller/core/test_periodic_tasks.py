@@ -1,5 +1,7 @@
 """Periodic tasks: PeriodicTaskControlManagerTest's cases."""
 
+import pytest
+
 from controller.core.periodic_tasks import AGAIN_MS, Tasks
 from controller.interface.settings import Settings
 
@@ -25,8 +27,15 @@ def test_tasks_are_first_due_one_period_after_activation():
     assert (due(t, 1499), due(t, 1500), t.next_due_ms) == (None, "writeNoOpRecord", 1500)
 
 
-def test_the_task_that_is_overdue_longest_runs_first():
-    t = tasks()
+@pytest.mark.parametrize(
+    ("idle_ms", "expected"),
+    [
+        (500, ["writeNoOpRecord", "electUnclean", "electPreferred"]),
+        (2500, ["electUnclean", "writeNoOpRecord", "electPreferred"]),
+    ],
+)
+def test_the_task_that_is_overdue_longest_runs_first(idle_ms, expected):
+    t = tasks(metadata_max_idle_interval_ms=idle_ms)
 
     order = []
     for _ in range(3):
@@ -34,7 +43,7 @@ def test_the_task_that_is_overdue_longest_runs_first():
         order.append(task.name)
         t.ran(task, 4000, again=False)
 
-    assert order == ["writeNoOpRecord", "electUnclean", "electPreferred"]
+    assert order == expected
     assert due(t, 4000) is None
 
 

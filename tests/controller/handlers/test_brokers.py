@@ -7,7 +7,7 @@ from records.messages.brokers import UnregisterBrokerRequest
 from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord
 from records.uuids import LOST_DIRECTORY
-from tests.controller.rig import Rig, directory, feature, registration
+from tests.controller.rig import Rig, directory, feature, registration, set_config
 
 
 def test_a_new_broker_is_registered_fenced_with_the_next_offset_as_its_epoch():
@@ -149,6 +149,18 @@ def test_an_invalid_registration_is_refused_and_writes_nothing(fields, error):
     assert (response.error_code, response.broker_epoch, rig.end_offset) == (error, -1, before)
 
 
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"log_dirs": (), "is_migrating_zk_broker": True}, Error.BROKER_ID_NOT_REGISTERED),
+        ({"log_dirs": (), "features": (feature("metadata.version", 7, 29),)}, Error.INVALID_REGISTRATION),
+        ({"broker_id": -1, "features": (feature("metadata.version", 7, 29),)}, Error.UNSUPPORTED_VERSION),
+    ],
+)
+def test_of_several_violations_the_first_in_kafkas_order_is_reported(fields, error):
+    assert Rig().lead().register(1, **fields).error_code == error
+
+
 def test_a_broker_must_offer_each_feature_in_use():
     rig = Rig(elr=True).lead()
 
@@ -271,6 +283,22 @@ def test_an_unregistered_broker_leaves_the_elr_when_it_registers_again(previous_
     rig.register(0, incarnation=2, previous_broker_epoch=epoch)
 
     assert (rig.partition("foo").isr, rig.partition("foo").elr) == ((1, 2), ())
+
+
+def test_where_an_unregistered_broker_was_eligible_a_leader_is_elected_as_the_topic_allows_now():
+    rig = Rig(elr=True).lead().brokers(0, 1)
+    rig.create("foo", (0, 1), min_insync_replicas="2")
+    rig.fence(1)
+    rig.now_ms += 9001
+    rig.register(1, incarnation=2)
+    rig.fence(0).unfence(1)
+    assert rig.partition("foo")[1:3] == ((), -1)
+    set_config(rig, 2, "foo", "unclean.leader.election.enable", "true")
+
+    rig.ask(UnregisterBrokerRequest(broker_id=0))
+
+    partition = rig.partition("foo")
+    assert (partition.leader, partition.isr, partition.elr, partition.recovery_state) == (1, (1,), (), 1)
 
 
 def test_an_unknown_broker_cannot_be_unregistered():

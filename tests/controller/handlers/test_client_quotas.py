@@ -91,6 +91,14 @@ def test_an_invalid_quota_is_refused_on_its_own(parts: Parts, op: tuple[str, flo
     assert list(rig.state.quotas) == [(("user", "good"),)]
 
 
+def test_the_greatest_value_of_a_type_is_taken() -> None:
+    rig = Rig().lead()
+
+    answer = alter(rig, entry({"ip": None}, (CONNECTIONS, 2.0**31 - 1)), entry({"user": "a"}, (PRODUCER, 2.0**63)))
+
+    assert answer == [OK, OK]
+
+
 def test_the_second_entry_for_an_entity_is_refused() -> None:
     rig = Rig().lead()
     user: Parts = {"user": "ann"}

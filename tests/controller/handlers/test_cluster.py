@@ -9,7 +9,7 @@ import pytest
 from controller.handlers.cluster import describe_cluster
 from records.errors import ApiError, Error
 from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse
-from tests.controller.handlers.cluster_of_configs import context, controller, env, replay, state
+from tests.controller.handlers.cluster_of_configs import context, controller, env, level, replay, state
 from tests.controller.rig import Rig, levels
 
 CONTROLLERS = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2)
@@ -82,6 +82,13 @@ def test_before_controllers_register_they_cannot_be_described() -> None:
 
     assert error.value.code is Error.UNSUPPORTED_VERSION
     assert error.value.text == "Direct-to-controller communication is not supported with the current MetadataVersion."
+
+
+def test_the_response_waits_for_the_uncommitted_level_from_which_on_there_is_one() -> None:
+    found = state(metadata_version=14)
+    replay(found, level("metadata.version", 15), commit=False)
+
+    assert describe_cluster(found, context(2), CONTROLLERS, env()).rests_on == found.end_offset - 1
 
 
 def test_the_response_waits_for_uncommitted_registrations() -> None:

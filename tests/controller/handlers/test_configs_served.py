@@ -8,6 +8,7 @@ import pytest
 
 from controller.config.node import NodeConfig
 from controller.core.apis import APIS
+from controller.handlers.configs import incremental_alter_configs
 from controller.interface.effects import SetLogLevel
 from controller.interface.loggers import Loggers
 from records.codec import encode
@@ -17,8 +18,21 @@ from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.versions import ApiVersionsRequest
+from records.metadata.brokers import UnregisterBrokerRecord, UnregisterControllerRecord
 from records.schema import schema_of
-from tests.controller.handlers.cluster_of_configs import BROKER, LOGGER, NODE, SET, TOPIC
+from tests.controller.handlers.cluster_of_configs import (
+    BROKER,
+    LOGGER,
+    NODE,
+    SET,
+    TOPIC,
+    broker,
+    context,
+    controller,
+    env,
+    replay,
+    state,
+)
 from tests.controller.rig import Rig
 
 Resource = IncrementalAlterConfigsRequest.AlterConfigsResource
@@ -119,6 +133,20 @@ def test_an_empty_request_succeeds_on_a_standby() -> None:
     assert (codes(nothing), codes(nothing_in_full)) == ([], [])
 
 
+def test_alter_configs_writes_an_unchanged_value_of_a_node_again() -> None:
+    # Brokers reload the files that a key names when its value is written again.
+    leader = rig().lead()
+    leader.ask(alteration(BROKER, "", "num.io.threads", "5"))
+    written = leader.end_offset
+    config = AlterConfigsRequest.AlterConfigsResource.AlterableConfig(name="num.io.threads", value="5")
+    resource = AlterConfigsRequest.AlterConfigsResource(resource_type=BROKER, resource_name="", configs=(config,))
+
+    changed = leader.ask(AlterConfigsRequest(resources=(resource,), validate_only=False))
+
+    assert codes(changed) == [Error.NONE]
+    assert [(record.name, record.value) for record, _ in leader.records(written)] == [("num.io.threads", "5")]
+
+
 def test_a_change_lost_with_leadership_is_refused_and_undone() -> None:
     leader = rig(auto=False).lead()
     leader.commit()
@@ -128,6 +156,23 @@ def test_a_change_lost_with_leadership_is_refused_and_undone() -> None:
 
     assert codes(leader.replies[changed]) == [Error.NOT_CONTROLLER]
     assert leader.ask(description(BROKER, "")).results[0].configs == ()
+
+
+@pytest.mark.parametrize(
+    ("registered", "unregistered"),
+    [
+        (broker(7), UnregisterBrokerRecord(broker_id=7, broker_epoch=107)),
+        (controller(7), UnregisterControllerRecord(controller_id=7)),
+    ],
+)
+def test_that_a_node_is_unknown_waits_for_the_commit_of_its_unregistration(registered: Any, unregistered: Any) -> None:
+    found = state(registered)
+    replay(found, unregistered, commit=False)
+
+    refused = incremental_alter_configs(found, context(1), alteration(BROKER, "7", "num.io.threads", "5"), env())
+
+    assert codes(refused.response) == [Error.BROKER_ID_NOT_REGISTERED]
+    assert refused.rests_on == found.end_offset - 1
 
 
 @pytest.mark.parametrize(

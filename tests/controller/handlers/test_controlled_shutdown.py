@@ -68,6 +68,19 @@ def test_it_goes_on_without_a_further_heartbeat_and_ends_when_the_others_have_re
         assert ask_to_stop(rig, 0) is may_stop
 
 
+def test_a_heartbeat_that_changes_a_registration_does_not_yet_say_what_its_broker_has_read():
+    """As in stock, where the replay of the change makes the offset unknown again."""
+    rig = cluster(0, 1, at_once=PARTITIONS)
+    rig.create("foo", (0, 1))
+    ask_to_stop(rig, 0)
+
+    rig.heartbeat(1, cordoned_log_dirs=(directory(1),))
+    assert not ask_to_stop(rig, 0)
+    rig.heartbeat(1, cordoned_log_dirs=(directory(1),))
+
+    assert ask_to_stop(rig, 0)
+
+
 def test_other_requests_are_served_between_its_steps():
     rig = cluster(0, 1)
     rig.create("foo", *[(0, 1)] * PARTITIONS)

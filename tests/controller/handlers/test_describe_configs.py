@@ -81,6 +81,8 @@ EXCEPTIONS = {
 
 Request = IncrementalAlterConfigsRequest.AlterConfigsResource
 
+UNDESCRIBED = ((BROKER, "2"), (BROKER, "x"), (BROKER, "4294967297"), (LOGGER, "2"))
+
 
 def first_state(*records: Any) -> State:
     """The initial records of a cluster of 4.3, and these records."""
@@ -246,11 +248,12 @@ def test_inconsistent_dynamic_values_leave_those_of_the_file_in_effect() -> None
 
 
 def test_a_node_describes_only_itself() -> None:
-    answers = [describe(first_state(), kind, name) for kind, name in ((BROKER, "2"), (BROKER, "x"), (LOGGER, "2"))]
+    answers = [describe(first_state(), kind, name) for kind, name in UNDESCRIBED]
 
     assert [(answer.error_code, answer.error_message) for answer in answers] == [
         (Error.INVALID_REQUEST, "Unexpected broker id, expected 1 or empty string, but received 2"),
         (Error.INVALID_REQUEST, "Broker id must be an integer, but it is: x"),
+        (Error.INVALID_REQUEST, "Broker id must be an integer, but it is: 4294967297"),
         (Error.INVALID_REQUEST, "Unexpected broker id, expected 1 but received 2"),
     ]
     assert describe(first_state(), LOGGER, "").error_message == "Broker id must not be empty"
@@ -349,6 +352,19 @@ def test_a_resource_that_is_named_twice_is_described_by_the_keys_of_each() -> No
         ["consumer.session.timeout.ms"],
         ["consumer.heartbeat.interval.ms"],
     ]
+
+
+def test_an_empty_list_of_keys_asks_for_all_of_them() -> None:
+    cls = DescribeConfigsRequest.DescribeConfigsResource
+    resources = tuple(cls(resource_type=GROUP, resource_name="g", configuration_keys=keys) for keys in (None, ()))
+
+    response = describe_configs(
+        first_state(), context(4), DescribeConfigsRequest(resources=resources), env(FILE)
+    ).response
+
+    every, empty = (result.configs for result in response.results)
+    assert len(every) > 1
+    assert empty == every
 
 
 def test_a_key_of_our_own_has_its_value_only_when_it_is_named() -> None:

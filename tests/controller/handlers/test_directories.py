@@ -6,7 +6,7 @@ from records.errors import Error
 from records.messages.partitions import AssignReplicasToDirsRequest
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 from tests.controller.handlers.test_reassignments import reassign
-from tests.controller.rig import Rig, directory
+from tests.controller.rig import Rig, directory, set_config
 
 DirectoryData = AssignReplicasToDirsRequest.DirectoryData
 NO_TOPIC = bytes([9]) * 16
@@ -118,6 +118,29 @@ def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr_in_the_same_
     for partition_id in (0, 1):
         partition = rig.partition("foo", partition_id)
         assert (partition.isr, partition.leader, gone in partition.directories) == ((2,), 2, True)
+
+
+def test_a_replica_whose_directory_is_already_known_leaves_the_isr_when_that_is_not_online_any_more():
+    rig = cluster()
+    rig.ask(assignment(rig, 1, {directory(1, 1): [("foo", 1)]}))
+    rig.register(1, log_dirs=(directory(1),))
+    assert rig.partition("foo", 1)[1:3] == ((2, 1), 2)
+
+    rig.ask(assignment(rig, 1, {directory(1, 1): [("foo", 1)]}))
+
+    assert rig.partition("foo", 1)[1:3] == ((2,), 2)
+
+
+def test_where_an_unfenced_broker_has_lost_the_directory_of_the_last_member_another_replica_may_lead():
+    rig = cluster()
+    rig.ask(assignment(rig, 1, {directory(1, 1): [("foo", 0)]}))
+    rig.fence(2, 1).unfence(2)
+    assert rig.partition("foo")[1:3] == ((1,), -1)
+    set_config(rig, 2, "foo", "unclean.leader.election.enable", "true")
+
+    rig.heartbeat(1, offline_log_dirs=(directory(1, 1),))
+
+    assert rig.partition("foo")[1:3] == ((2,), 2)
 
 
 def test_of_a_partition_named_twice_the_last_directory_counts():

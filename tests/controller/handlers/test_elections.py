@@ -5,7 +5,7 @@ import pytest
 from controller.handlers import elections
 from records.errors import Error, error_text
 from records.messages.reassignments import ElectLeadersRequest
-from tests.controller.rig import Rig
+from tests.controller.rig import Rig, set_config
 
 PREFERRED, UNCLEAN = 0, 1
 
@@ -101,7 +101,8 @@ def test_no_leader_is_elected_while_all_replicas_are_fenced():
     assert elect(rig, UNCLEAN, ("foo", (0,))) == {"foo": {0: (error, error_text(error))}}
 
 
-def test_a_partition_named_twice_has_one_election():
+@pytest.mark.parametrize("named", [[(0, 0)], [(0,), (0,)]])
+def test_a_partition_named_twice_has_one_election(named):
     rig = Rig().lead().brokers(1, 2)
     rig.create("foo", (1, 2))
     rig.fence(1)
@@ -109,11 +110,10 @@ def test_a_partition_named_twice_has_one_election():
     rig.alter("foo", (2, 1))
     before = rig.end_offset
 
-    response = rig.ask(
-        ElectLeadersRequest(topic_partitions=(ElectLeadersRequest.TopicPartitions(topic="foo", partitions=(0, 0)),))
-    )
+    topics = tuple(ElectLeadersRequest.TopicPartitions(topic="foo", partitions=partitions) for partitions in named)
+    response = rig.ask(ElectLeadersRequest(topic_partitions=topics))
 
-    results = response.replica_election_results[0].partition_result
+    results = [result for topic in response.replica_election_results for result in topic.partition_result]
     assert ([p.error_code for p in results], rig.end_offset) == ([0, Error.ELECTION_NOT_NEEDED], before + 1)
 
 
@@ -199,10 +199,21 @@ def test_a_run_elects_no_more_leaders_than_its_limit_where_some_partitions_canno
     assert rig.state.partitions.counts().imbalanced == 2
 
 
+@pytest.mark.parametrize(("of_all_nodes", "of_this_node", "leader"), [("true", "false", -1), ("false", "true", 2)])
+def test_a_config_of_this_node_comes_before_that_of_all_nodes(of_all_nodes, of_this_node, leader):
+    rig = Rig().lead().brokers(1, 2)
+    rig.create("foo", (1, 2))
+    set_config(rig, 4, "", "unclean.leader.election.enable", of_all_nodes)
+    set_config(rig, 4, "3000", "unclean.leader.election.enable", of_this_node)
+
+    rig.fence(2, 1)
+    rig.unfence(2)
+
+    assert rig.partition("foo").leader == leader
+
+
 @pytest.mark.parametrize("where", ["topic", "cluster", "node", "static"])
 def test_leaderless_partitions_get_an_unclean_leader_if_that_is_allowed(where):
-    from tests.controller.rig import set_config
-
     rig = Rig(
         metadata_max_idle_interval_ms=0,
         unclean_leader_election_interval_ms=5000,

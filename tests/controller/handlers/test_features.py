@@ -255,8 +255,18 @@ def test_levels_not_for_production_may_be_allowed() -> None:
     assert records(update(state(), ("metadata.version", 31), at=unstable)) == [level("metadata.version", 31)]
 
 
-def test_a_refusal_waits_for_the_nodes_and_levels_in_its_text() -> None:
-    found = state()
-    replay(found, broker(5), commit=False)
+def test_the_own_registration_of_the_active_controller_may_be_of_an_earlier_release() -> None:
+    found = state(controller(1, ("group.version", 0, 0)), controller(2, *ALL))
 
-    assert update(found, ("group.version", 1)).rests_on == found.end_offset - 1
+    assert records(update(found, ("group.version", 1))) == [level("group.version", 1)]
+
+
+@pytest.mark.parametrize("node", [broker(5), controller(5)])
+def test_a_refusal_waits_for_the_nodes_and_levels_in_its_text(node: Any) -> None:
+    found = state()
+    replay(found, node, commit=False)
+
+    refused = update(found, ("group.version", 1))
+
+    assert refused.response.error_code == Error.INVALID_UPDATE_VERSION
+    assert refused.rests_on == found.end_offset - 1

@@ -280,12 +280,14 @@ def test_cordoned_directories_are_written_when_they_change():
     broker = rig.state.brokers[0]
     before = rig.end_offset
 
-    for cordoned in (None, (), (), (directory(0, 1),), (directory(0, 1),), None, ()):
+    both = two_directories(0)
+    for cordoned in (None, (), (), (directory(0, 1),), (directory(0, 1),), None, both, both[::-1], ()):
         rig.heartbeat(0, cordoned_log_dirs=cordoned)
 
     assert rig.records(before) == [
         (change(broker, cordoned_log_dirs=()), 3),
         (change(broker, cordoned_log_dirs=(directory(0, 1),)), 3),
+        (change(broker, cordoned_log_dirs=both), 3),
         (change(broker, cordoned_log_dirs=()), 3),
     ]
 

@@ -40,6 +40,14 @@ def test_the_leader_shrinks_and_expands_the_isr(version):
     assert rig.partition("foo").isr == (0, 2, 1)
 
 
+def test_before_3_6_a_smaller_isr_raises_the_epoch_of_the_same_leader():
+    rig = cluster(metadata_version=11)
+
+    shrunk = rig.alter("foo", (0, 2))
+
+    assert answered(shrunk) == (0, 0, 1, (0, 2), 1, 0)
+
+
 def test_an_unchanged_isr_writes_no_record():
     rig = cluster()
     before = rig.end_offset

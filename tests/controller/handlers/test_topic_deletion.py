@@ -3,6 +3,7 @@
 import pytest
 
 from records.errors import Error, error_text
+from records.java.java_order import uuid_order
 from records.messages.topics import DeleteTopicsRequest
 from records.metadata.topics import RemoveTopicRecord
 from records.uuids import ZERO_UUID
@@ -82,18 +83,37 @@ def test_an_invalid_entry_is_refused_on_its_own():
     assert len(rig.state.topics) == 3
 
 
+SUPPLIED = "The provided topic name maps to an ID that was already supplied."
+
+
 def test_a_topic_given_by_name_and_by_id_is_not_deleted():
     rig, ids = cluster()
 
-    assert delete(rig, "foo", ids["foo"]) == [
-        (
-            "foo",
-            ids["foo"],
-            Error.INVALID_REQUEST,
-            "The provided topic name maps to an ID that was already supplied.",
-        )
+    assert delete(rig, "foo", ids["foo"]) == [("foo", ids["foo"], Error.INVALID_REQUEST, SUPPLIED)]
+    assert "foo" in rig.state.topic_ids
+
+
+def test_a_topic_given_by_name_and_twice_by_id_is_not_deleted():
+    rig, ids = cluster()
+
+    found = delete(rig, "foo", ids["foo"], ids["foo"])
+
+    assert found == [
+        (None, ids["foo"], Error.INVALID_REQUEST, "Duplicate topic id."),
+        ("foo", ids["foo"], Error.INVALID_REQUEST, SUPPLIED),
     ]
     assert "foo" in rig.state.topic_ids
+
+
+def test_topics_are_deleted_in_the_order_of_kafkas_map():
+    rig, ids = cluster()
+    asked = list(reversed(uuid_order(ids.values())))
+    before = rig.end_offset
+
+    delete(rig, *asked)
+
+    deleted = [record.topic_id for record, _ in rig.records(before)]
+    assert deleted == uuid_order(asked) != asked
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,9 @@ BAD = Error.INVALID_REPLICA_ASSIGNMENT
             ),
         ),
         (topic("foo", 1, 1, cleanup_policy=None), 40, "Null value not supported for topic configs: cleanup.policy"),
+        # Of several mistakes that in the configs comes first.
+        (topic("foo", 1, 4, segment_mb="1"), 40, "Unknown topic config name: segment.mb"),
+        (new_topic("foo", (0, 9), segment_mb="1"), 40, "Unknown topic config name: segment.mb"),
         (
             replace(new_topic("foo", (0,)), num_partitions=2),
             42,
@@ -361,6 +364,7 @@ def test_a_dry_run_has_the_same_response_and_writes_nothing():
         (topic("foo", 5000), topic("bar", 5001)),
         (new_topic("foo", *[(0,)] * 10_001),),
         (topic("foo", 10_000), topic("bar", -1)),
+        (topic("foo", 10_001), topic("bar", -5)),
     ],
 )
 def test_too_many_partitions_are_refused_as_a_whole(topics):

@@ -60,7 +60,7 @@ def with_configs(names: list[str]) -> CreateTopicsRequest:
 
 
 def of_brokers(_names: list[str]) -> IncrementalAlterConfigsRequest:
-    return altered(["", "1", "2"], 4, "log.retention.ms")
+    return altered(["", "1", "2", "9"], 4, "log.retention.ms")
 
 
 def cluster(*, has_topics: bool) -> Rig:
@@ -172,8 +172,10 @@ ASKED: list[Asked] = [
     (with_configs, False, of_brokers, lambda _: grown(OTHERS)),
     (deleted, True, lambda _: deleted(["b"]), lambda _: deleted(OTHERS)),
     (deleted, True, lambda _: grown(["b"]), lambda _: grown(OTHERS)),
+    (deleted, True, lambda _: limited_mutations(5.0), lambda _: allowing(["x"])),
     (grown, True, lambda _: grown(["b"]), lambda _: grown(OTHERS)),
     (grown, True, lambda _: deleted(["b"]), lambda _: altered(NAMES)),
+    (grown, True, lambda _: limited_mutations(5.0), lambda _: allowing(["x"])),
     (altered, True, lambda _: altered(["b"]), lambda _: altered(OTHERS)),
     (altered, True, lambda _: deleted(["b"]), lambda _: grown(NAMES)),
     (altered_groups, True, lambda _: altered_groups(["b"]), lambda _: altered(NAMES)),

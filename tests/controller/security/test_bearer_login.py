@@ -58,6 +58,15 @@ def test_an_endpoint_is_asked_with_client_credentials(field):
     assert headers["Content-Type"] == "application/x-www-form-urlencoded"
 
 
+@pytest.mark.parametrize(("access", "is_used"), [(unsecured({"exp": NOW_S + 5}), True), (" ", False), (5, False)])
+def test_an_access_token_stands_before_an_id_token(access, is_used):
+    identity = unsecured({"exp": NOW_S + 9})
+    with Provider(json.dumps({"id_token": identity, "access_token": access}).encode()) as provider:
+        found = request(provider.url).fetch(None, NOW_MS)
+
+    assert found.text == (access if is_used else identity)
+
+
 @pytest.mark.parametrize(
     "answer", [b"", b"[]", b"{}", b'{"access_token": 5}', b'{"access_token": " "}', b'{"access_token": "hush"}', b"5"]
 )
@@ -80,6 +89,7 @@ def test_nothing_secret_is_printed():
         (0, 3600, 2880),
         (0, 1000, 700),
         (0, 350, 280),
+        (0, 360, 60),
         (-2000, 1000, 400),
         (-3500, 1000, 100),
         (-100, 200, 160),

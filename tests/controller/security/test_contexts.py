@@ -55,6 +55,21 @@ def test_new_files_are_used_without_a_restart(tmp_path):
     assert [name for name, _ in made.notes] == ["keystore_renewed"]
 
 
+def test_an_authority_that_is_added_to_the_truststore_is_trusted_without_a_restart(tmp_path):
+    store = tmp_path / "trusted.pem"
+    shutil.copy(authority() / "ca.pem", store)
+    made = Made(tmp_path, **{"ssl.truststore.location": str(store)})
+    trusted = [each.cert_store_stats()["x509"] for each in (made.contexts.server(), made.contexts.client())]
+
+    with store.open("a") as file:
+        file.write((authority("new") / "ca.pem").read_text())
+    made.now += CHECK_S
+
+    assert trusted == [1, 1]
+    assert [each.cert_store_stats()["x509"] for each in (made.contexts.server(), made.contexts.client())] == [2, 2]
+    assert [name for name, _ in made.notes] == ["keystore_renewed"]
+
+
 def test_a_server_with_many_sessions_gets_a_new_context(tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "CACHED_MAX", 2)
     made = Made(tmp_path)
@@ -123,6 +138,19 @@ def test_what_the_keys_name_is_enabled_and_no_more(tmp_path):
     ]
     assert old.check_hostname
     assert not Made(tmp_path, **{"ssl.endpoint.identification.algorithm": ""}).contexts.client().check_hostname
+
+
+def test_a_session_of_tls_1_3_is_not_resumed(tmp_path):
+    server = Made(tmp_path).contexts.server()
+    client = of_client(3)
+    client.maximum_version = ssl.TLSVersion.TLSv1_3
+    _, asking = shake_hands(server, client)
+    with pytest.raises(ssl.SSLWantReadError):
+        asking.read(1)  # a ticket would come behind the handshake
+
+    again, _ = shake_hands(server, client, asking.session)
+
+    assert (again.version(), again.session_reused) == ("TLSv1.3", False)
 
 
 class Session:

@@ -103,6 +103,15 @@ def test_a_token_authenticates_its_owner_until_it_expires():
         log_in(found, "id", secret, is_token=True)
 
 
+def test_the_name_of_an_owner_begins_behind_the_first_colon():
+    state = Kept()
+    state.undo.recording = False
+    state.tokens.put("id", token(owner="User:urn:carol"))
+    found = credentials(state, delegation_token_secret_key="cluster-secret")
+
+    assert found.find(SHA_256, "id", True).owner == "urn:carol"
+
+
 def test_without_a_secret_key_no_token_authenticates():
     state = Kept()
     state.undo.recording = False

@@ -80,6 +80,19 @@ def test_a_renewed_certificate_is_another_context_and_is_logged_with_its_port(tm
     assert notes == [("certificate_renewed", fields)]
 
 
+def test_another_authority_of_clients_is_used_without_a_restart(tmp_path: Path) -> None:
+    notes: list[Any] = []
+    shutil.copy(TLS / "ca.pem", tmp_path / "ca.pem")
+    edge = security(notes, **put(tmp_path, "node"), **{HTTP.client_ca: str(tmp_path / "ca.pem")})
+    first = edge.context()
+
+    shutil.copy(TLS / "foreign.pem", tmp_path / "ca.pem")
+
+    assert edge.context() is not first
+    assert edge.context().get_ca_certs() != first.get_ca_certs()
+    assert [name for name, _ in notes] == ["certificate_renewed"]
+
+
 @pytest.mark.parametrize("is_agent", [False, True], ids=["http", "agent"])
 def test_a_port_with_many_sessions_gets_a_new_context(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_agent: bool

@@ -74,6 +74,21 @@ def test_a_failure_is_logged_once_and_the_value_stays():
     ]  # fmt: skip
 
 
+def test_the_pause_doubles_with_each_failure_up_to_a_bound_and_begins_anew_after_a_success():
+    waits = []
+
+    class Recording(Refreshed):
+        def _pause(self, wait_s):
+            waits.append(wait_s)
+            return len(waits) < 8
+
+    source = Source(None, "gone", "gone", "gone", None, "gone", "gone")
+    found = Recording("keys", source.fetch, wait_s=lambda _: 60, backoff_s=(1, 3), note=lambda *_: None)
+    found._thread.join(10)
+
+    assert waits == [60, 1, 2, 3, 60, 1, 2, 60]
+
+
 def test_after_the_end_nothing_is_fetched():
     source = Source()
     found = source.refreshed(3600)

@@ -35,6 +35,31 @@ def test_both_sides_of_scram_agree_on_a_password(mechanism):
     assert (server.name, client.is_complete) == ("al,i=ce", True)
 
 
+@pytest.mark.parametrize("user", ["=2C", "=3D", ",=2C=", "=3D2C", "a=,"])
+def test_a_user_whose_name_has_what_is_escaped_is_that_user(user):
+    credential = credential_of_password("SCRAM-SHA-256", "hush", b"salt", 4096)
+    server = ScramServer("SCRAM-SHA-256", lambda *asked: {(user, False): credential}.get(asked), new_nonce())
+    client = ScramClient("SCRAM-SHA-256", user, "hush", {}, new_nonce())
+
+    client.answer(server.answer(client.answer(server.answer(client.first()))))
+
+    assert server.name == user
+
+
+@pytest.mark.parametrize(("authorization", "may"), [("al=2Ci=3Dce", True), ("al=2Ci", False), ("al=3D2Ci=3Dce", False)])
+def test_a_client_of_scram_may_ask_to_act_for_its_own_user_alone(authorization, may):
+    _, server = scram("SCRAM-SHA-256")
+    first = f"n,a={authorization},n=al=2Ci=3Dce,r=x".encode()
+
+    if may:
+        assert server.answer(first).startswith(b"r=x")
+        return
+    with pytest.raises(SaslRefused) as error:
+        server.answer(first)
+    text = "Authentication failed: Client requested an authorization id that is different from username"
+    assert error.value.answer == text
+
+
 def test_the_client_of_rfc_7677_is_computed():
     client = ScramClient("SCRAM-SHA-256", "user", "pencil", {}, "rOprNGfwEbeRWgbNEkqO")
     assert client.first() == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
@@ -83,6 +108,15 @@ def test_a_proof_or_a_nonce_that_is_wrong_is_refused_and_ends_the_exchange(chang
         server.answer(final)
 
 
+def test_a_token_after_the_end_of_an_exchange_is_refused():
+    client, server = scram("SCRAM-SHA-256")
+    final = client.answer(server.answer(client.first()))
+    server.answer(final)
+
+    with pytest.raises(SaslRefused, match="after the end of the exchange"):
+        server.answer(final)
+
+
 def test_a_server_that_does_not_know_the_password_is_refused():
     client, server = scram("SCRAM-SHA-256")
     client.answer(server.answer(client.first()))
@@ -108,6 +142,7 @@ def test_plain_takes_the_password_of_its_user():
         (b"\0a\0", "Authentication failed: password not specified"),
         (b"a", "Invalid SASL/PLAIN response: expected 3 tokens, got 1"),
         (b"\0a\0b\0c", "Invalid SASL/PLAIN response: expected 3 tokens, got 4"),
+        (b"\0a\0b\0c\0d", "Invalid SASL/PLAIN response: expected 3 tokens, got 4"),
     ],
 )
 def test_plain_refuses_with_the_texts_of_kafka(token, said):

@@ -15,6 +15,7 @@ from records.messages.elections import BeginQuorumEpochRequest, BeginQuorumEpoch
 from records.messages.fetch import FetchResponse
 from records.messages.quorum import DescribeQuorumResponse
 from records.messages.versions import ApiVersionsResponse
+from records.schema import replace
 from tests.raft.network.peers import VERSIONS, api_versions, describe_quorum, request_frame
 
 REQUEST = describe_quorum()
@@ -83,6 +84,16 @@ def test_a_header_has_a_bounded_number_of_tagged_fields() -> None:
     for tags in (b"\x05\0" * 101, b"\x05\xff" + bytes(300)):
         with pytest.raises(BadRequest, match="RequestHeader v2: it has more than 100 entries"):
             parse_request(head + b"\x65" + tags + body, VERSIONS, lambda _key, _size: True)
+
+
+def test_a_small_request_may_have_a_lower_limit_of_entries_than_others() -> None:
+    topics = REQUEST.topics * 3
+    frame = request_frame(replace(REQUEST, topics=topics), 2)[4:]
+
+    assert parse_request(frame, VERSIONS).message.topics == topics
+    assert parse_request(frame, VERSIONS, entries_max=9).message.topics == topics
+    with pytest.raises(BadRequest, match="DescribeQuorumRequest v2: it has more than 2 entries"):
+        parse_request(frame, VERSIONS, entries_max=2)
 
 
 def test_bytes_after_a_request_are_ignored_as_in_kafka() -> None:

@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from raft.network import silent_connections, turns
+from raft.network.mechanisms import PlainClient
+from raft.network.server import IDLE_MS_MAX
 from raft.network.turns import ITERATION_BYTES_MAX
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from records.messages.sasl import SaslAuthenticateRequest, SaslAuthenticateResponse
 from records.messages.versions import ApiVersionsResponse
 from tests.raft.network.peers import (
     LOOPS,
@@ -28,6 +31,7 @@ from tests.raft.network.peers import (
     run_on,
     until,
 )
+from tests.raft.network.test_sasl_gate import Client, Secured
 
 pytestmark = pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "uvloop"])
 
@@ -641,6 +645,69 @@ def test_idle_connections_are_closed_and_busy_ones_stay(loop: Loop) -> None:
             assert len(serving.server.connections) == 1
             assert serving.server.held_bytes == 0
             busy.close()
+
+    run_on(loop, test())
+
+
+def test_a_connection_that_is_closing_ends_when_its_peer_has_read_nothing_for_long(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port, limit=1000)
+            await client.write(FETCH)
+            await until(lambda: serving.requests)
+            serving.server.reply(serving.requests[0].source, fetched(15 << 20))
+            (connection,) = serving.server.connections.values()
+            connection.close()
+            await asyncio.sleep(0.05)
+            before = list(serving.gone)
+
+            connection.last_active -= 2 * IDLE_MS_MAX / 1000
+            serving.server._close_idle()
+            for _ in range(10):
+                await asyncio.sleep(0)
+            after = list(serving.gone)
+            client.writer.transport.abort()
+
+            assert (before, after) == ([], [connection.number])
+
+    run_on(loop, test())
+
+
+def test_connections_that_come_at_once_above_the_limit_replace_as_many_that_are_not_authenticated(loop: Loop) -> None:
+    async def test() -> None:
+        async with Secured(connections_max=2) as serving:
+            for number in range(2):
+                waiting = await Bare.to(serving.port)
+                await waiting.write(api_versions(number))
+                await waiting.frame()
+
+            # Both are there before the loop accepts the first of them.
+            sockets = [socket.create_connection(("127.0.0.1", serving.port)) for _ in range(2)]
+            for sock in sockets:
+                client = Bare(*await asyncio.open_connection(sock=sock))
+                await client.write(api_versions(7))
+                assert correlation(await client.frame()) == 7
+
+            assert serving.gone == [1, 2]
+            assert sorted(serving.server.connections) == [3, 4]
+
+    run_on(loop, test())
+
+
+def test_the_first_bytes_of_a_token_do_not_count_as_unauthenticated_behind_it(loop: Loop) -> None:
+    async def test() -> None:
+        async with Secured(unauthenticated_bytes_max=50) as serving:
+            for _ in range(3):
+                client = await Client.to(serving.port)
+                await client.shake()
+                token = request_frame(SaslAuthenticateRequest(auth_bytes=PlainClient("alice", "hush").first()), 2)
+                await client.write(token[:20])
+                await until(lambda: serving.server.held_bytes == 20)
+                await client.write(token[20:])
+
+                assert (await client.response(SaslAuthenticateResponse, 2)).error_code == 0
+            assert (serving.server.held_bytes, serving.server._unauthenticated_bytes) == (0, 0)
+            assert serving.notes == []
 
     run_on(loop, test())
 

@@ -54,6 +54,13 @@ def test_environment_variables_may_be_bound_by_a_pattern():
     assert Result(bound, "${env:KAFKA_A}${env:OTHER}", environment).text == "1${env:OTHER}"
 
 
+@pytest.mark.parametrize("name", ["KAFKA_A", "KAFKA_AB", "A_KAFKA_A"])
+def test_the_pattern_must_match_the_whole_name_of_an_environment_variable(name):
+    bound = VARIABLES | {"config.providers.env.param.allowlist.pattern": "KAFKA_A"}
+
+    assert Result(bound, f"${{env:{name}}}", {name: "1"}).text == ("1" if name == "KAFKA_A" else f"${{env:{name}}}")
+
+
 def test_paths_outside_of_the_allowed_ones_are_not_read(tmp_path):
     for name in ("in", "inside"):
         (tmp_path / name).mkdir()

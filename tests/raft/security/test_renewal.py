@@ -80,6 +80,16 @@ def test_a_file_that_cannot_be_used_is_read_and_reported_once_and_the_value_stay
     assert made.said == ["no number: x", "renewed"]
 
 
+def test_what_is_wrong_is_reported_again_when_a_file_was_right_in_between(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+
+    for text in ("x", "3", "x"):
+        made.put(text)
+        made.renewal.value()
+
+    assert made.said == ["no number: x", "renewed", "no number: x"]
+
+
 def test_a_file_that_is_gone_leaves_the_value(tmp_path: Path) -> None:
     made = Made(tmp_path)
     made.path.unlink()

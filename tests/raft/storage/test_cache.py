@@ -68,3 +68,16 @@ def test_a_chunk_larger_than_the_limit_is_not_kept() -> None:
     cache.append(1, 2, b"x" * 2000)
 
     assert (cache.first_offset, cache.end_offset, cache.bytes_held) == (2, 2, 0)
+
+
+def test_a_truncation_within_a_chunk_drops_those_before_it_too() -> None:
+    cache = TailCache(0)
+    for base_offset in (0, 10, 20):
+        cache.append(base_offset, base_offset + 10, b"x" * 100)
+
+    cache.truncate(15)
+    cache.append(15, 16, b"y")
+
+    assert (cache.first_offset, cache.end_offset) == (15, 16)
+    assert cache.chunks_from(5, 16, 1000) is None
+    assert cache.chunks_from(15, 16, 1000) == [Chunk(15, 16, b"y")]

@@ -117,6 +117,16 @@ def test_a_replaced_file_is_the_old_or_the_new_one_at_any_crash() -> None:
         assert found == {b"newer"} or crash_at < 6
 
 
+def test_a_second_name_is_given_though_a_crash_left_its_temporary_file(tmp_path: Path) -> None:
+    for name in ("a", "b", "b.tmp"):
+        (tmp_path / name).write_bytes(b"old")
+
+    replace_file(FILES, str(tmp_path / "a"), b"newer", str(tmp_path / "b"))
+
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"newer", "b": b"newer"}
+    assert (tmp_path / "a").samefile(tmp_path / "b")
+
+
 def test_the_crc_of_a_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raft.storage.files.WINDOW_BYTES", 100)
     data = os.urandom(1000)

@@ -132,5 +132,24 @@ def test_an_index_is_full_where_kafka_would_roll() -> None:
     assert (almost, index.is_full) == (False, True)
 
 
+def test_the_last_entry_of_a_time_index_is_left_for_the_close_of_the_segment() -> None:
+    """As by Kafka, whose time index is full one entry before its file is."""
+    index = SparseIndex(0, times=bytes(12 * (FILE_BYTES_MAX // 12 - 2)))
+    almost = index.is_full
+
+    index.times += bytes(12)
+
+    assert (almost, index.is_full) == (False, True)
+
+
+def test_a_segment_that_is_closed_before_its_first_entry_has_one_for_its_largest_time() -> None:
+    empty, index = SparseIndex(7), SparseIndex(7)
+    for last_offset, time_ms, position in ((8, 50, 0), (9, 70, 61), (12, 60, 122)):
+        index.add(last_offset, time_ms, position, 61)
+
+    assert (empty.closed_times(), index.times) == (b"", b"")
+    assert index.closed_times() == (70).to_bytes(8, "big") + (9 - 7).to_bytes(4, "big")
+
+
 def test_golden_files_exist() -> None:
     assert Path(partition("4.3-static", "node-3") / LOG).stat().st_size > 0

@@ -126,6 +126,15 @@ def test_the_log_rolls_when_the_first_record_of_a_segment_is_old() -> None:
     assert [segment.base_offset for segment in log.segments] == [0, 3, 5]
 
 
+def test_a_first_record_without_a_time_is_not_old() -> None:
+    log = new_log(Disk(), "", segment_ms_max=1000)
+
+    for offset, time_ms in enumerate((-1, 5000)):
+        log.append(offset, offset, offset + 1, batch(offset, time_ms=time_ms))
+
+    assert [segment.base_offset for segment in log.segments] == [0]
+
+
 def test_the_log_rolls_before_a_relative_offset_exceeds_an_int32() -> None:
     disk = Disk()
     log = MetadataLog(disk, "", [create_segment(disk, "", 0)], [], [], LogLimits())

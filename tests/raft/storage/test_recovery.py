@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from raft.interface.effects import Append, HighWatermark
+from raft.interface.config import SnapshotId
+from raft.interface.effects import Append, HighWatermark, ResetLog
 from raft.storage.committed_prefix import parse_prefix
 from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed, StorageError
 from raft.storage.flusher import AtOnce
@@ -473,6 +474,20 @@ def test_after_a_clean_close_a_start_does_not_read_committed_batches_one_by_one(
     assert walked == []
 
 
+def test_nor_are_those_of_a_segment_that_begins_within_an_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = lived(segment_bytes_max=100_000)
+
+    def read(*_: Any) -> None:
+        raise AssertionError("a batch is read")
+
+    monkeypatch.setattr("raft.storage.walk.Walker._take", read)
+
+    storage = open_storage(disk, segment_bytes_max=100_000)
+
+    assert len(storage.log.segments) > 3
+    assert (storage.recovered.log_end, storage.recovered.epochs) == (3000, ((1, 0), (2, 1000), (3, 2000)))
+
+
 def test_a_node_that_is_killed_with_a_small_log_knows_most_of_what_was_committed() -> None:
     disk = Disk()
     disk.directories.add("node")
@@ -502,6 +517,22 @@ def test_accepting_a_log_by_its_crc_equals_reading_it_batch_by_batch(committed: 
     assert adopted.recovered == replace(walked.recovered, committed=committed)
     assert adopted.log.control_offsets == walked.log.control_offsets
     assert state == [segment_state(segment) for segment in walked.log.segments]
+
+
+def test_epochs_begin_where_the_log_does_though_the_prefix_file_is_of_before_its_start_moved_up() -> None:
+    disk = lived(segment_bytes_max=300_000)
+    bases = [int(name[len(DIRECTORY) + 1 : -4]) for name in sorted(disk.tree()) if name.endswith(".log")]
+    assert bases[0] == 0 < bases[1] < 2000
+    for name in [name for name in disk.tree() if name.startswith(f"{DIRECTORY}/{0:020}.")]:
+        disk.remove(name)
+    put(disk, *snapshot(bases[1], 1 + bases[1] // 1000))
+    adopted = open_storage(disk, segment_bytes_max=300_000).recovered.epochs
+
+    disk.remove(f"{DIRECTORY}/{COMMITTED_PREFIX}")
+    walked = open_storage(disk, segment_bytes_max=300_000).recovered.epochs
+
+    assert adopted == walked
+    assert adopted[0][1] == bases[1]
 
 
 def segment_state(segment: Segment) -> tuple[Any, ...]:
@@ -673,6 +704,20 @@ def test_the_known_committed_offset_never_decreases() -> None:
         open_storage(disk).close()  # without having learned a high watermark
 
     assert prefix_of(disk).end_offset == 3000
+
+
+def test_the_prefix_file_claims_no_more_than_the_log_has_after_a_reset_to_below_what_was_committed() -> None:
+    """No replica orders that. But with more in the file each later start would be refused."""
+    disk = directory((0, WHOLE))
+    storage = open_storage(disk)
+    storage.perform(HighWatermark(20))
+    put(disk, *snapshot(7, 2))
+
+    storage.perform(ResetLog(1, SnapshotId(7, 2)))
+    storage.close()
+
+    assert prefix_of(disk).end_offset == 7
+    assert open_storage(disk).recovered.log_end == 7
 
 
 def test_a_torn_tail_after_the_committed_offset_is_truncated() -> None:

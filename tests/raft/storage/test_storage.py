@@ -203,6 +203,7 @@ def test_a_download_restarts_at_position_0(node: Node, tmp_path: Path) -> None:
         (downloaded(30, 4)[:-10], "bytes"),
         (downloaded(30, 4)[:-75], "footer"),
         (downloaded(30, 5), "it is of epoch 5, not 4"),
+        (downloaded(30, 3), "it is of epoch 3, not 4"),
         (b"", "empty"),
     ],
 )

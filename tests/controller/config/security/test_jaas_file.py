@@ -88,6 +88,19 @@ def test_a_key_stands_before_the_section_of_the_listener_and_that_before_the_one
     assert user({"KAFKA_OPTS": only_all.pop("KAFKA_OPTS")}, **only_all) == "all"
 
 
+def test_of_an_option_that_several_modules_of_a_mechanism_have_the_first_counts(tmp_path):
+    section = f"""KafkaServer {{
+        {MODULE} required username="first" user_a="one";
+        {SCRAM} required username="scram" user_c="none";
+        {MODULE} optional username="second" user_a="two" user_b="three";
+    }};"""
+    config = NodeConfig(given("SASL_PLAINTEXT", **{"kraft.jaas.config.path": written(tmp_path, section)}))
+
+    module = login_module(ListenerValues(config, "CONTROLLER"), "PLAIN", "key")
+
+    assert module.options == {"username": "first", "user_a": "one", "user_b": "three"}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

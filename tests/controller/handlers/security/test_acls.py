@@ -22,7 +22,7 @@ from records.messages.acls import (
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from tests.controller.rig import Rig
 
-TOPIC, GROUP, CLUSTER, LITERAL, PREFIXED, READ, DENY, ALLOW = 2, 3, 4, 3, 4, 3, 2, 3
+TOPIC, GROUP, CLUSTER, LITERAL, PREFIXED, READ, WRITE, DENY, ALLOW = 2, 3, 4, 3, 4, 3, 4, 2, 3
 ANY, MATCH = 1, 2
 Created = CreateAclsResponse.AclCreationResult
 NO_COLON = (
@@ -216,6 +216,18 @@ def test_an_acl_that_two_filters_match_is_removed_once_and_returned_twice() -> N
     assert len(rig.state.acls) == 0
 
 
+def test_each_of_several_filters_selects_as_it_would_alone() -> None:
+    rig = secured().lead()
+    create(rig, creation("*"), creation("ord", resource_pattern_type=PREFIXED), creation("other"))
+    by_match = wanted(resource_name_filter="orders", pattern_type_filter=MATCH)
+
+    answer = delete(rig, by_match, wanted(resource_name_filter="other"), wanted(resource_name_filter="or"))
+
+    found = [[acl.resource_name for acl in result.matching_acls] for result in answer.filter_results]
+    assert found == [["*", "ord"], ["other"], []]
+    assert not rig.state.acls
+
+
 def test_more_than_10_000_acls_are_not_removed_at_once() -> None:
     rig = secured().lead()
     for part in range(2):
@@ -227,6 +239,21 @@ def test_more_than_10_000_acls_are_not_removed_at_once() -> None:
         (Error.INVALID_REQUEST, "Cannot remove more than 10000 acls in a single delete operation.")
     ]
     assert len(rig.state.acls) == 10_002
+
+
+def test_the_limit_of_a_removal_is_that_of_all_its_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("controller.handlers.security.acls.USER_RECORDS_MAX", 3)
+    rig = secured().lead()
+    create(rig, creation("a"), creation("a", operation=WRITE), creation("b"), creation("b", operation=WRITE))
+
+    refused = delete(rig, wanted(resource_name_filter="a"), wanted(resource_name_filter="b"))
+    removed = delete(rig, wanted(resource_name_filter="a"), wanted(resource_name_filter="b", operation=READ))
+
+    assert [(each.error_code, each.error_message) for each in refused.filter_results] == [
+        (Error.INVALID_REQUEST, "Cannot remove more than 3 acls in a single delete operation.")
+    ] * 2
+    assert [len(each.matching_acls) for each in removed.filter_results] == [2, 1]
+    assert [(acl.resource_name, acl.operation) for acl in rig.state.acls.values()] == [("b", WRITE)]
 
 
 def test_an_uncommitted_acl_counts_as_existing() -> None:

@@ -17,6 +17,12 @@ def test_level_0_removes_a_feature():
     assert state.features == {"metadata.version": 30}
 
 
+def test_level_0_of_metadata_version_is_kept():
+    state = state_of(level("metadata.version", 30), level("metadata.version", 0))
+
+    assert state.features == {"metadata.version": 0}
+
+
 def test_a_level_of_kraft_version_is_ignored():
     state = state_of(level("kraft.version", 1), supported_features={})
 
