@@ -18,7 +18,7 @@ from records.features.record_versions import partition_version
 from records.frame import encode_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,12 +28,17 @@ if TYPE_CHECKING:
     from controller.state.view import View
     from records.bulk.rows import Rows as Encoded
 
+    # The encoded records of one step, and whether no other follows, where that is known.
+    Step = tuple[Sequence[Encoded | bytes], bool]
+
 # The version of PartitionRecord that first had them.
 DIRECTORIES_SINCE = 1
 
-# Kafka's bound.
-BATCH_RECORDS_MAX = 1024
-# Records of other kinds than partitions that are encoded in one step.
+# A batch ends with the step that reaches one of these. A batch of 4,096 is read in 0.6 of the time of four of 1,024.
+BATCH_RECORDS_MAX = 4096
+BATCH_BYTES = 512 << 10
+# Partitions, and other records, that are encoded in one step.
+STEP_PARTITIONS = 1024
 STEP_RECORDS = 64
 
 
@@ -60,18 +65,32 @@ def bodies(view: View, records_max: int = BATCH_RECORDS_MAX) -> Iterator[tuple[b
 
 def steps(view: View, records_max: int = BATCH_RECORDS_MAX) -> Iterator[tuple[bytes, int] | None]:
     """As `bodies`, in steps of less than a millisecond; None: the batch needs more of them. A view can be read once."""
-    for parts in _chunks(view, records_max):
-        yield batch_body(parts) if parts is not None else None
-
-
-def _chunks(view: View, records_max: int) -> Iterator[list[Encoded | bytes] | None]:
-    """The encoded records of each batch. Partitions are in batches of their own: they go by columns."""
     at = SECTIONS.index(partitions)
-    yield from _one_by_one(view, SECTIONS[:at], records_max)
-    for rows in _groups(view.columns.living(), records_max):
-        yield _by_columns(view, rows)
-        view.columns.pass_to(int(rows[-1]) + 1)
-    yield from _one_by_one(view, SECTIONS[at + 1 :], records_max)
+    # Partitions are in batches of their own: they go by columns.
+    for encoded in (
+        _one_by_one(view, SECTIONS[:at], min(STEP_RECORDS, records_max)),
+        _partition_steps(view, min(STEP_PARTITIONS, records_max)),
+        _one_by_one(view, SECTIONS[at + 1 :], min(STEP_RECORDS, records_max)),
+    ):
+        yield from _fill_batches(encoded, records_max)
+
+
+def _fill_batches(encoded: Iterable[Step], records_max: int) -> Iterator[tuple[bytes, int] | None]:
+    """The batches of these steps, each of as many steps as it has room for; None after a step that leaves room."""
+    pieces: list[bytes] = []
+    count = size = 0
+    for parts, is_last in encoded:
+        piece, added = batch_body(parts, count)
+        pieces.append(piece)
+        count += added
+        size += len(piece)
+        if is_last or count >= records_max or size >= BATCH_BYTES:
+            yield b"".join(pieces), count
+            pieces, count, size = [], 0, 0
+        else:
+            yield None
+    if pieces:
+        yield b"".join(pieces), count
 
 
 def _groups(pieces: Iterable[Rows], size: int) -> Iterator[Rows]:
@@ -86,21 +105,16 @@ def _groups(pieces: Iterable[Rows], size: int) -> Iterator[Rows]:
         yield rows
 
 
-def _one_by_one(view: View, sections: Iterable[Section], records_max: int) -> Iterator[list[Encoded | bytes] | None]:
+def _one_by_one(view: View, sections: Iterable[Section], step: int) -> Iterator[Step]:
     records = (encoded for section in sections for encoded in section(view))
-    chunk: list[Encoded | bytes] = []
-    while more := [
-        encode_record(record, version)
-        for record, version in islice(records, min(STEP_RECORDS, records_max - len(chunk)))
-    ]:
-        chunk += more
-        if len(chunk) == records_max:
-            yield chunk
-            chunk = []
-        else:
-            yield None
-    if chunk:
-        yield chunk
+    while more := [encode_record(record, version) for record, version in islice(records, step)]:
+        yield more, False
+
+
+def _partition_steps(view: View, step: int) -> Iterator[Step]:
+    for rows in _groups(view.columns.living(), step):
+        yield _by_columns(view, rows), len(rows) < step
+        view.columns.pass_to(int(rows[-1]) + 1)
 
 
 def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:

@@ -6,14 +6,16 @@ import pytest
 
 from controller.state.partitions.bulk_batches import load_batch, replay_batch
 from controller.state.records_of import records_of
-from controller.state.snapshots import batches
+from controller.state.snapshots import BATCH_BYTES, STEP_RECORDS, batches, steps
 from controller.state.state import State
 from controller.state.view import stable_view
 from records.batch import batches as batches_in
-from records.batch import build_batch
+from records.batch import build_batch, seal
 from records.batch import records_of as records_in
 from records.frame import encode_record
-from tests.controller.lives import bursts, live
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import TopicRecord
+from tests.controller.lives import bursts, first_records, live, partitions_of
 
 
 def loaded(parts, end_offset):
@@ -59,6 +61,39 @@ def test_a_snapshot_made_by_columns_has_the_records_of_the_view(seed):
         offset = batch.last_offset + 1
 
     assert sorted(found) == sorted(encode_record(record, version) for record, version in records_of(view))
+
+
+def test_a_batch_has_the_records_of_several_steps_up_to_a_size():
+    """More than 4,096 partitions, and configs of which a few fill a batch."""
+    state = State()
+    records = first_records()
+    for topic in (b"A" * 16, b"B" * 16):
+        records += [TopicRecord(name=topic.hex(), topic_id=topic), *partitions_of(Random(1), topic, range(3_000))]
+    records += [
+        ConfigRecord(resource_type=2, resource_name=name, name="large", value="v" * 20_000)
+        for name in map(str, range(100))
+    ]
+    for record in records:
+        state.replay(record, state.end_offset)
+    state.commit(state.end_offset)
+
+    made = list(steps(stable_view(state)))
+
+    found = [body for body in made if body is not None]
+    sizes = [len(body) for body, _ in found]
+    of_partitions = [(body, count) for body, count in found if count > STEP_RECORDS]
+    assert made.count(None) >= len(found)
+    assert sum(count for _, count in of_partitions) == 6_000
+    assert len(of_partitions) == 2
+    # One step more than the size at most, and no batch far below it but the last of its kind.
+    assert max(sizes) < BATCH_BYTES + STEP_RECORDS * 21_000
+    assert sum(size < BATCH_BYTES for size in sizes) <= 4
+    offset = 1
+    data = []
+    for body, count in found:
+        data.append(seal(body, count, offset, 1, 1))
+        offset += count
+    assert loaded(data, state.end_offset).contents() == state.contents()
 
 
 def bursting(seed):
