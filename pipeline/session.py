@@ -18,6 +18,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from pipeline.class_archive import java_options as archive_options
 from records.extras import install_command
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ JAVA_MIN = 17
 # Options of the JVM for a short job, in which compiling costs more than slow code. The default code cache of 48 MiB is
 # full after some 500 stages: then the job fails.
 SHORT_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-_VERSION = re.compile(r'version "(\d+)')
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_VERSION = re.compile(r'version "((\d+)[^"]*)"')
 _LOG4J = """\
 status = error
 rootLogger.level = error
@@ -50,11 +52,13 @@ def spark_session(
     master: str = "local[*]",
     settings: Mapping[str, str] | None = None,
     is_short: bool = False,
+    java_options: str | None = None,
 ) -> Any:
     """The session of this process, made if there is none.
 
-    master: any of Spark's. settings: Spark's own, over ours. is_short: for runs of seconds, in which the JIT compiler
-    costs more than it saves. Raises NoSpark if pyspark or a JVM is missing.
+    master: any of Spark's. settings: Spark's own, over ours. is_short: for work of which the JVM has little, so that
+    its JIT compiler costs more than it saves. java_options: in place of those for the archive of classes, if there is
+    one. Raises NoSpark if pyspark or a JVM is missing.
     """
     try:
         from pyspark.sql import SparkSession
@@ -62,7 +66,11 @@ def spark_session(
         raise NoSpark(f"{error}; {install_command('pipeline')}") from None
     prepare_environment(master)
     builder = SparkSession.builder.master(master).appName(app)
-    for key, value in {**defaults(master, is_short=is_short), **(settings or {})}.items():
+    ours = defaults(master, is_short=is_short)
+    if java_options is None:
+        java_options = archive_options(version_text(Path(os.environ["JAVA_HOME"])))
+    ours[JAVA_OPTIONS] = f"{ours[JAVA_OPTIONS]} {java_options}"
+    for key, value in {**ours, **(settings or {})}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
@@ -93,7 +101,7 @@ def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "3g",
-        "spark.driver.extraJavaOptions": java,
+        JAVA_OPTIONS: java,
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.parquet.compression.codec": "zstd",
@@ -153,14 +161,25 @@ def _homes() -> list[tuple[Path, str]]:
 
 def java_version(home: Path) -> int:
     """The feature version of the JVM at a home; -1 where there is none that runs."""
+    match = _version(home)
+    return -1 if match is None else int(match[2])
+
+
+def version_text(home: Path) -> str:
+    """The whole version of the JVM at a home, as 21.0.8; empty where there is none that runs."""
+    match = _version(home)
+    return "" if match is None else match[1]
+
+
+@cache
+def _version(home: Path) -> re.Match[str] | None:
     try:
         done = subprocess.run(
             [str(home / "bin" / "java"), "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
-        return -1
-    match = _VERSION.search(done.stderr + done.stdout)
-    return -1 if match is None else int(match[1])
+        return None
+    return _VERSION.search(done.stderr + done.stdout)
 
 
 def _without_vector_module(real: Path) -> Path:

@@ -136,7 +136,8 @@ SIMULATION_LEVELS = (
     ("__main__",),
 )
 PIPELINE_LEVELS = (
-    ("schemas", "session", "histories", "worker_daemon"),
+    ("schemas", "class_archive", "histories", "worker_daemon"),
+    ("session",),
     ("arrow",),
     ("source",),
     ("tables",),

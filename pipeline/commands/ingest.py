@@ -38,7 +38,7 @@ def _ingest(arguments: Namespace) -> None:
     options = source_options(arguments)
     before = warehouse.manifest()
     report_skipped(options)
-    session = session_for(arguments)
+    session = session_for(arguments, is_short=True)
     with progress(session, "reading the logs"):
         after = running.ingest(session, warehouse, before, options, say=say)
     if after is not before:

@@ -89,13 +89,13 @@ def report_skipped(options: dict[str, str]) -> None:
             say(f"skipped: {skipped.reason}")
 
 
-def session_for(arguments: Namespace) -> Any:
-    """A session with these options; raises NoSpark."""
+def session_for(arguments: Namespace, *, is_short: bool = False) -> Any:
+    """A session with these options; is_short: as for `spark_session`. Raises NoSpark."""
     from pipeline.session import spark_session
 
     settings = dict(pair.partition("=")[::2] for pair in arguments.conf)
     with progress(None, f"starting Spark on {arguments.master}"):
-        return spark_session(master=arguments.master, settings=settings)
+        return spark_session(master=arguments.master, settings=settings, is_short=is_short)
 
 
 def say(line: str) -> None:

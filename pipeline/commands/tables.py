@@ -61,7 +61,7 @@ def advance_warehouse(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
         raise OptionError(f"{warehouse.directory} is not a warehouse yet: give a log directory, --quorum or --watch")
     if options is not None:
         report_skipped(options)
-    session = session_for(arguments)
+    session = session_for(arguments, is_short=True)
     return session, warehouse, advance(session, warehouse, manifest, options)
 
 
