@@ -17,7 +17,7 @@ from controller.rules.mutation_quotas import with_throttle
 from controller.rules.permissions import note_omitted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from controller.core.apis import Api
     from controller.core.own_registration import OwnRegistration
@@ -37,15 +37,15 @@ class Controller:
     bootstrap: the records, with their versions, that the first leader writes to an empty log. registration: of this
     node; None where the node does not register. waiting: answers that wait for a commit or for confirmed leadership.
     parked: requests to a standby whose state is not stable. tasks: the periodic tasks; None on a standby. loading: the
-    snapshot that is being loaded. replay: of a large batch, some of whose records are in the state; None for none.
-    reservation: the offsets that the quorum asked for before this node became active,
-    None for none. is_catching_up: whether a standby answers no reads until `CaughtUp`. effects: of the
-    step under way. long: the long step, of which at most one is under way beside it.
+    snapshot that is being loaded. loaded: the records of its batch that are left; None for none. replay: of a large
+    batch, some of whose records are in the state; None for none. reservation: the offsets that the quorum asked for
+    before this node became active, None for none. is_catching_up: whether a standby answers no reads until `CaughtUp`.
+    effects: of the step under way. long: the long step, of which at most one is under way beside it.
     """
 
     __slots__ = (
-        "bootstrap", "effects", "env", "is_catching_up", "is_shut_down", "loading", "long", "metrics", "parked",
-        "registration", "replay", "reservation", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
+        "bootstrap", "effects", "env", "is_catching_up", "is_shut_down", "loaded", "loading", "long", "metrics",
+        "parked", "registration", "replay", "reservation", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +66,7 @@ class Controller:
         self.snapshots = SnapshotSchedule(env.settings, env.now_ms)
         self.tasks: Tasks | None = None
         self.loading: SnapshotId | None = None
+        self.loaded: Iterator[int] | None = None
         self.replay: BatchReplay | None = None
         self.reservation: ReserveOffsets | None = None
         self.parked: list[tuple[RequestContext, Any]] = []

@@ -9,7 +9,7 @@ from controller.core.serving import serve_parked
 from controller.core.snapshot_schedule import Appended
 from controller.core.snapshots import take_snapshot_if_due
 from controller.interface.effects import Noted
-from controller.state.partitions.bulk_batches import BatchReplay, load_batch, replay_batch
+from controller.state.partitions.bulk_batches import BatchReplay, load_records, replay_batch
 from records.batch import batches
 
 if TYPE_CHECKING:
@@ -92,12 +92,13 @@ def on_snapshot_opened(controller: Controller, event: SnapshotOpened) -> None:
     """Replace the state by a snapshot, whose parts follow."""
     assert not controller.is_active, "the active controller has everything"
     controller.loading = event.id
-    controller.replay = None
+    controller.replay = controller.loaded = None
     controller.state.begin_load(event.id.end_offset)
 
 
 def on_snapshot_part(controller: Controller, event: SnapshotPart) -> None:
-    """Replay batches of the snapshot, its header and footer among them, as if at the last offset that it contains.
+    """Replay some records of a batch of the snapshot, its header and footer among these, as if at the last offset that
+    it contains.
 
     The records of the snapshot 0-0 are those that the first active controller will write to the log (KIP-1170): they
     are not committed, and brokers, which read the log alone, would never see them if they counted as state.
@@ -105,10 +106,17 @@ def on_snapshot_part(controller: Controller, event: SnapshotPart) -> None:
     assert controller.loading is not None
     if controller.loading.end_offset == 0:
         return
-    data = event.data
-    for batch in batches(data, check=False):
-        if not batch.is_control:
-            load_batch(controller.state, data, batch)
+    if controller.loaded is None:
+        (batch,) = batches(event.data, check=False)
+        if batch.is_control:
+            return
+        controller.loaded = load_records(controller.state, event.data, batch)
+    left = event.records
+    for cost in controller.loaded:
+        left -= cost
+        if left <= 0:
+            return
+    controller.loaded = None
 
 
 def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:

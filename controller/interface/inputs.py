@@ -161,9 +161,12 @@ class SnapshotOpened:
 
 @dataclass(slots=True)
 class SnapshotPart:
-    """Whole record batches of the opened snapshot, bytes as in the file."""
+    """A record batch of the opened snapshot, bytes as in the file. It comes again until all its records are replayed:
+    each time about as many more as take the time of `records`.
+    """
 
     data: bytes
+    records: int
 
 
 @dataclass(slots=True)

@@ -1,5 +1,5 @@
-"""Passes committed records from the quorum to the controller: in order, and in pieces of some 8 KiB; larger batches in
-parts.
+"""Passes committed records from the quorum to the controller: in order, and in pieces of some 8 KiB; larger batches, of
+the log and of a snapshot, in parts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class StateFeed:
         self.part_records = PART_RECORDS
         # The batch that is being replayed in parts.
         self._large: bytes | None = None
+        # The batches of the snapshot that is being loaded, and the one of which records are left.
         self._batches: Iterator[tuple[bytes, Batch]] | None = None
+        self._part: bytes | None = None
         self._is_going = False
         self._awaits_answer = False
 
@@ -79,7 +81,7 @@ class StateFeed:
         """Replace the state by a snapshot: the log no longer has the records that the state lacks."""
         self._high_watermark = max(self._high_watermark, snapshot.end_offset)
         self._snapshot = snapshot
-        self._batches = self._large = None
+        self._batches = self._large = self._part = None
         self._go()
 
     def on_leader_changed(self, effect: LeaderChanged) -> None:
@@ -173,11 +175,16 @@ class StateFeed:
         assert self._batches is not None
         left = PIECE_BYTES
         while left > 0:
-            part = next(self._batches, None)
-            if part is None:
-                self._batches = None
-                self._step(inputs.SnapshotClosed())
+            if self._part is None:
+                part = next(self._batches, None)
+                if part is None:
+                    self._batches = None
+                    self._step(inputs.SnapshotClosed())
+                    return
+                data, batch = part
+                self._part = data[batch.position : batch.position + batch.size]
+            self._step(inputs.SnapshotPart(self._part, PART_RECORDS))
+            if self._controller.loaded is not None:
                 return
-            data, batch = part
-            left -= batch.size
-            self._step(inputs.SnapshotPart(data[batch.position : batch.position + batch.size]))
+            left -= len(self._part)
+            self._part = None

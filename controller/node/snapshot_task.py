@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from controller.state.records_of import UnwritableMetadataError
-from controller.state.snapshots import BATCH_RECORDS_MAX, steps
+from controller.state.snapshots import BATCH_PARTITIONS, steps
 from raft.snapshots import may_take
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SnapshotTask:
         wall_ms: Callable[[], int],
         on_given_up: Callable[[SnapshotId, str], None],
     ) -> None:
-        self.batch_records = BATCH_RECORDS_MAX
+        self.batch_records = BATCH_PARTITIONS
         self.rest_s = 0.0
         self._storage = storage
         self._later = later

@@ -234,7 +234,9 @@ class Ours:
         self.tell_kraft_version()
         if from_snapshot:
             self.step(SnapshotOpened(SnapshotId(self.end_offset, self.epoch)))
-            self.step(SnapshotPart(snapshot))
+            for batch in batches(snapshot):
+                part = snapshot[batch.position : batch.position + batch.size]
+                self.step(SnapshotPart(part, 1 << 30))
             self.step(SnapshotClosed())
         self.lead()
 

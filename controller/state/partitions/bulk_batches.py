@@ -91,18 +91,26 @@ def _replay_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
 
 
 def load_batch(state: State, data: bytes, batch: Batch) -> None:
-    """Replay a data batch of the snapshot that is being loaded, as if at the last offset that it contains.
+    """Replay a data batch of the snapshot that is being loaded; raises as `load_records`."""
+    for _ in load_records(state, data, batch):
+        pass
+
+
+def load_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
+    """Replay a data batch of the snapshot that is being loaded, as if at the last offset that it contains; yields how
+    many records that were, by the time they took, after each or several.
 
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
     offset = state.committed_end_offset - 1
-    for records in scan(data, batch):
+    for records in scan(data, batch, is_lazy=True):
         if isinstance(records, Columns):
             records.offsets = np.full(len(records), offset, np.int64)
-            for _ in replay_columns(state, records):
-                pass
+            for part in records.parts(ROWS_MAX):
+                yield from replay_columns(state, part)
         else:
             state.replay(decode_record(records.value)[0], offset)
+            yield 1
 
 
 def replay_columns(state: State, columns: Columns) -> Iterator[int]:

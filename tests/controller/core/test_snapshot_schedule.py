@@ -198,8 +198,9 @@ def test_a_controller_that_loads_a_snapshot_or_has_shut_down_takes_none_at_its_s
     assert (loading.snapshots(), ended.snapshots()) == ([], [])
 
 
+@pytest.mark.parametrize("at_a_time", [1 << 30, 3, 1])
 @pytest.mark.parametrize("records_max", [1024, 4])
-def test_loading_a_snapshot_replaces_the_state_and_resets_the_counts(records_max):
+def test_loading_a_snapshot_replaces_the_state_and_resets_the_counts(records_max, at_a_time):
     active = Rig(elr=True).lead().brokers(0, 1, 2)
     active.create("foo", (0, 1, 2), (1, 2, 0), min_insync_replicas="2")
     active.fence(1)
@@ -210,7 +211,9 @@ def test_loading_a_snapshot_replaces_the_state_and_resets_the_counts(records_max
 
     standby.step(SnapshotOpened(SnapshotId(active.end_offset, 1)))
     for data in parts:
-        standby.step(SnapshotPart(data))
+        standby.step(SnapshotPart(data, at_a_time))
+        while standby.controller.loaded is not None:
+            standby.step(SnapshotPart(data, at_a_time))
     standby.step(SnapshotClosed())
 
     assert standby.state.contents() == active.state.contents()
@@ -229,7 +232,7 @@ def test_the_records_of_the_first_snapshot_are_not_state_but_written_by_the_firs
 
     node.step(SnapshotOpened(SnapshotId(0, 0)))
     for data in batches(formatted, base_offset=1, leader_epoch=0, timestamp_ms=0):
-        node.step(SnapshotPart(data))
+        node.step(SnapshotPart(data, 1 << 30))
     node.step(SnapshotClosed())
     before = dict(node.state.features)
     node.lead()

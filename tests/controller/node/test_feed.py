@@ -6,7 +6,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from controller.interface.inputs import CaughtUp, Committed, CommittedPart, SnapshotClosed, SnapshotOpened
+from controller.interface.inputs import CaughtUp, Committed, CommittedPart, SnapshotClosed, SnapshotOpened, SnapshotPart
 from controller.interface.inputs import LeaderChanged as NewLeader
 from controller.node.feed import StateFeed
 from raft.interface.config import SnapshotId
@@ -33,12 +33,20 @@ class Standby:
         self.taken: list[Any] = []
         self.whole = 2  # the bytes that are read at a time
         self.replay: Any = None
+        self.snapshot: list[bytes] = []
+        self.loaded: int | None = None  # the records that are left of a batch, one byte each
+        self.parts: list[bytes] = []
         self.leaders: list[tuple[int, int | None, int]] = []  # epoch, leader, and the state's end offset
 
     def step(self, event: Any) -> None:
         self.taken.append(type(event))
         if isinstance(event, SnapshotOpened):
             self.end_offset = event.id.end_offset
+            self.loaded = None
+        elif isinstance(event, SnapshotPart):
+            left = len(event.data) if self.loaded is None else self.loaded
+            self.loaded = left - 1 if left > 1 else None
+            self.parts.append(event.data)
         elif isinstance(event, CommittedPart):
             left = len(event.data) if self.replay is None else self.replay.left
             self.replay = SimpleNamespace(left=left - 1, is_at_end=left == 1)
@@ -55,7 +63,7 @@ class Standby:
         return b"x" * min(end_offset - offset, self.whole)
 
     def snapshot_batches(self, _id: SnapshotId) -> Iterator[Any]:
-        return iter(())
+        return iter([(data, SimpleNamespace(position=0, size=len(data))) for data in self.snapshot])
 
     def fetched(self, end: int, leader_high_watermark: int) -> int:
         """An answer to a Fetch: the log ends at `end`. Returns the high watermark of this replica."""
@@ -101,6 +109,37 @@ def test_a_snapshot_alone_does_not_mean_caught_up() -> None:
     iterations.run()
 
     assert standby.taken == [SnapshotOpened, SnapshotClosed]
+
+
+def test_a_large_batch_of_a_snapshot_is_loaded_in_parts_between_which_others_act() -> None:
+    standby, feed, iterations = fed()
+    standby.snapshot = [b"a", b"bbb", b"c"]
+    feed.load(SnapshotId(3, 1))
+
+    loaded = []
+    while iterations.waiting:
+        iterations.waiting.pop(0)()
+        loaded.append(b"".join(standby.parts))
+        standby.parts.clear()
+
+    # Small batches are in one iteration; what is left of a larger one waits for the next.
+    assert loaded == [b"", b"abbb", b"bbb", b"bbbc", b""]
+    assert standby.taken == [SnapshotOpened, *[SnapshotPart] * 5, SnapshotClosed]
+
+
+def test_another_snapshot_replaces_one_of_which_a_batch_is_half_loaded() -> None:
+    standby, feed, iterations = fed()
+    standby.snapshot = [b"aaa"]
+    feed.load(SnapshotId(3, 1))
+    for _ in range(2):
+        iterations.waiting.pop(0)()
+
+    standby.snapshot = [b"b"]
+    feed.load(SnapshotId(6, 1))
+    iterations.run()
+
+    assert standby.parts == [b"aaa", b"b"]
+    assert standby.taken == [SnapshotOpened, SnapshotPart, SnapshotOpened, SnapshotPart, SnapshotClosed]
 
 
 def test_catching_up_to_the_high_watermark_is_notified_once() -> None:
