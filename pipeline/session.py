@@ -18,6 +18,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from pipeline.class_archive import cache_directory
 from pipeline.class_archive import java_options as archive_options
 from records.extras import install_command
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 JAVA_MIN = 17
 # Options of the JVM for a short job, in which compiling costs more than slow code. The default code cache of 48 MiB is
 # full after some 500 stages: then the job fails.
-SHORT_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+SHORT_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _VERSION = re.compile(r'version "((\d+)[^"]*)"')
 _LOG4J = """\
@@ -186,7 +187,7 @@ def _without_vector_module(real: Path) -> Path:
     """A Java home whose `java` drops an option that Spark passes: JVMs in packages may lack the
     module that it names.
     """
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "kraft-quorum", "java")
+    home = cache_directory() / "java"
     script = home / "bin" / "java"
     text = (
         "#!/usr/bin/env bash\n"

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.commands.options import exit_code, say
+from pipeline.commands.options import exit_code, progress, say
 from pipeline.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ def _prepare() -> None:
     def start(options: str) -> Any:
         return spark_session(master="local[2]", is_short=True, java_options=options)
 
-    say(f"{make(version_text(java_home()), start, _use)} is written")
+    home = java_home()
+    with progress(None, "loading Spark's classes and writing them"):
+        path = make(home, version_text(home), start, _use)
+    say(f"{path} is written")
 
 
 def _use(session: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -33,7 +34,18 @@ def test_after_it_a_session_reads_its_classes_from_the_archive(tmp_path: Path) -
 
     assert done.returncode == 0, done.stderr
     assert done.stderr.endswith(".jsa is written\n")
+    (archive,) = (tmp_path / "two words").rglob("*.jsa")
+    assert stat.S_IMODE(archive.parent.stat().st_mode) == 0o700
     loaded = tmp_path / "loaded"
     assert run(tmp_path, "-c", SESSION, str(loaded)).returncode == 0
     lines = [line for line in loaded.read_text().splitlines() if " org.apache.spark." in line]
     assert sum("source: shared objects file (top)" in line for line in lines) > 0.6 * len(lines) > 600
+
+    # A damaged one is not used.
+    archive.chmod(0o600)
+    with archive.open("r+b") as file:
+        for place in (40 << 20, 60 << 20):
+            file.seek(place)
+            file.write(b"\xff" * (1 << 20))
+    assert run(tmp_path, "-c", SESSION, str(loaded)).returncode == 0
+    assert "shared objects file (top)" not in loaded.read_text()
