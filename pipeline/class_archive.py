@@ -1,4 +1,4 @@
-"""An archive of the classes that Spark loads, with which a session starts in some half of the time (AppCDS, JEP 350).
+"""An archive of the classes that Spark loads, with which a session starts in two thirds of the time (AppCDS, JEP 350).
 
 A JVM maps the archive in place of reading thousands of classes from jars of 450 MB. It does without where the jars, or
 the JVM itself, are others than those that the archive was made with. A file that was cut short would end the JVM,

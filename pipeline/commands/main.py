@@ -16,7 +16,7 @@ COMMANDS = {
     "serve": (".serve", "keep the tables live, by a streaming job, until Ctrl-C"),
     "report": ("..report.command", "make a page of what the tables tell of a fleet"),
     "plan": ("..planner.command", "plan the fewest moves that make racks and brokers even"),
-    "prepare": (".prepare", "let these commands start in half of the time: an archive of Spark's classes"),
+    "prepare": (".prepare", "let these commands start sooner: an archive of Spark's classes"),
     "history": (".history", "write directories with a made-up history, to try all this on"),
 }
 

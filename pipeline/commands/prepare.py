@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """There are none."""
     parser.description = (
         "Make an archive of the classes that Spark loads, in $XDG_CACHE_HOME or ~/.cache: some 170 MB. The other"
-        " commands start in half of the time with it. Again after an update of Spark or of Java."
+        " commands start in two thirds of the time with it. Again after an update of Spark or of Java."
     )
 
 
