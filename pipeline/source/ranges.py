@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import mmap
 import os
+from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from raft.storage.names import snapshot_id
 from records.batch import HEADER_BYTES, MAGIC
 
 if TYPE_CHECKING:
@@ -222,18 +224,18 @@ def plan(
     for copy, until in parts:
         for walk in _walks(copy, until, range_bytes, from_offset, is_live):
             covered = [range_._replace(until=until) for range_ in walk.ranges if range_.base_offset < until]
-            gap = bool(covered) and covered[0].base_offset > expected and walk.checkpoint_end_offset < 0
-            if gap:
-                first = covered[0]
-                resumed = _checkpoint(copy, first.base_offset, range_bytes)
-                problem = f"{copy.directory}: offsets {expected} to {first.base_offset - 1} are not there"
+            # A log without records, as behind a snapshot, has what the snapshot replaces before it.
+            base_offset, start = (covered[0].base_offset, covered[0].start) if covered else (walk.base_offset, 0)
+            if expected < base_offset < until and walk.checkpoint_end_offset < 0:
+                resumed = _checkpoint(copy, base_offset, range_bytes)
+                problem = f"{copy.directory}: offsets {expected} to {base_offset - 1} are not there"
                 if resumed is not None:
                     problem += f"; {resumed.file.path} replaces them"
                     ranges += resumed.ranges
                     findings += resumed.findings
                 if expected > from_offset or resumed is None:
                     findings.append(
-                        Finding(copy.cluster_id, copy.node_id, first.path, first.start, expected, "gap", problem)
+                        Finding(copy.cluster_id, copy.node_id, walk.file.path, start, expected, "gap", problem)
                     )
             ranges += covered
             findings += walk.findings
@@ -292,6 +294,8 @@ def _last(copy: Copy) -> tuple[int, int]:
         return -1, copy.checkpoints[-1].offset
     for segment in reversed(copy.segments):
         walked = Walk(copy, segment).run(is_last=True)
-        if walked.epoch >= 0 or len(copy.segments) == 1:
+        if walked.epoch >= 0:
             return walked.epoch, walked.end_offset
-    return -1, copy.segments[0].offset
+    ids = (snapshot_id(Path(file.path).name) for file in copy.checkpoints)
+    found = [(epoch, offset) for offset, epoch in filter(None, ids) if offset == copy.segments[0].offset]
+    return max(found, default=(-1, copy.segments[0].offset))

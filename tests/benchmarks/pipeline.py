@@ -12,6 +12,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from pyarrow.dataset import dataset
+
 from records.batch import batches
 from tests.benchmarks.scale import checkpoint
 from tests.benchmarks.tools import BIN, Cost, cost
@@ -45,7 +47,9 @@ def image(root: Path, partitions: int) -> None:
     print_row(f"`kraft-pipeline plan`, {partitions:,} partitions", must("plan", directory, "--out", str(root / "plan")))
     offset = str(int(path.name.partition("-")[0]))
     given = (directory, "--warehouse", str(root / "image"), "--image-at", offset, "--out", str(root / "parquet"))
-    print_row(f"`kraft-pipeline tables --image-at`, {partitions:,} partitions", must("tables", *given))
+    found = must("tables", *given)
+    assert dataset(root / "parquet").count_rows() > partitions, "not all of the checkpoint is in the image"
+    print_row(f"`kraft-pipeline tables --image-at`, {partitions:,} partitions", found)
 
 
 def must(command: str, *given: str) -> Cost:

@@ -107,6 +107,35 @@ def test_a_missing_segment_is_a_gap_that_the_next_checkpoint_fills(tmp_path: Pat
     ]  # fmt: skip
 
 
+def checkpoint(directory: Path, end_offset: int, epoch: int) -> None:
+    """A checkpoint of three configs."""
+    built = SnapshotBytes(epoch, BEGIN_MS)
+    data = built.header(0) + built.data([value_of(record) for record in configs(3)]) + built.footer()
+    (directory / "__cluster_metadata-0" / f"{end_offset:020d}-{epoch:010d}.checkpoint").write_bytes(data)
+
+
+def test_a_log_without_records_behind_a_checkpoint_is_that_checkpoint(tmp_path: Path) -> None:
+    """As a node has it that has loaded a snapshot, and nothing else yet."""
+    directory = node_directory(tmp_path / "node", {30: b""})
+    checkpoint(directory, 0, 0)
+    checkpoint(directory, 30, 2)
+
+    table = read(directory)
+
+    assert findings_of(table) == []
+    assert [row["offset"] for row in table.to_pylist() if row["kind"] == "record"] == [29, 29, 29]
+
+
+def test_of_two_copies_one_that_ends_with_a_checkpoint_goes_on_behind_the_other(tmp_path: Path) -> None:
+    node_directory(tmp_path / "old", {0: b"".join(batches(20))}, node_id=1)
+    checkpoint(node_directory(tmp_path / "new", {30: b""}, node_id=2), 30, 2)
+
+    table = read(tmp_path / "old", tmp_path / "new")
+
+    assert findings_of(table) == [("gap", 20)]
+    assert offsets(table) == [*range(20), *[29] * 5]
+
+
 def test_the_records_of_the_first_checkpoint_are_read_from_the_log_alone(tmp_path: Path) -> None:
     """The first leader writes them there (KIP-1170)."""
     first = configs(3)
