@@ -7,6 +7,7 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from records.errors import Error, error_name
 from records.messages.quorum import DescribeQuorumRequest
 from tests.benchmarks.client import Connection, create_topics
 
@@ -20,6 +21,10 @@ JUMP = 500
 SESSION_S = 3.0
 # A change is over after so much quiet.
 QUIET_S = 1.0
+
+
+class LeadershipLost(Exception):
+    """Another controller leads, so nothing more can be measured."""
 
 
 class Asked(NamedTuple):
@@ -58,6 +63,8 @@ class Writer:
                 break
             begin = time.perf_counter()
             answer = connection.ask(create_topics([f"beside-{time.time_ns()}-{number}"]), 7)
+            if answer.topics[0].error_code == Error.NOT_CONTROLLER:
+                break
             assert answer.topics[0].error_code == 0, answer
             self.asked.append(Asked(begin, time.perf_counter()))
         connection.close()
@@ -68,14 +75,17 @@ class Writer:
 
 
 def ask_quorum(connection: Connection) -> Any:
-    """The metadata partition's part of a DescribeQuorum answer."""
+    """The metadata partition's part of a DescribeQuorum answer. Raises LeadershipLost."""
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,))
-    return connection.ask(DescribeQuorumRequest(topics=(topic,)), 2).topics[0].partitions[0]
+    found = connection.ask(DescribeQuorumRequest(topics=(topic,)), 2).topics[0].partitions[0]
+    if found.error_code:
+        raise LeadershipLost(f"the controller of before answers {error_name(found.error_code)}")
+    return found
 
 
 def measure_change(port: int, fleet: Fleet, silent: int, begin: Callable[[], None], start_s: float = 0.0) -> Fenced:
-    """Watch the change that `begin` brings about, after `start_s`."""
+    """Watch the change that `begin` brings about, after `start_s`. Raises LeadershipLost."""
     writer = Writer(port)
     time.sleep(0.5)
     fleet.forget()

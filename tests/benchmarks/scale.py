@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from tests.benchmarks.client import Connection, Fleet, create_topics
 from tests.benchmarks.processes import cpu_s, memory_mib
-from tests.benchmarks.quorum import STOCK, STOCK_HEAP, Trial, quantile
+from tests.benchmarks.quorum import LARGE, STOCK, Trial, quantile, stock_heap
 from tests.benchmarks.state import cluster, write_checkpoint
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ SETTINGS = {
     "broker.session.timeout.ms": "3600000",
     "metadata.log.max.record.bytes.between.snapshots": str(4 << 20),
 }
-# Stock's own heap is too small for 1,000,000 partitions.
-LARGE_HEAP = "-Xmx4G -XX:+UseG1GC -XX:MaxGCPauseMillis=20"
-LARGE = 1_000_000
 ROUNDS = 3
 START_S = 600.0
 # Of one request to create topics, below Kafka's bound of 10,000 records.
@@ -72,7 +69,7 @@ class Scaled(Trial):
         # A start of stock's with so many takes minutes.
         self.rounds = 1 if kind == STOCK and partitions >= LARGE else ROUNDS
         for node in self.cluster.controllers.values():
-            node.heap = LARGE_HEAP if partitions >= LARGE else STOCK_HEAP
+            node.heap = stock_heap(partitions)
             directory = log_directory(node)
             directory.mkdir(exist_ok=True)
             (directory / path.name).hardlink_to(path)
