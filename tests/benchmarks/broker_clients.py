@@ -123,6 +123,9 @@ class Broker(asyncio.Protocol):
             self.drop()
             self.fleet.search(self)
             return
+        if error == Error.REQUEST_TIMED_OUT:  # a broker sends it again
+            self.transport.write(self.frame)
+            return
         assert error == 0, f"broker {self.id}: error {error}"
         assert self.sent is not None
         if self.epoch is None:
