@@ -194,11 +194,11 @@ def test_a_quorum_of_three_grows_to_five_and_heals_a_lost_disk_while_a_client_wr
         assert nodes.kept() == nodes.acknowledged
         assert len(nodes.acknowledged) > 10
         assert healed_s < HEALED_S
-        eventually(lambda: len(nodes.audited()) == 4, "a line of the audit log for each step")
+        eventually(lambda: len(nodes.audited()) >= 4, "a line of the audit log for each step")
+    assert nodes.events("autopilot_step_failed") == []
     steps = [(step["step"], step["node"]) for step in nodes.events("autopilot_step")]
     assert steps == [("add", 4), ("add", 5), ("remove", follower), ("add", follower)]
-    assert nodes.events("autopilot_step_failed") == []
-    assert {line["outcome"] for line in nodes.audited()} == {"committed"}
+    assert [line["outcome"] for line in nodes.audited()] == ["committed"] * 4
 
 
 def test_a_dead_voter_is_replaced_by_a_spare_unless_the_autopilot_is_paused(tmp_path: Path) -> None:
