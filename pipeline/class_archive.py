@@ -60,13 +60,13 @@ def make(home: Path, java: str, start: Callable[[str], Any], work: Callable[[Any
         new = directory / _NEW
         new.unlink(missing_ok=True)
         session = start(f"-XX:ArchiveClassesAtExit={quote(str(new))} -Xlog:cds=error -Xlog:cds+dynamic=error")
-        process = session.sparkContext._gateway.proc  # noqa: SLF001 - there is no other way to the process
+        gateway = session.sparkContext._gateway  # noqa: SLF001 - there is no other way to the process
         try:
             work(session)
-            _end_jvm(session)
+            _end_jvm(session, gateway)
         finally:
-            process.kill()
-            process.wait()
+            gateway.proc.kill()
+            gateway.proc.wait()
         if not new.is_file():
             raise OSError(f"Java {java} wrote no archive of its classes")
         with new.open("rb") as file:  # the JVM lets nobody write to it
@@ -118,9 +118,8 @@ def _prefix(java: str) -> str:
     return re.sub(r"[^\w.+-]", "_", f"spark-{spark}-java-{java}-")
 
 
-def _end_jvm(session: Any) -> None:
+def _end_jvm(session: Any, gateway: Any) -> None:
     """Stop a session, and wait until its JVM has ended: it writes the archive last."""
-    gateway = session.sparkContext._gateway  # noqa: SLF001 - as above
     session.stop()
     gateway.shutdown()
     gateway.proc.stdin.close()

@@ -53,22 +53,16 @@ def batches(
     batch ends with the step that reaches it, too. Raises UnwritableMetadataError where metadata.version cannot express
     the metadata.
     """
-    for body, count in bodies(view, records_max):
+    for body, count in filter(None, steps(view, records_max)):
         yield seal(body, count, base_offset, leader_epoch, timestamp_ms)
         base_offset += count
 
 
-def bodies(view: View, records_max: int = BATCH_PARTITIONS) -> Iterator[tuple[bytes, int]]:
-    """The encoded records of each data batch and their count, offset deltas from 0.
+def steps(view: View, records_max: int = BATCH_PARTITIONS) -> Iterator[tuple[bytes, int] | None]:
+    """The encoded records of each data batch and their count, offset deltas from 0, in short steps, of less than a
+    millisecond for partitions with few replicas; None: the batch needs more of them. A view can be read once.
 
     Raises UnwritableMetadataError where metadata.version cannot express the metadata.
-    """
-    return (body for body in steps(view, records_max) if body is not None)
-
-
-def steps(view: View, records_max: int = BATCH_PARTITIONS) -> Iterator[tuple[bytes, int] | None]:
-    """As `bodies`, in short steps, of less than a millisecond for partitions with few replicas; None: the batch needs
-    more of them. A view can be read once.
     """
     at = SECTIONS.index(partitions)
     others_max = min(records_max, BATCH_RECORDS)

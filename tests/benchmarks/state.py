@@ -15,7 +15,7 @@ from controller.interface.settings import Settings
 from controller.rules.bulk_elections import leader_and_isr_changes
 from controller.state.partitions.bulk_batches import load_batch
 from controller.state.snapshots import batches as snapshot_batches
-from controller.state.snapshots import bodies
+from controller.state.snapshots import steps
 from controller.state.state import State
 from controller.state.view import stable_view
 from raft.storage.snapshot_file import SnapshotBytes
@@ -78,7 +78,7 @@ def write_checkpoint(state: State, directory: Path) -> Path:
     written = SnapshotBytes(EPOCH, TIME_MS)
     with path.open("wb") as file:
         file.write(written.header(TIME_MS))
-        for body, count in bodies(stable_view(state)):
+        for body, count in filter(None, steps(stable_view(state))):
             file.write(written.body(body, count))
         file.write(written.footer())
     (directory / f"{state.end_offset:020d}.log").touch()

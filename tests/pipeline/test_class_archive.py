@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Jvm:
-    """A home of Java, and a session of it that writes so many bytes at its end where it is told to; None: no file."""
+    """A Java home, and a Spark session whose JVM writes an archive of `size` bytes when it ends; None: no archive."""
 
     def __init__(self, home: Path, size: int | None, *, shares: bool = True) -> None:
         self.home = home

@@ -9,6 +9,7 @@ import numpy as np
 from controller.state.partitions.bulk_changes import FIELDS, Group, plain
 from controller.state.partitions.bulk_placing import TopicRuns, place
 from controller.state.partitions.bulk_replay import replay_group
+from records.bulk.bulk_scan import ROWS_MIN
 from records.bulk.bulk_shapes import Columns
 from records.bulk.rows import scan
 from records.frame import decode_record
@@ -56,7 +57,7 @@ class BatchReplay:
         # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open. That is
         # undone as a whole: its entries may stand in the order in which columns are replayed, not in that of the log.
         state.commit(batch.last_offset + 1)
-        self._records = _replay_records(state, data, batch)
+        self._records = _replay_records(state, data, batch, rows_min=state.rows_min)
 
     def go_on(self, count: int | None) -> None:
         """Replay so many records, or about as many by columns in the time of these; None for all that are left."""
@@ -76,17 +77,24 @@ class BatchReplay:
         self._state.commit(self._state.end_offset)
 
 
-def _replay_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
-    """Replay the records of a batch; yields how many that were, by the time they took, after each or several."""
+def _replay_records(
+    state: State, data: bytes, batch: Batch, *, rows_min: int, offset: int | None = None
+) -> Iterator[int]:
+    """Replay the records of a batch; yields how many that were, by the time they took, after each or several.
+
+    rows_min: as for `scan`. offset: at which all are replayed; each at its own without it.
+    """
     if batch.is_control:
         return  # it only moves the end offset
-    for records in scan(data, batch, rows_min=state.rows_min, is_lazy=True):
+    for records in scan(data, batch, rows_min=rows_min, is_lazy=True):
         if isinstance(records, Columns):
+            if offset is not None:
+                records.offsets = np.full(len(records), offset, np.int64)
             rows_max = CHANGES_MAX if records.record is PartitionChangeRecord else ROWS_MAX
             for part in records.parts(rows_max):
                 yield from replay_columns(state, part)
         else:
-            state.replay(decode_record(records.value)[0], records.offset)
+            state.replay(decode_record(records.value)[0], records.offset if offset is None else offset)
             yield 1
 
 
@@ -102,15 +110,7 @@ def load_records(state: State, data: bytes, batch: Batch) -> Iterator[int]:
 
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
-    offset = state.committed_end_offset - 1
-    for records in scan(data, batch, is_lazy=True):
-        if isinstance(records, Columns):
-            records.offsets = np.full(len(records), offset, np.int64)
-            for part in records.parts(ROWS_MAX):
-                yield from replay_columns(state, part)
-        else:
-            state.replay(decode_record(records.value)[0], offset)
-            yield 1
+    return _replay_records(state, data, batch, rows_min=ROWS_MIN, offset=state.committed_end_offset - 1)
 
 
 def replay_columns(state: State, columns: Columns) -> Iterator[int]:

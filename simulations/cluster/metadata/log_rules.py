@@ -60,9 +60,8 @@ class LogRules:
         self._isr_requests: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
         self._unclean: set[tuple[str, int]] = set()  # partitions for which a client asked for an unclean election
         self._unclean_anywhere = False
-        self._lost: list[
-            tuple[tuple[bytes, int], int]
-        ] = []  # replicas that this batch leaves in a directory that is offline
+        # Replicas that this batch leaves in a directory that is offline.
+        self._lost: list[tuple[tuple[bytes, int], int]] = []
         self._levels_changed = False
         self._min_isr_changed: set[str] = set()  # topics of which this batch does so; "" for all brokers
 
