@@ -198,10 +198,10 @@ class Columns:
     def clear_out(self) -> None:
         """Drop uncommon values that no row has any more, if there are many. Their numbers are kept nowhere else."""
         if len(self.uncommon_values) >= self.uncommon_values.crowded_at:
-            self.before_change(slice(0, self.end))
-            self.uncommon_values, self.uncommon[: self.end] = self.uncommon_values.drop_unused(
-                self.uncommon[: self.end]
-            )
+            # The others have the same number in every table; a copy of the columns need not keep them.
+            rows = np.flatnonzero(self.uncommon[: self.end] != COMMON)
+            self.before_change(rows)
+            self.uncommon_values, self.uncommon[rows] = self.uncommon_values.drop_unused(self.uncommon[rows])
 
     def append(self, count: int) -> int:
         """Make room for `count` more rows at the end and return the first."""
