@@ -129,10 +129,6 @@ class Storage:
         """Bytes of a stored snapshot, fewer only at its end; raises OSError."""
         return self._snapshots.read(snapshot, position, length)
 
-    def snapshot_size(self, snapshot: SnapshotId) -> int:
-        """The size in bytes of a stored snapshot; raises KeyError where there is none."""
-        return self._snapshots.sizes[snapshot]
-
     def snapshot_batches(self, snapshot: SnapshotId) -> Iterator[tuple[bytes, Batch]]:
         """The batches of a stored snapshot, each with the bytes that contain it; raises CorruptSnapshot or OSError."""
         return self._snapshots.batches(snapshot)

@@ -15,7 +15,7 @@ from simulations.world.files import Dead
 from simulations.world.releases import NEWEST
 from simulations.world.streams import directory_id, stream
 from simulations.world.trace import DISK, SYNC
-from simulations.world.world import MS, SECOND
+from simulations.world.world import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -345,7 +345,3 @@ class Machine(Generic[P]):
 
     def local_ms(self) -> int:
         return self.clock.ms(self.world.now)
-
-    def local_us(self, local_ms: int) -> int:
-        """Milliseconds of the node's clock, in microseconds of the world."""
-        return local_ms * MS * 1_000_000 // (1_000_000 + self.clock.drift_ppm)

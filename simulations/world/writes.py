@@ -36,10 +36,6 @@ def write_value(register: int, number: int, size: int) -> bytes:
     return _WRITE.pack(register, number) + b"." * size
 
 
-def write_number(value: bytes) -> int:
-    return int(_WRITE.unpack_from(value)[1])
-
-
 @lru_cache(maxsize=1024)
 def writes_of(batch: bytes) -> tuple[tuple[bytes, int, int], ...]:
     """The writes of one batch, in order: (the record, register, number). All nodes of a world apply the same ones."""

@@ -144,7 +144,6 @@ def main(partition_count: int, topic_count: int) -> None:
     }
     for what, figure in figures.items():
         print(f"{what:48} {figure:9.2f} ms")
-    print(f"{'bytes a partition':48} {state.partitions.columns.bytes_per_row():9}")
     print(f"{'resident before the cluster':48} {before:9.1f} MiB")
 
 

@@ -122,9 +122,6 @@ class Columns:
     def positions(self) -> int:
         return len(self.replicas)
 
-    def bytes_per_row(self) -> int:
-        return 4 * (6 + 3 * self.positions)
-
     def lend(self, copy: Columns) -> None:
         """Tell a copy of every change before it is made, as long as somebody has it."""
         self._copies.append(ref(copy))
