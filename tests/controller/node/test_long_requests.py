@@ -210,6 +210,7 @@ def test_of_the_turns_that_are_kept_the_one_that_was_longest_ago_is_dropped(monk
 
     # Whose turn was dropped comes as if it was the first.
     assert queue.begun == ["ann-0", "bob-1", "ann-2", "cat-3", "bob-5"]
+    assert len(queue.requests._turns) == 2
 
 
 def test_an_answer_is_encoded_before_the_next_request_and_without_a_rest() -> None:
@@ -234,25 +235,6 @@ def test_what_waits_of_a_closed_connection_is_dropped() -> None:
 
     assert queue.begun == ["a", "c"]
     assert len(queue.requests) == 0
-
-
-def test_turns_of_a_bounded_number_of_principals_are_kept_and_the_oldest_is_forgotten_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(long_requests, "TURNS_MAX", 2)
-    queue = Queue()
-    for name in ("ann", "bob", "cid"):
-        queue.add(f"{name}-1", name)
-        queue.done(name, 0.0)
-    queue.add("dan-1", "dan")
-    queue.add("dan-2", "dan")
-    queue.add("ann-2", "ann")
-
-    queue.done("dan", 0.0)
-    queue.done("ann", 0.0)
-
-    assert queue.begun == ["ann-1", "bob-1", "cid-1", "dan-1", "ann-2", "dan-2"]
-    assert len(queue.requests._turns) == 2
 
 
 def test_requests_that_hold_too_many_bytes_cost_the_principal_with_most_its_last_connection(
