@@ -83,23 +83,26 @@ class Broker:
     def heartbeat(self, *, shut_down: bool = False) -> Any:
         request = replace(heartbeat(self.id, self.epoch), want_shut_down=shut_down)
         begin = time.perf_counter()
-        answer = self.connection.ask(request, 1)
-        self.answered_s.append(time.perf_counter())
-        took = (self.answered_s[-1] - begin) * 1000
-        self.latencies_ms.append(took)
-        self.longest_ms = max(self.longest_ms, took)
+        try:
+            answer = self.connection.ask(request, 1)
+        finally:  # a timeout is a figure, too
+            self.answered_s.append(time.perf_counter())
+            took = (self.answered_s[-1] - begin) * 1000
+            self.latencies_ms.append(took)
+            self.longest_ms = max(self.longest_ms, took)
         assert answer.error_code == 0, answer
         return answer
 
 
 class Fleet:
-    """Brokers that heartbeat from one thread, each every `interval` seconds, until stopped."""
+    """Brokers that heartbeat from one thread, each every `interval` seconds, until stopped or one has `timed_out`."""
 
     def __init__(self, cluster: Cluster, ids: list[int], interval: float = 0.2) -> None:
         port = cluster.controllers[cluster.await_leader()].port
         self.brokers = {number: Broker(number, port, cluster.context) for number in ids}
         self.interval = interval
         self.silent: set[int] = set()
+        self.timed_out = False
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
         for broker in self.brokers.values():
@@ -110,7 +113,11 @@ class Fleet:
         while not self._ending.wait(self.interval / len(self.brokers)):
             for broker in self.brokers.values():
                 if broker.id not in self.silent and not self._ending.is_set():
-                    broker.heartbeat()
+                    try:
+                        broker.heartbeat()
+                    except TimeoutError:
+                        self.timed_out = True
+                        return
 
     def forget(self) -> None:
         """Discard the latencies so far."""

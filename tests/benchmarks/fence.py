@@ -24,7 +24,7 @@ QUIET_S = 1.0
 
 
 class LeadershipLost(Exception):
-    """Another controller leads, so nothing more can be measured."""
+    """Another controller leads, or none answers, so nothing more can be measured."""
 
 
 class Asked(NamedTuple):
@@ -62,7 +62,11 @@ class Writer:
             if self._done.is_set():
                 break
             begin = time.perf_counter()
-            answer = connection.ask(create_topics([f"beside-{time.time_ns()}-{number}"]), 7)
+            try:
+                answer = connection.ask(create_topics([f"beside-{time.time_ns()}-{number}"]), 7)
+            except TimeoutError:
+                self.asked.append(Asked(begin, time.perf_counter()))
+                break
             if answer.topics[0].error_code == Error.NOT_CONTROLLER:
                 break
             assert answer.topics[0].error_code == 0, answer
@@ -86,6 +90,8 @@ def ask_quorum(connection: Connection) -> Any:
 
 def measure_change(port: int, fleet: Fleet, silent: int, begin: Callable[[], None], start_s: float = 0.0) -> Fenced:
     """Watch the change that `begin` brings about, after `start_s`. Raises LeadershipLost."""
+    if fleet.timed_out:
+        raise LeadershipLost("a heartbeat was not answered in time")
     writer = Writer(port)
     time.sleep(0.5)
     fleet.forget()
