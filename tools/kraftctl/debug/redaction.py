@@ -18,21 +18,26 @@ if TYPE_CHECKING:
     from typing import Any
 
 SECRET_KEY = re.compile(
-    r"passw|secret|credential|jaas|token|salt|hmac|private.?key|stored.?key|server.?key|api.?key|authorization",
+    r"passw|passphrase|pwd|secret|credential|jaas|token|salt|hmac|private.?key|stored.?key|server.?key|api.?key"
+    r"|authorization",
     re.IGNORECASE,
 )
 # A shorter secret is replaced only where it stands alone, as it may be a part of any word.
 ALONE_BELOW = 8
 # From the word that tells it. Repetitions are bounded, as the text may be anybody's: a log, a name.
-_KEY = r"(?:passw|secret|credential|jaas|token|salt|hmac|(?:private|stored|server|api)[_.\-]?key)[\w.\-]{0,200}"
-_VALUE = r'"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|\\"[^"\n]*"?|[^\s,;)}\]]+'
+_KEY = (
+    r"(?:passw|passphrase|pwd|secret|credential|jaas|token|salt|hmac|(?:private|stored|server|api)[_.\-]?key)"
+    r"[\w.\-]{0,200}"
+)
+_LIST = r'\[(?:"(?:[^"\\\n]|\\.)*"|[^\]"\n])*\]?'
+_VALUE = rf'"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|\\"[^"\n]*"?|{_LIST}|[^\s,;)}}\]]+'
 # (what is hidden, what stays of it)
 _FORMS = (
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.*?-----END [A-Z ]*PRIVATE KEY-----|.*)", re.DOTALL), HIDDEN),
     (re.compile(r"\beyJ[\w-]{8,}\.[\w-]*(?:\.[\w-]*)*"), HIDDEN),
     (re.compile(r"\b(Bearer|Basic|Negotiate)(\s+)[\w.~+/=-]{4,}"), rf"\1\2{HIDDEN}"),
     (re.compile(rf"({_KEY}\\?[\"']?\s{{0,8}}[=:]\s{{0,8}})(?!\[hidden\])(?:{_VALUE})", re.IGNORECASE), rf"\1{HIDDEN}"),
-    (re.compile(r"(\w://)[^\s/@\"']+@"), rf"\1{HIDDEN}@"),
+    (re.compile(r"(\w://)[^\s/\"']+@"), rf"\1{HIDDEN}@"),
     (re.compile(r"(\w://[^\s?\"']{1,2000}\?)[^\s\"']+"), rf"\1{HIDDEN}"),
 )
 _IPV6 = re.compile(

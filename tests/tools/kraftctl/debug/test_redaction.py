@@ -27,6 +27,9 @@ def redacted(text: str, *secrets: str) -> str:
         ("Authorization: Bearer hunter2.hunter3 x", "Authorization: Bearer [hidden] x"),
         ("got eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl end", "got [hidden] end"),
         ("https://joe:hunter2@host/p?key=hunter2&x=1 end", "https://[hidden]@host/p?[hidden] end"),
+        ("https://joe:hun@ter2@host/p end", "https://[hidden]@host/p end"),
+        ('{"client_secret":["hunter2", "hun]ter3"],"n":["x"]}', '{"client_secret":[hidden],"n":["x"]}'),
+        ("passphrase=hunter2 pwd: hunter3 x", "passphrase=[hidden] pwd: [hidden] x"),
         ("-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----\nx", "[hidden]\nx"),
         ("-----BEGIN PRIVATE KEY-----\nhunter2, whose end was cut off", "[hidden]"),
         ("nothing to hide: epoch=4 offset=17", "nothing to hide: epoch=4 offset=17"),
@@ -90,7 +93,21 @@ def test_ids_that_kafka_draws_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["a", "0", "passw", "token=", "a://", "eyJ.", "-----BEGIN PRIVATE KEY-----", "::", '"\\']
+    "part",
+    [
+        "a",
+        "0",
+        "passw",
+        "token=",
+        "a://",
+        "a://@",
+        "token=[",
+        'token=["',
+        "eyJ.",
+        "-----BEGIN PRIVATE KEY-----",
+        "::",
+        '"\\',
+    ],
 )
 def test_a_hostile_text_takes_linear_time(part: str) -> None:
     text = part * ((1 << 19) // len(part))
