@@ -104,10 +104,10 @@ def leave_offsets(bench: Bench) -> list[Any]:
     return bench.tell(OffsetsReserved(wanted.epoch, bench.role.state.proposals.next_offset))
 
 
-def catch_up(bench: Bench, replica: int, *, directory_id: bytes | None = None) -> list[Any]:
-    """A replica fetches from the leader's log end on; the effects."""
+def catch_up(bench: Bench, replica: int, *, directory_id: bytes | None = None, missing: int = 0) -> list[Any]:
+    """A replica that lacks so many records at the leader's log end fetches; the effects."""
     request = fetch_request(
-        bench.replica.epoch, replica, bench.replica.log.end, bench.replica.epoch,
+        bench.replica.epoch, replica, bench.replica.log.end - missing, bench.replica.epoch,
         high_watermark=bench.replica.high_watermark or 0, directory_id=directory_id,
     )  # fmt: skip
     return bench.tell(Requested(Source(replica, 0), request, latest(request), "CONTROLLER"))

@@ -4,12 +4,12 @@ import pytest
 
 from raft.interface.config import ReplicaKey
 from raft.interface.effects import Reply, ReplyRecords, ReserveOffsets
-from raft.interface.inputs import OffsetsReserved
+from raft.interface.inputs import OffsetsReserved, Propose
 from raft.state.java_texts import key_text
 from raft.state.roles import Candidate, Leader, Prospective, Resigned
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
-from tests.raft.building import Bench, active, dynamic_voters, follower, key, leader, vote_response
+from tests.raft.building import Bench, active, batch, dynamic_voters, follower, key, leader, vote_response
 from tests.raft.changing import answers, ask, catch_up, leading, leave_offsets, remove, removed, with_voters
 
 
@@ -69,6 +69,19 @@ def test_a_leader_hands_over_when_its_removal_is_committed() -> None:
     assert answers(effects) == [removed(0)]
     assert isinstance(bench.role, Resigned)
     assert [each.peer for each in bench.sends(effects, EndQuorumEpochRequest)] == [2, 3]
+
+
+def test_a_leader_does_not_hand_over_when_what_is_before_its_removal_is_committed() -> None:
+    bench = leading(1, 2, 3)
+    bench.tell(Propose(2, 3, 3, batch(3, 2)))
+    ask(bench, remove(key(1)))
+    leave_offsets(bench)
+
+    effects = [effect for voter in (2, 3) for effect in catch_up(bench, voter, missing=1)]
+
+    assert bench.replica.high_watermark == 4
+    assert isinstance(bench.role, Leader)
+    assert answers(effects) == []
 
 
 def test_a_removed_leader_does_not_stand_again() -> None:

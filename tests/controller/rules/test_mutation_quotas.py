@@ -67,6 +67,17 @@ def test_a_request_may_overdraw_the_bucket_and_the_next_is_refused_until_it_is_f
     assert set(rig.state.topic_ids) == {"a", "b", "d"}
 
 
+def test_a_refused_request_that_is_repeated_at_once_is_refused_again() -> None:
+    rig = limited(2.0)
+    create(rig, ("a", 25))
+    rig.now_ms += 1000
+
+    repeated = [create(rig, ("b", 1)) for _ in range(3)]
+
+    assert [codes(answer) for answer in repeated] == [[EXCEEDED]] * 3
+    assert [answer.throttle_time_ms for answer in repeated] == [500] * 3
+
+
 @pytest.mark.parametrize(("version", "code"), [(5, 0), (6, EXCEEDED)])
 def test_a_request_of_an_older_version_is_served_and_gets_a_throttle_time(version: int, code: int) -> None:
     rig = limited(1.0)

@@ -35,6 +35,18 @@ def test_both_sides_of_scram_agree_on_a_password(mechanism):
     assert (server.name, client.is_complete) == ("al,i=ce", True)
 
 
+def test_a_client_that_keeps_salted_passwords_follows_a_change_of_the_iterations():
+    kept = {}
+    for iterations in (4096, 8192):
+        credential = credential_of_password("SCRAM-SHA-256", "hush", b"salt", iterations)
+        server = ScramServer("SCRAM-SHA-256", lambda *_, found=credential: found, new_nonce())
+        client = ScramClient("SCRAM-SHA-256", "alice", "hush", kept, new_nonce())
+
+        client.answer(server.answer(client.answer(server.answer(client.first()))))
+
+        assert (server.name, client.is_complete) == ("alice", True)
+
+
 @pytest.mark.parametrize("user", ["=2C", "=3D", ",=2C=", "=3D2C", "a=,"])
 def test_a_user_whose_name_has_what_is_escaped_is_that_user(user):
     credential = credential_of_password("SCRAM-SHA-256", "hush", b"salt", 4096)

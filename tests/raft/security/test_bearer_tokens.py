@@ -47,6 +47,13 @@ def test_a_token_is_valid_by_a_key_of_its_kind(algorithm):
     assert "no key for" in refused(validator(*others), token)
 
 
+def test_one_key_verifies_tokens_of_each_of_its_algorithms():
+    tokens = validator(public_jwk("RSA"))
+
+    for algorithm in ("RS256", "PS256", "RS512", "RS256"):
+        assert tokens.verify(signed(algorithm, "RSA")).name == "alice"
+
+
 def test_unsigned_tokens_are_refused_whatever_they_say():
     for alg in ("none", "None", "NONE", "nOnE", "", None, 5, ["RS256"]):
         for signature in ("", "AAAA"):

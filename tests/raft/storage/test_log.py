@@ -171,6 +171,23 @@ def test_a_new_segment_waits_until_the_name_of_the_one_before_is_on_disk() -> No
     ]
 
 
+def test_a_new_segment_behind_a_reset_waits_until_the_name_of_the_one_of_the_reset_is_on_disk() -> None:
+    disk = Disk()
+    log = new_log(disk, "", segment_bytes_max=100)
+    log.append(1, 0, 1, batch(0))
+    log.flushed = 1
+
+    log.reset(2, 50)
+    for offset in (50, 51):
+        log.append(offset, offset, offset + 1, batch(offset))
+
+    done = [entry for entry in disk.operations if entry[0] == "sync directory" or entry[1][-5:] in {"0.log", "1.log"}]
+    names = [entry for entry in done if entry[0] in {"create", "sync directory"}]
+    assert names[-3:] == [
+        ("create", "/00000000000000000050.log"), ("sync directory", ""), ("create", "/00000000000000000051.log"),
+    ]  # fmt: skip
+
+
 def test_a_segment_is_on_disk_before_the_next_one_is_created() -> None:
     """Else a crash could tear a segment that is not the last, which would look like damage."""
     disk = Disk()

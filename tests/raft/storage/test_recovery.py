@@ -657,6 +657,23 @@ def test_records_that_a_failed_sync_left_in_the_page_cache_are_cut() -> None:
     assert log_bytes(disk) == WHOLE
 
 
+def test_records_behind_the_committed_prefix_that_a_failed_sync_left_in_the_page_cache_are_cut() -> None:
+    disk = lived()
+    before = log_bytes(disk)
+    failures: list[DiskFailed] = []
+    storage = Storage(disk, DIRECTORY, AtOnce(), on_input=lambda _: None, on_failure=failures.append)
+    disk.fail_at = len(disk.operations) + 2  # the sync after the write
+    storage.perform(Append(3000, 3000, 3001, 3, batch(3000, epoch=3, size=200)))
+    storage.close()
+    cached = log_bytes(disk)
+
+    restarted = open_storage(disk)
+
+    assert [failure.operation for failure in failures] == ["flush of the log"]
+    assert len(cached) > len(before)
+    assert (restarted.recovered.log_end, log_bytes(disk)) == (3000, before)
+
+
 def test_a_flipped_bit_in_committed_batches_is_reported_with_its_position() -> None:
     disk = lived()
     disk.files[f"{DIRECTORY}/{segment_name(0, LOG)}"].data[1234 * SIZE + 100] ^= 1

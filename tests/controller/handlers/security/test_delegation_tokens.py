@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +19,9 @@ from records.messages.tokens import (
 )
 from records.metadata.security import DelegationTokenRecord, RemoveDelegationTokenRecord
 from tests.controller.rig import Rig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 KEY = "a key"
 DAY_MS = 86_400_000
@@ -180,6 +183,28 @@ def test_the_owner_can_expire_a_token() -> None:
     assert expire(found, secret, -1) == (0, NOW_MS + 501)
     assert isinstance(found.records()[-1][0], RemoveDelegationTokenRecord)
     assert expire(found, secret, -1) == (Error.DELEGATION_TOKEN_NOT_FOUND, 0)
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        lambda secret: RenewDelegationTokenRequest(hmac=secret, renew_period_ms=-1),
+        lambda secret: ExpireDelegationTokenRequest(hmac=secret, expiry_time_period_ms=-1),
+    ],
+)
+def test_a_removed_token_is_unknown_once_its_removal_is_committed(request_of: Callable[[bytes], Any]) -> None:
+    found = rig()
+    secret = create(found).hmac
+    found.auto = False
+    context = {"principal": ANN, "forwarded": True}
+
+    removed = found.send(ExpireDelegationTokenRequest(hmac=secret, expiry_time_period_ms=-1), **context)
+    unknown = found.send(request_of(secret), **context)
+    before = set(found.replies)
+    found.commit()
+
+    assert before.isdisjoint({removed, unknown})
+    assert found.replies[unknown].error_code == Error.DELEGATION_TOKEN_NOT_FOUND
 
 
 def test_a_token_may_still_be_changed_in_the_millisecond_of_its_expiry() -> None:
