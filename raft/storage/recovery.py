@@ -223,7 +223,8 @@ class LogRecovery:
         if fault.offset < self.prefix.end_offset:
             refuse(
                 f"all offsets below {self.prefix.end_offset} are committed and were on disk, so this is damage, and no "
-                "torn end; the other voters have them: replace this voter, or have `kraftctl log truncate` cut it here"
+                "torn end; the other voters have them: replace this voter, or have `kraftctl log truncate "
+                "--lose-committed` cut it"
             )
         if not is_torn(self.files, segment.handle, fault):
             refuse("no interrupted append leaves such bytes, so they are damaged")

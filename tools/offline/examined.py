@@ -102,6 +102,11 @@ class Examined(NamedTuple):
         return max(in_log, self.snapshots[-1][1] if self.snapshots else 0)
 
     @property
+    def known_end(self) -> int:
+        """Exclusive, of the offsets that were in this log: batches with them are found, or they are committed."""
+        return max(self.seen_offset, self.committed)
+
+    @property
     def kraft_version(self) -> int:
         return self.kraft_versions[-1][1] if self.kraft_versions else 0
 

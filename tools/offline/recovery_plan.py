@@ -138,6 +138,10 @@ def make_plan(
         count = len(old_ids) if voters_count is None else voters_count
         voter = _static_voter(seed.mark, address, static_voters or {}, listener)
     kept = len(set(old_ids) & set(survivors)) if old_ids else len(survivors)
+    # The plan takes nothing from a damaged log, so what only that one has is lost as with a lost voter.
+    damaged = [examined for examined in measured if examined.fault is not None]
+    unused = {examined.mark.node_id for examined in damaged if examined.mark}
+    lost_logs = count - kept + len(unused & set(old_ids or unused))
     majority = count // 2 + 1
     if kept >= majority:
         raise CannotRecover(
@@ -158,7 +162,7 @@ def make_plan(
         old_ids,
         survivors,
         tuple(each for each in old_ids if each not in survivors),
-        count - kept >= majority,
+        lost_logs >= majority or any(examined.committed > seed.end_offset for examined in damaged),
         digests,
     )
 

@@ -22,7 +22,7 @@ from tools.offline.log_file import LogFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tools.offline.examined import Examined
+    from tools.offline.examined import Examined, SegmentSpan
 
 _SUFFIXES = (LOG, OFFSET_INDEX, TIME_INDEX, PRODUCER_SNAPSHOT, ".txnindex")
 
@@ -35,9 +35,10 @@ class Truncation(NamedTuple):
     """What a truncation does.
 
     end_offset: of the log afterwards, exclusive, at a batch boundary. asked: the offset that was given. lost: offsets
-    that are removed; lost_committed: those of them that are known to be committed. cut: the segment that is cut, and
-    its size afterwards; None if it ends there already. segments, snapshots: file names that are removed. epochs: those
-    that are left. drops_prefix: whether the committed prefix file is removed too.
+    that were in the log and are not in it afterwards, also those that are unreadable or gone already; lost_committed:
+    those of them that are known to be committed. cut: the segment that is cut, and its size afterwards; None if it ends
+    there already. segments, snapshots: file names that are removed. epochs: those that are left. drops_prefix: whether
+    the committed prefix file is removed too.
     """
 
     directory: str
@@ -59,11 +60,29 @@ def plan_truncation(examined: Examined, end_offset: int) -> Truncation:
             f"the log can be read up to offset {examined.end_offset}, which is its highest possible end; it cannot end "
             f"at {end_offset}"
         )
-    if not examined.segments and end_offset == examined.end_offset:
-        # A start makes a log here, behind the newest checkpoint.
-        return Truncation(
-            examined.directory, end_offset, end_offset, 0, 0, None, [], [], examined.epochs, drops_prefix=False
-        )
+    contents = list_contents(OsFiles(), examined.directory)
+    last = None
+    position, boundary = 0, end_offset
+    # Without a segment, a start makes a log at the end of the newest checkpoint.
+    if examined.segments or end_offset != examined.end_offset:
+        last, position, boundary = _last_segment(examined, end_offset)
+    return Truncation(
+        examined.directory,
+        end_offset,
+        boundary,
+        max(0, examined.known_end - boundary),
+        max(0, examined.committed - boundary),
+        (last.path, position) if last is not None and last.file_size > position else None,
+        [segment_name(base, LOG) for base in contents.segments if last is not None and base > last.base_offset],
+        # Those that are damaged too: by its name each says that its end was committed, and a start would reach for it.
+        [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot[0] > boundary],
+        tuple(entry for entry in examined.epochs if entry[1] < boundary),
+        examined.committed > boundary,
+    )
+
+
+def _last_segment(examined: Examined, end_offset: int) -> tuple[SegmentSpan, int, int]:
+    """The segment that is the last one afterwards, its size then, and the end offset. Raises CannotTruncate."""
     at = [segment for segment in examined.segments if segment.base_offset <= end_offset]
     if not at:
         raise CannotTruncate(f"the log starts at offset {examined.start_offset}; it cannot end at {end_offset}")
@@ -75,22 +94,7 @@ def plan_truncation(examined: Examined, end_offset: int) -> Truncation:
             f"the log starts at offset {examined.start_offset}, and no checkpoint ends between there and {boundary}; "
             f"the lowest possible end is {min(above) if above else 'none'}"
         )
-    contents = list_contents(OsFiles(), examined.directory)
-    last = max(examined.seen_offset, examined.end_offset)
-    cut = at[-1].path if at[-1].file_size > position else None
-    return Truncation(
-        examined.directory,
-        end_offset,
-        boundary,
-        max(0, last - boundary),
-        max(0, min(examined.committed, last) - boundary),
-        None if cut is None else (cut, position),
-        [segment_name(base, LOG) for base in contents.segments if base > at[-1].base_offset],
-        # Those that are damaged too: by its name each says that its end was committed, and a start would reach for it.
-        [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot[0] > boundary],
-        tuple(entry for entry in examined.epochs if entry[1] < boundary),
-        examined.committed > boundary,
-    )
+    return at[-1], position, boundary
 
 
 def truncate(plan: Truncation) -> None:

@@ -589,7 +589,7 @@ def test_committed_batches_behind_a_lost_sector_are_not_cut() -> None:
     assert (error.position, error.offset) == (1024 // SIZE * SIZE, 1024 // SIZE)
     assert str(error).endswith(
         "all offsets below 20 are committed and were on disk, so this is damage, and no torn end; the other voters have"
-        " them: replace this voter, or have `kraftctl log truncate` cut it here"
+        " them: replace this voter, or have `kraftctl log truncate --lose-committed` cut it"
     )
 
 

@@ -16,7 +16,7 @@ from raft.interface.recovered import Election
 from raft.interface.voters import VoterSet
 from raft.storage.meta_properties import MetaProperties
 from tests.records.golden import GOLDEN
-from tools.offline.examined import Examined, examine
+from tools.offline.examined import Examined, Fault, examine
 from tools.offline.recovery_plan import (
     EPOCH_STEP,
     CannotRecover,
@@ -97,6 +97,39 @@ def test_acknowledged_writes_are_safe_where_fewer_than_a_majority_is_lost(count:
     others = ", ".join(map(str, range(2, count + 1)))
     assert plan.warning.startswith("Acknowledged writes" if may_lose else "No acknowledged write is lost")
     assert f"Keep voters {others} switched off: if a majority of the old voters returns" in plan.warning
+
+
+def damaged(node_id: int, committed: int) -> Examined:
+    """The directory of another node of the cluster of 4.3-dynamic, damaged at offset 10."""
+    found = golden("4.3-dynamic/node-1")
+    assert found.mark is not None
+    mark = MetaProperties(1, found.mark.cluster_id, node_id, bytes([node_id] * 16))
+    return found._replace(mark=mark, end_offset=10, committed=committed, fault=Fault("f", 0, 10, "broken"))
+
+
+def test_a_damaged_voter_keeps_no_acknowledged_write() -> None:
+    """Each write is on one of these two of four voters, perhaps on the damaged one alone."""
+    plan = make_plan([voters(4), damaged(2, 0)], FILES)
+
+    assert (plan.node_id, plan.survivors, plan.may_lose) == (1, (1, 2), True)
+
+
+def test_a_damaged_static_voter_keeps_no_acknowledged_write_either() -> None:
+    static = {number: (f"c{number}", 9093) for number in range(1, 5)}
+    measured = [damaged(2, 0)._replace(kraft_versions=()), golden("4.3-dynamic/node-1")._replace(kraft_versions=())]
+
+    plans = [make_plan(measured, FILES, **given) for given in ({"static_voters": static}, {"voters_count": 4})]  # type: ignore[arg-type]
+
+    assert [(plan.node_id, plan.may_lose) for plan in plans] == [(1, True)] * 2
+
+
+@pytest.mark.parametrize(("behind", "may_lose"), [(0, False), (1, True)])
+def test_writes_that_a_damaged_directory_proves_and_the_best_log_lacks_are_lost(behind: int, may_lose: bool) -> None:
+    survivor = voters(2)
+
+    plan = make_plan([survivor, damaged(9, survivor.end_offset + behind)], FILES)
+
+    assert (plan.node_id, plan.may_lose) == (1, may_lose)
 
 
 @pytest.mark.parametrize("address", [None, ("c2.new", 9094)])

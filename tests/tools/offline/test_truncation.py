@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from raft.interface.effects import HighWatermark
 from raft.storage.files import OsFiles
 from raft.storage.flusher import AtOnce
 from raft.storage.names import PRODUCER_SNAPSHOT, segment_name
@@ -18,6 +20,7 @@ from tools.offline.replayed import Replay
 from tools.offline.truncation import CannotTruncate, plan_truncation, truncate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -28,6 +31,19 @@ def split(directory: Path, *offsets: int) -> None:
     cuts = [data.index(offset.to_bytes(8, "big") + b"\0\0") for offset in offsets]
     for offset, start, end in zip((0, *offsets), (0, *cuts), (*cuts, len(data)), strict=True):
         (directory / PARTITION / f"{offset:020d}.log").write_bytes(data[start:end])
+
+
+def node(directory: Path) -> Storage:
+    """The storage of a node of ours that starts from this directory."""
+    return Storage(OsFiles(), str(directory / PARTITION), AtOnce(), on_input=lambda _: None, on_failure=lambda _: None)
+
+
+def committed(directory: Path, end_offset: int) -> Path:
+    """Have a node of ours store that the offsets below this one are committed."""
+    storage = node(directory)
+    storage.perform(HighWatermark(end_offset))
+    storage.close()
+    return directory
 
 
 def test_a_plan_counts_what_is_lost_and_what_of_it_is_committed(tmp_path: Path) -> None:
@@ -123,9 +139,9 @@ def test_a_damaged_checkpoint_still_says_what_is_committed_and_is_removed(tmp_pa
     truncate(plan)
 
     assert (plan.end_offset, plan.lost_committed, plan.snapshots) == (580, 132, [newest.name])
-    node = Storage(OsFiles(), str(directory / PARTITION), AtOnce(), on_input=lambda _: None, on_failure=lambda _: None)
-    assert node.recovered.log_end == 580
-    node.close()
+    storage = node(directory)
+    assert storage.recovered.log_end == 580
+    storage.close()
 
 
 def test_committed_records_behind_damage_count_as_lost(tmp_path: Path) -> None:
@@ -139,6 +155,68 @@ def test_committed_records_behind_damage_count_as_lost(tmp_path: Path) -> None:
 
     assert (found.end_offset, found.committed) == (580, 712)
     assert (plan.end_offset, plan.lost, plan.lost_committed) == (330, 709, 382)
+
+
+def flipped(data: bytes) -> bytes:
+    """The log with another byte in its last batch, that of offset 1038."""
+    return data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]
+
+
+@pytest.mark.parametrize(("damage", "end_offset"), [(flipped, 1038), (lambda data: data[:53219], 580)])
+def test_committed_records_that_cannot_be_found_any_more_count_as_lost(
+    tmp_path: Path, damage: Callable[[bytes], bytes], end_offset: int
+) -> None:
+    directory = stock_directory(tmp_path)
+    for path in (directory / PARTITION).glob("*.checkpoint"):
+        path.unlink()
+    log = committed(directory, 1039) / SEGMENT
+    log.write_bytes(damage(log.read_bytes()))
+    found = examine(str(directory))
+    assert found.fault is not None
+
+    plan = plan_truncation(found, found.fault.offset)
+    truncate(plan)
+
+    assert (plan.end_offset, plan.lost, plan.lost_committed) == (end_offset, 1039 - end_offset, 1039 - end_offset)
+    storage = node(directory)
+    assert (storage.recovered.log_end, storage.notes) == (end_offset, [])
+    storage.close()
+
+
+@pytest.mark.parametrize("size", [0, 53219, None])
+def test_a_log_that_goes_on_at_its_newest_checkpoint_loses_the_committed_records_behind_it(
+    tmp_path: Path, size: int | None
+) -> None:
+    directory = committed(stock_directory(tmp_path), 1039)
+    if size is None:
+        (directory / SEGMENT).unlink()
+    else:
+        os.truncate(directory / SEGMENT, size)
+    found = examine(str(directory))
+    assert found.fault is not None
+
+    plan = plan_truncation(found, found.fault.offset)
+    truncate(plan)
+
+    assert (plan.end_offset, plan.lost, plan.lost_committed, plan.snapshots) == (712, 327, 327, [])
+    storage = node(directory)
+    assert (storage.recovered.log_start, storage.recovered.log_end) == (712, 712)
+    storage.close()
+
+
+def test_a_log_without_a_segment_loses_a_damaged_checkpoint_behind_the_newest_whole_one(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    newest = directory / PARTITION / "00000000000000000712-0000000002.checkpoint"
+    newest.write_bytes(newest.read_bytes()[:-40])
+    (directory / SEGMENT).unlink()
+
+    plan = plan_truncation(examine(str(directory)), 533)
+    truncate(plan)
+
+    assert (plan.end_offset, plan.lost_committed, plan.snapshots) == (533, 179, [newest.name])
+    storage = node(directory)
+    assert storage.recovered.log_end == 533
+    storage.close()
 
 
 def test_a_log_that_starts_at_a_checkpoint_keeps_one(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ def _mend(node: Node, log: Examined | None) -> list[str]:
     lines = _rejoin(node, [])
     if log is None:
         return lines
-    kept = f"what is below offset {log.end_offset}, and loses {max(log.seen_offset - log.end_offset, 0)} records"
+    kept = f"what is below offset {log.end_offset}, and loses {max(log.known_end - log.end_offset, 0)} records"
     return [
         *lines,
         f"# if this directory is the best that is left: a truncation keeps {kept} for good",

@@ -14,6 +14,7 @@ import pytest
 
 from tests.controller.server.processes import write_properties
 from tests.tools.offline.stock_directories import SEGMENT, append_unreplayable, stock_directory
+from tests.tools.offline.test_truncation import committed
 from tools.client.quorum import Member, View
 from tools.config_file import read_config
 from tools.kraftctl.doctor.doctor_directories import examine_directories
@@ -184,6 +185,20 @@ def test_a_damaged_checkpoint_is_set_aside_where_the_log_has_what_is_in_it(tmp_p
 
     assert [line.split()[0] for line in lines] == ["mv"]
     assert lines[0].endswith(".checkpoint.damaged-$(date +%s%N)")
+
+
+def cut_below_the_committed_end(directory: Path) -> None:
+    for path in directory.glob("*/*.checkpoint"):
+        path.unlink()
+    os.truncate(committed(directory, 1039) / SEGMENT, 53219)
+
+
+def test_a_truncation_loses_the_committed_records_that_are_gone(tmp_path: Path) -> None:
+    lines = block(tmp_path, STATIC, cut_below_the_committed_end, NO_LEADER)
+
+    kept = "a truncation keeps what is below offset 580, and loses 459 records for good"
+    assert f"# if this directory is the best that is left: {kept}" in lines
+    assert "kraftctl log truncate --lose-committed DIR" in lines
 
 
 def unreplayable(directory: Path) -> None:

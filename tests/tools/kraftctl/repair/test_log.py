@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.tools.offline.stock_directories import SEGMENT, append_unreplayable, stock_directory
+from tests.tools.offline.test_truncation import committed, flipped
 from tools.kraftctl.repair.log import run
 from tools.offline.saved_copy import digests
 
@@ -69,6 +70,30 @@ def test_committed_records_are_removed_only_on_demand(tmp_path: Path, capsys: py
 
     said = json.loads(capsys.readouterr().out)
     assert (said["end_offset"], said["lost"], said["lost_committed"], said["done"]) == (580, 459, 132, True)
+
+
+def test_committed_records_that_are_damaged_are_given_up_only_on_demand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = committed(stock_directory(tmp_path), 1039)
+    (directory / SEGMENT).write_bytes(flipped((directory / SEGMENT).read_bytes()))
+    before = digests(str(directory))
+
+    assert run(["verify", str(directory)]) == 2
+    verified = capsys.readouterr().out
+    assert run(["truncate", str(directory)]) == 1
+    assert digests(str(directory)) == before
+    refused = capsys.readouterr()
+    assert run(["truncate", str(directory), "--dry-run"]) == 0
+    assert "it needs --lose-committed" in capsys.readouterr().out
+    assert run(["truncate", str(directory), "--lose-committed"]) == 0
+    assert run(["verify", str(directory)]) == 0
+
+    assert "log: offsets 0 to 1038 (exclusive)" in verified
+    assert "committed: at least the offsets below 1039\n" in verified
+    assert "lost: 1 offsets, of which 1 are known to be committed; of the other 0 " in refused.out
+    assert "1 offsets that would be removed are known to be committed; nothing was changed" in refused.err
+    assert "committed: at least the offsets below 712\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("verb", [["verify"], ["replay"], ["truncate", "--to", "580"], ["truncate", "--dry-run"]])
