@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from raft.interface.voters import VoterSet
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
+from records.batch import build_batch
 from tests.tools.offline.stock_directories import SEGMENT, stock_directory
 from tools.offline import forced_voters
 from tools.offline.examined import examine
@@ -17,8 +20,6 @@ from tools.offline.replayed import Replay
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from raft.interface.config import Voter
 
@@ -49,12 +50,20 @@ def test_the_voter_is_appended_at_the_new_epoch_and_a_node_starts_from_it(tmp_pa
     assert Replay(found).run().fault is None
 
 
-def test_an_unfinished_append_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", [1, 400])
+def test_an_unfinished_append_is_replaced_also_where_it_is_longer_than_the_voter_record(
+    tmp_path: Path, missing: int
+) -> None:
     directory = stock_directory(tmp_path, "4.3-dynamic/node-1")
+    before = examine(str(directory))
+    records = [b"x" * 300] * 5
+    batch = build_batch(records, base_offset=before.end_offset, leader_epoch=before.epoch, timestamp_ms=0)
     with (directory / SEGMENT).open("ab") as log:
-        log.write(bytes(100))
+        log.write(batch[:-missing])
+    torn = examine(str(directory))
+    assert torn.torn is not None
 
-    force_voter(examine(str(directory)), voter_1(directory), 1001, 0)
+    force_voter(torn, voter_1(directory), 1001, 0)
 
     found = examine(str(directory))
     assert (found.end_offset, found.torn, found.fault) == (59, None, None)

@@ -178,11 +178,13 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+@pytest.mark.parametrize("data", ["data", "other-data"])  # sorts before the metadata directory, or behind it
 @pytest.mark.parametrize("written", [0, 1])
 def test_a_restore_that_was_killed_before_its_last_files_can_be_run_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, data: str
 ) -> None:
     backup = saved(tmp_path, "4.3-dynamic/node-1")
+    node = config(tmp_path, log_dirs=f"{tmp_path}/metadata,{tmp_path}/{data}")
     real = write_meta_properties
     done: list[str] = []
 
@@ -195,10 +197,11 @@ def test_a_restore_that_was_killed_before_its_last_files_can_be_run_again(
     with monkeypatch.context() as patched:
         patched.setattr(restoring, "write_meta_properties", kill)
         with pytest.raises(Killed):
-            restore(plan_restoring(*backup, config(tmp_path), 58, None), Random(7).getrandbits, 0)
+            restore(plan_restoring(*backup, node, 58, None), Random(7).getrandbits, 0)
+    assert done == [f"{tmp_path}/{data}"][:written]
     assert (tmp_path / "metadata" / "__cluster_metadata-0").exists()
 
-    restore(plan_restoring(*backup, config(tmp_path), 58, None), Random(8).getrandbits, 0)
+    restore(plan_restoring(*backup, node, 58, None), Random(8).getrandbits, 0)
 
     assert examine(f"{tmp_path}/metadata").end_offset == 59
     assert sorted(path.name for path in (tmp_path / "metadata").iterdir()) == [
@@ -206,7 +209,7 @@ def test_a_restore_that_was_killed_before_its_last_files_can_be_run_again(
         "meta.properties",
     ]
     with pytest.raises(CannotRestore, match="into empty directories only"):
-        plan_restoring(*backup, config(tmp_path), 58, None)
+        plan_restoring(*backup, node, 58, None)
 
 
 def test_the_directory_of_another_node_is_no_leftover_of_a_restore(tmp_path: Path) -> None:

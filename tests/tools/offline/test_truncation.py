@@ -122,6 +122,44 @@ class Crashing(OsFiles):
         super().rename(old, new)
 
 
+class Noting(OsFiles):
+    """Files that note in `did` what is done to the disk, in this order."""
+
+    def __init__(self) -> None:
+        self.did: list[str] = []
+
+    def remove(self, path: str) -> None:
+        self.did.append(path.rpartition("/")[2])
+        super().remove(path)
+
+    def truncate(self, handle: int, size: int) -> None:
+        self.did.append("cut")
+        super().truncate(handle, size)
+
+    def sync_directory(self, path: str) -> None:
+        self.did.append("synced")
+        super().sync_directory(path)
+
+
+def test_removed_checkpoints_are_on_disk_before_a_segment_goes_and_each_segment_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = stock_directory(tmp_path)
+    split(directory, 580, 728)
+    committed(directory, 1039)
+    files = Noting()
+    monkeypatch.setattr(truncation, "OsFiles", lambda: files)
+
+    truncate(plan_truncation(examine(str(directory)), 330))
+
+    steps = [step for step in files.did if not step.endswith(("index", ".snapshot"))]
+    assert steps[:9] == [
+        "committed-prefix-checkpoint", "00000000000000000712-0000000002.checkpoint",
+        "00000000000000000533-0000000002.checkpoint", "synced", "00000000000000000728.log", "synced",
+        "00000000000000000580.log", "synced", "cut",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("end_offset", "said"), [(1040, "it cannot end at 1040"), (-1, "it cannot end at -1")])
 def test_an_end_outside_of_the_log_is_refused(tmp_path: Path, end_offset: int, said: str) -> None:
     found = examine(str(stock_directory(tmp_path)))

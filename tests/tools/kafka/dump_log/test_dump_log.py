@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import struct
 import sys
 from typing import TYPE_CHECKING
 
@@ -135,6 +136,22 @@ def test_a_missing_index_is_not_created(tmp_path: Path) -> None:
 
     assert found["exit"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["00000000000000000000.log"]
+
+
+def test_equal_timestamps_in_a_time_index_are_reported_as_out_of_order(tmp_path: Path) -> None:
+    """As in stock: an index gets an entry only for a higher timestamp."""
+    index = tmp_path / "00000000000000000000.timeindex"
+    batches = [build_batch([b"x"], base_offset=at, leader_epoch=1, timestamp_ms=time)
+               for at, time in enumerate((1000, 1000, 1001))]  # fmt: skip
+    index.with_suffix(".log").write_bytes(b"".join(batches))
+    index.with_suffix(".index").touch()
+    index.write_bytes(b"".join(struct.pack(">qi", time, at) for at, time in enumerate((1000, 1000, 1001))))
+
+    found = ours("dump-log", ["--files", str(index)])
+
+    assert found["stderr"] == (
+        f"Found out of order timestamp in :{index}\n  Index timestamp: 1000, Previously indexed timestamp: 1000\n"
+    )
 
 
 def test_dumping_an_index_does_not_truncate_it(tmp_path: Path) -> None:

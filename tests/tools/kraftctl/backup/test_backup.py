@@ -115,6 +115,32 @@ def test_the_service_keeps_what_it_has_just_made_although_the_clock_was_ahead(
     assert [path.name for path in target.iterdir()] == ["20261122T160003Z-1039"]
 
 
+def test_the_service_keeps_a_shorter_log_of_a_later_epoch_rather_than_a_longer_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a restore as of an earlier offset the log is shorter, and its epoch is higher."""
+    directory = stock_directory(tmp_path)
+    target = tmp_path / "backups"
+    former = target / "20261122T155959Z-5000"
+    assert run(["save", "--directory", str(directory), str(former)]) == 0
+    manifest = json.loads((former / "backup.json").read_text())
+    (former / "backup.json").write_text(json.dumps({**manifest, "epoch": 1, "end_offset": 5000}))
+    rounds = iter(range(2))
+    monkeypatch.setattr("time.strftime", lambda *_: f"20261122T16000{next(rounds)}Z")
+
+    def sleep(_seconds: float) -> None:
+        if list(target.glob("20261122T160001Z-*")):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", sleep)
+    options = ["--directory", str(directory), "--every", "5m", "--keep", "2", str(target)]
+
+    assert run(["save", *options]) == 130
+
+    names = sorted(path.name for path in target.iterdir())
+    assert names == ["20261122T160000Z-1039", "20261122T160001Z-1039"]
+
+
 def test_the_service_removes_what_a_killed_round_left_and_runs_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
