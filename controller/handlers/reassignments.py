@@ -83,7 +83,8 @@ def alter_reassignments(
                 error, text = refused.code, raised_text(refused)
             results.append(PartitionResult(partition_index=asked.partition_index, error_code=error, error_message=text))
         topics.append(TopicResult(name=asked_topic.name, partitions=tuple(results)))
-    rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
+    tables = (state.topic_ids, state.partitions, state.brokers, state.configs)
+    rests_on = max(table.last_change() for table in tables)
     return Result(alter_response(allow_factor_change, tuple(topics)), records, rests_on)
 
 

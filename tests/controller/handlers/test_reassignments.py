@@ -9,7 +9,7 @@ from records.messages.reassignments import (
     ListPartitionReassignmentsResponse,
 )
 from records.metadata.topics import PartitionChangeRecord
-from tests.controller.rig import Rig, directory
+from tests.controller.rig import Rig, directory, set_config
 
 Topic = AlterPartitionReassignmentsRequest.ReassignableTopic
 Ongoing = ListPartitionReassignmentsResponse.OngoingTopicReassignment
@@ -203,6 +203,24 @@ def test_cancelling_may_need_an_unclean_election():
     assert bar == OK
     partition = rig.partition("bar")
     assert (partition.replicas, partition.isr, partition.leader) == ((0, 1), (0,), -1)
+
+
+def test_a_refused_cancellation_waits_for_the_commit_of_the_config_that_it_rests_on():
+    rig = Rig().lead().brokers(0, 1, 2, 3)
+    rig.create("foo", (0, 1), unclean_leader_election_enable="true")
+    reassign(rig, ("foo", 0, (2, 3)))
+    rig.alter("foo", (0, 1, 2))
+    rig.fence(0, 1)
+    rig.auto = False
+
+    set_config(rig, 2, "foo", "unclean.leader.election.enable", "false")
+    partition = Topic.ReassignablePartition(partition_index=0, replicas=None)
+    sent = rig.send(AlterPartitionReassignmentsRequest(topics=(Topic(name="foo", partitions=(partition,)),)), 0)
+    before = dict(rig.replies)
+    rig.commit()
+
+    assert sent not in before
+    assert rig.replies[sent].responses[0].partitions[0].error_code == Error.INVALID_REPLICA_ASSIGNMENT
 
 
 @pytest.mark.parametrize(
