@@ -72,12 +72,10 @@ def begin_backup(target: str) -> str:
     return part
 
 
-def end_backup(
-    part: str, target: str, *, cluster_id: str, source: str, made_ms: int, committed: int | None
-) -> Manifest:
+def end_backup(part: str, target: str, *, cluster_id: str, source: str, made_ms: int, committed: int) -> Manifest:
     """Check the files, write the manifest, and give the backup its name; it is on disk when this returns.
 
-    committed: None for what the files prove. Raises BadBackup, OSError.
+    committed: exclusive, of the offsets that are known to be committed. Raises BadBackup, OSError.
     """
     examined = examine(part)
     if examined.fault is not None:
@@ -85,9 +83,8 @@ def end_backup(
     files = OsFiles()
     inside = f"{part}/{PARTITION_DIRECTORY}"
     digests = {f"{PARTITION_DIRECTORY}/{name}": digest_of(f"{inside}/{name}") for name in files.list(inside)}
-    proven = examined.committed if committed is None else committed
     manifest = Manifest(
-        cluster_id, source, made_ms, examined.start_offset, examined.end_offset, proven, examined.epoch,
+        cluster_id, source, made_ms, examined.start_offset, examined.end_offset, committed, examined.epoch,
         last_time_ms(examined),
         digests,
     )  # fmt: skip
@@ -101,10 +98,21 @@ def end_backup(
     return manifest
 
 
-def save_directory(examined: Examined, target: str, made_ms: int) -> Manifest:
-    """Back up the good part of a log directory, which is not in use. Raises BadBackup, CopyExists, OSError."""
+def check_source(examined: Examined) -> str:
+    """The cluster id of a log directory of which a backup can be made. Raises BadBackup."""
     if examined.mark is None or examined.mark.cluster_id is None:
         raise BadBackup(f"{examined.log_directory} has no meta.properties with a cluster.id")
+    if examined.fault is not None:
+        raise BadBackup(
+            f"{examined.fault}. A backup would lack the records from there on; back up another controller, or "
+            "`kraftctl log truncate` this directory first, which keeps a copy"
+        )
+    return examined.mark.cluster_id
+
+
+def save_directory(examined: Examined, target: str, made_ms: int) -> Manifest:
+    """Back up a log directory that is not in use, without a torn end. Raises BadBackup, CopyExists, OSError."""
+    cluster_id = check_source(examined)
     part = begin_backup(target)
     for segment in examined.segments:
         _copy(segment.path, f"{part}/{PARTITION_DIRECTORY}", segment.size)
@@ -112,8 +120,8 @@ def save_directory(examined: Examined, target: str, made_ms: int) -> Manifest:
         path = f"{examined.directory}/{snapshot_name(*snapshot)}"
         _copy(path, f"{part}/{PARTITION_DIRECTORY}", os.stat(path).st_size)  # noqa: PTH116
     return end_backup(
-        part, target, cluster_id=examined.mark.cluster_id, source=examined.log_directory, made_ms=made_ms,
-        committed=None,
+        part, target, cluster_id=cluster_id, source=examined.log_directory, made_ms=made_ms,
+        committed=examined.committed,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from raft.storage.names import LOG, segment_name
 from tests.tools.offline.stock_directories import PARTITION, SEGMENT, append_unreplayable, stock_directory
-from tests.tools.offline.test_truncation import split
+from tests.tools.offline.test_truncation import committed, split
 from tools.offline.backups import BadBackup, last_time_ms, offset_at, read_manifest, save_directory, verify_backup
 from tools.offline.examined import examine
 from tools.offline.saved_copy import CopyExists
@@ -100,6 +100,26 @@ def test_the_last_time_is_that_of_the_last_batch_whichever_segment_has_it(tmp_pa
 
     assert [segment.base_offset for segment in found.segments] == [0, 580, 728] + [1039] * is_last_empty
     assert last_time_ms(found) == expected > 0
+
+
+def test_a_damaged_directory_is_not_backed_up(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    data = bytearray((directory / SEGMENT).read_bytes())
+    data[-3] ^= 1
+    (directory / SEGMENT).write_bytes(data)
+
+    with pytest.raises(BadBackup, match=r"offset 1038.*A backup would lack the records from there on"):
+        save_directory(examine(str(directory)), str(tmp_path / "backup"), 5)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [directory.name]
+
+
+def test_a_backup_says_what_the_committed_prefix_of_the_directory_proves(tmp_path: Path) -> None:
+    directory = committed(stock_directory(tmp_path), 1039)
+
+    manifest = save_directory(examine(str(directory)), str(tmp_path / "backup"), 5)
+
+    assert (manifest.end_offset, manifest.committed) == (1039, 1039)
 
 
 def test_a_batch_that_was_not_written_whole_is_not_backed_up(tmp_path: Path) -> None:

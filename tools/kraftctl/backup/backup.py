@@ -220,12 +220,15 @@ def _make(options: argparse.Namespace, target: str) -> Manifest | None:
     now_ms = int(time.time() * 1000)
     try:
         if options.directory is not None:
-            from tools.offline.backups import save_directory
+            from tools.offline.backups import check_source, save_directory
             from tools.offline.examined import examine, partition_of
 
             with hold_unused(partition_of(options.directory)[0]):
                 examined = examine(options.directory)
-                return None if options.dry_run else save_directory(examined, target, now_ms)
+                if options.dry_run:
+                    check_source(examined)
+                    return None
+                return save_directory(examined, target, now_ms)
         from tools.client.quorum import look
         from tools.client.quorum_options import addresses_of, security_of
         from tools.kraftctl.backup.live_copy import save_live
