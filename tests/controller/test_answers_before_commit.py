@@ -14,25 +14,38 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controller.config.node import NodeConfig
 from controller.core.apis import APIS
-from controller.interface.inputs import Requested
+from controller.handlers.security.delegation_tokens import Secrets
+from controller.interface.inputs import Principal, Requested
 from controller.interface.refusals import error_response
 from records.batch import batches
 from records.errors import ApiError
 from records.messages.brokers import BrokerHeartbeatRequest
-from records.messages.configs import AlterConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.messages.quotas import AlterClientQuotasRequest
-from records.messages.reassignments import ElectLeadersRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from records.messages.scram import AlterUserScramCredentialsRequest
+from records.messages.tokens import (
+    CreateDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
+    RenewDelegationTokenRequest,
+)
 from records.messages.topics import CreatePartitionsRequest
-from tests.controller.test_random_requests import BROKERS, NAMES, WEIGHTS, Life, replayed
+from tests.controller.handlers.cluster_of_configs import BROKER, NODE, TOPIC
+from tests.controller.rig import set_config
+from tests.controller.test_random_requests import BROKERS, NAMES, WEIGHTS, Life, Reassignable, replayed
 
 if TYPE_CHECKING:
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
 
-TOPIC, BROKER = 2, 4
+KEY = "a key"
+# The names of the resources of type BROKER that a controller describes: all nodes, and itself.
+NODES = ("", "3000")
+VOTER = {"node.id": "3000", "controller.quorum.voters": "3000@127.0.0.1:9093"}
+DESCRIBED = ("min.insync.replicas", "unclean.leader.election.enable")
 # Whether a broker may stop is decided by what it leads now, also if that is not committed: it then stops later.
 NOT_COMPARED = (BrokerHeartbeatRequest,)
 
@@ -45,19 +58,35 @@ class Watched(Life):
     """
 
     def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.repeatable: list[tuple[Any, int]] = []
+        super().__init__(seed, delegation_token_secret_key=KEY)
+        self.rig.controller.env.config = NodeConfig(NODE | VOTER)
+        self.repeatable: list[tuple[Any, int, dict[str, Any]]] = []
+        self.token_ids: dict[str, None] = {}
         self.early: list[Any] = []
         self.compared: Counter[str] = Counter()
+        self.begin()
         self._step, self.rig.step = self.rig.step, self.step
+
+    def begin(self) -> None:
+        """Brokers, and topics whose reassignments cannot be cancelled without an unclean election."""
+        rig = self.rig
+        rig.auto = True
+        rig.brokers(*BROKERS)
+        for name in ("foo", "bar", "x"):
+            rig.create(name, (0, 1), unclean_leader_election_enable=self.pick(("true", "false")))
+            part = Reassignable.ReassignablePartition(partition_index=0, replicas=(2, 3))
+            rig.ask(AlterPartitionReassignmentsRequest(topics=(Reassignable(name=name, partitions=(part,)),)))
+            rig.alter(name, (0, 1, 2))
+        rig.fence(0, 1).unfence(0, 1)
+        rig.auto = False
 
     # What may happen, beside what Life does.
 
     def repeat(self) -> None:
         """A client that had no answer sends a request again: what it asks for may be done, and not committed."""
         if self.repeatable:
-            request, version = self.pick(self.repeatable[-12:])
-            self.send(request, version)
+            request, version, sender = self.pick(self.repeatable[-12:])
+            self.send(request, version, **sender)
 
     def alter_configs(self) -> None:
         name, key, values = self.pick(
@@ -65,15 +94,62 @@ class Watched(Life):
                 (self.pick(NAMES), "min.insync.replicas", ("1", "2", "many")),
                 (self.pick(NAMES), "unclean.leader.election.enable", ("true", "false")),
                 (str(self.pick(BROKERS)), "min.insync.replicas", ("1", "2")),
+                (self.pick(NODES), "min.insync.replicas", ("1", "2")),
+                (self.pick(NODES), "unclean.leader.election.enable", ("true", "false")),
             )
         )
         is_incremental = self.random.random() < 0.7
         cls: Any = IncrementalAlterConfigsRequest if is_incremental else AlterConfigsRequest
         fields = {"config_operation": self.pick((0, 0, 1))} if is_incremental else {}
         config = cls.AlterConfigsResource.AlterableConfig(name=key, value=self.pick(values), **fields)
-        kind = BROKER if name.isdigit() else TOPIC
+        kind = TOPIC if name in NAMES else BROKER
         resource = cls.AlterConfigsResource(resource_type=kind, resource_name=name, configs=(config,))
         self.send(cls(resources=(resource,), validate_only=self.random.random() < 0.3))
+
+    def describe_configs(self) -> None:
+        of = DescribeConfigsRequest.DescribeConfigsResource
+        kind, name = self.pick((*((TOPIC, name) for name in NAMES), *((BROKER, name) for name in NODES)))
+        asked = of(resource_type=kind, resource_name=name, configuration_keys=DESCRIBED)
+        self.send(DescribeConfigsRequest(resources=(asked,), include_synonyms=self.random.random() < 0.5))
+
+    def cancel(self) -> None:
+        """Cancel a reassignment, maybe just when whether its topic allows unclean elections is changed."""
+        partitions = self.rig.state.partitions
+        running = [(topic.name, index) for topic, index, partition in partitions if partition.is_reassigning]
+        if not running:
+            return
+        name, index = self.pick(running)
+        if self.random.random() < 0.5:
+            kind, resource = self.pick(((TOPIC, name), (BROKER, "")))
+            set_config(self.rig, kind, resource, "unclean.leader.election.enable", self.pick(("true", "false")))
+        part = Reassignable.ReassignablePartition(partition_index=index, replicas=None)
+        self.send(AlterPartitionReassignmentsRequest(topics=(Reassignable(name=name, partitions=(part,)),)))
+
+    def create_token(self) -> None:
+        request = CreateDelegationTokenRequest(
+            owner_principal_type=None,
+            owner_principal_name=None,
+            renewers=(),
+            max_lifetime_ms=self.pick((5000, 60_000)),
+        )
+        self.send(request, **self.owner())
+
+    def renew_token(self) -> None:
+        request = RenewDelegationTokenRequest(hmac=self.secret(), renew_period_ms=self.pick((1000, 20_000)))
+        self.send(request, **self.owner())
+
+    def expire_token(self) -> None:
+        request = ExpireDelegationTokenRequest(hmac=self.secret(), expiry_time_period_ms=self.pick((-1, 0, 3000)))
+        self.send(request, **self.owner())
+
+    def owner(self) -> dict[str, Any]:
+        """Who sends a request about tokens."""
+        return {"principal": Principal("User", self.pick(("ann", "bob"))), "forwarded": True}
+
+    def secret(self) -> bytes:
+        """The secret of one of the last tokens, which may be gone, or not committed."""
+        self.token_ids.update(dict.fromkeys(self.rig.state.tokens))
+        return Secrets(KEY).hmac(self.pick(["none", *self.token_ids][-4:]))
 
     def grow_in_a_dry_run(self) -> None:
         name, count = self.partition()
@@ -122,10 +198,12 @@ class Watched(Life):
         env = copy.copy(self.rig.controller.env)
         env.random = Random()
         env.random.setstate(self.rig.controller.env.random.getstate())
+        env.wall_ms += self.rig.now_ms - env.now_ms
         env.now_ms = self.rig.now_ms
         env.sessions = copy.deepcopy(env.sessions)
         context, end_offset = copy.copy(event.context), self.rig.end_offset
-        self.repeatable.append((event.request, event.context.version))
+        sender = {"principal": context.principal, "forwarded": context.forwarded}
+        self.repeatable.append((event.request, context.version, sender))
         effects = self._step(event)
         leaves = self.earliest(event.context)
         if event.context.written is None and leaves < end_offset and not isinstance(event.request, NOT_COMPARED):
@@ -161,6 +239,7 @@ class Watched(Life):
 KINDS = {
     **WEIGHTS, "repeat": 30, "alter_configs": 8, "grow_in_a_dry_run": 4, "elect_named": 10, "commit": 6, "lose": 1,
     "delete": 4, "alter": 25, "unregister": 3, "alter_quotas": 6, "alter_scram": 6, "update_features": 3,
+    "describe_configs": 8, "cancel": 6, "create_token": 4, "renew_token": 5, "expire_token": 5,
 }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ Reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
 class Life:
     """A rig, and the rng that drives it."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, **settings):
         self.random = Random(seed)
         self.rig = Rig(
             elr=self.random.random() < 0.7,
@@ -45,6 +45,7 @@ class Life:
             leader_imbalance_check_interval_seconds=20,
             unclean_leader_election_interval_ms=25_000,
             metadata_max_batch_size_in_bytes=self.random.choice((8_388_608, 300)),
+            **settings,
         ).lead()
         self.rig.commit()
         self.sent = []

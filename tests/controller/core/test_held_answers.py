@@ -10,7 +10,7 @@ from records.errors import Error
 from records.messages.brokers import UnregisterBrokerRequest
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
-from records.messages.reassignments import ListPartitionReassignmentsRequest
+from records.messages.reassignments import ElectLeadersRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest, DeleteTopicsRequest
 from records.uuids import ZERO_UUID
 from tests.controller.rig import Rig
@@ -66,6 +66,18 @@ def fenced_twice(rig: Rig) -> tuple[int, Callable[[Any], int]]:
     return rig.heartbeat_unanswered(1, want_fence=True), lambda answer: answer.error_code
 
 
+def election_without_the_only_candidate(rig: Rig) -> tuple[int, Callable[[Any], int]]:
+    """The candidate, which is in no ISR, is fenced: that changes no partition."""
+    rig.auto = True
+    rig.create("bar", (1, 2))
+    rig.fence(1, 2).unfence(1)
+    rig.auto = False
+    rig.heartbeat_unanswered(1, want_fence=True)
+    named = ElectLeadersRequest.TopicPartitions(topic="bar", partitions=(0,))
+    number = rig.send(ElectLeadersRequest(election_type=1, topic_partitions=(named,)))
+    return number, lambda answer: answer.replica_election_results[0].partition_result[0].error_code
+
+
 def stale_sender(rig: Rig) -> tuple[int, Callable[[Any], int]]:
     epoch = rig.state.brokers[1].epoch
     rig.send(UnregisterBrokerRequest(broker_id=1))
@@ -81,6 +93,7 @@ def stale_sender(rig: Rig) -> tuple[int, Callable[[Any], int]]:
         (reassignments_of_a_deleted_topic, Error.NONE),
         (grown_twice, Error.INVALID_PARTITIONS),
         (fenced_twice, Error.NONE),
+        (election_without_the_only_candidate, Error.ELIGIBLE_LEADERS_NOT_AVAILABLE),
         (stale_sender, Error.STALE_BROKER_EPOCH),
     ],
 )

@@ -21,7 +21,7 @@ from controller.state.view import stable_view
 from raft.interface.config import SnapshotId
 from records.batch import build_control_batch
 from records.messages.topics import CreateTopicsRequest
-from tests.controller.rig import Rig, new_topic
+from tests.controller.rig import Rig, new_topic, set_config
 
 
 def schedule(bytes_max=1000, interval_ms=0):
@@ -73,6 +73,16 @@ def test_one_snapshot_is_written_at_a_time():
     assert s.due(10, 0) == SnapshotId(10, 3)
 
 
+def test_a_snapshot_that_was_being_written_stops_no_other_once_the_state_was_replaced():
+    s = schedule(bytes_max=1)
+    s.writing = SnapshotId(8, 3)
+
+    s.restart(SnapshotId(20, 4), 77, 0)
+    s.on_replayed(Appended(30, 4, 78, 100))
+
+    assert s.due(30, 0) == SnapshotId(30, 4)
+
+
 def test_a_node_that_stops_takes_a_snapshot_from_1_mib_of_records_on():
     s = schedule(bytes_max=20 << 20)
     s.on_replayed(Appended(10, 3, 77, STOP_BYTES_MIN - 1))
@@ -104,6 +114,19 @@ def test_lost_records_do_not_count_towards_a_snapshot():
     s.on_committed(10)
 
     assert s.bytes == 0
+
+
+def test_a_batch_that_was_lost_with_leadership_causes_no_snapshot():
+    rig = Rig(metadata_log_max_record_bytes_between_snapshots=500).lead()
+    rig.auto = False
+    set_config(rig, 4, "", "log.dir", "x" * 500)
+    lost_end = rig.end_offset
+
+    rig.follow().lead()
+    assert rig.end_offset == lost_end
+    rig.commit()
+
+    assert (rig.controller.snapshots.bytes < 500, rig.snapshots()) == (True, [])
 
 
 def test_a_snapshot_contains_only_committed_records():

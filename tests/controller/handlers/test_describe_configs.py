@@ -304,14 +304,16 @@ def test_the_size_of_a_response_is_limited() -> None:
     assert error.value.code is Error.POLICY_VIOLATION
 
 
-def test_a_response_waits_for_uncommitted_configs() -> None:
+@pytest.mark.parametrize(("kind", "name"), [(TOPIC, "orders"), (BROKER, ""), (BROKER, "1")])
+def test_a_response_waits_for_uncommitted_configs_that_are_in_effect(kind: int, name: str) -> None:
     found = orders()
     resource = DescribeConfigsRequest.DescribeConfigsResource(
         resource_type=TOPIC, resource_name="orders", configuration_keys=None
     )
     request = DescribeConfigsRequest(resources=(resource,))
     before = describe_configs(found, context(4), request, env()).rests_on
-    replay(found, config(TOPIC, "orders", "segment.bytes", "2000000"), commit=False)
+    key = "segment.bytes" if kind == TOPIC else "log.segment.bytes"
+    replay(found, config(kind, name, key, "2000000"), commit=False)
     after = describe_configs(found, context(4), request, env()).rests_on
 
     assert (before, after) == (-1, found.end_offset - 1)

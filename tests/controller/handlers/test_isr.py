@@ -68,6 +68,7 @@ def test_an_unchanged_isr_writes_no_record():
         ((0, 5), {"partition_epoch": -1}, Error.INVALID_UPDATE_VERSION),
         ((0, 3), {}, Error.INVALID_REQUEST),
         ((0, 1, 1), {}, Error.INVALID_REQUEST),
+        ((0, 1, 2, 3), {}, Error.INVALID_REQUEST),
         ((0, -1), {}, Error.INVALID_REQUEST),
         ((1, 2), {}, Error.INVALID_REQUEST),
         ((), {}, Error.INVALID_REQUEST),

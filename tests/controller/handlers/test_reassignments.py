@@ -223,6 +223,22 @@ def test_a_refused_cancellation_waits_for_the_commit_of_the_config_that_it_rests
     assert rig.replies[sent].responses[0].partitions[0].error_code == Error.INVALID_REPLICA_ASSIGNMENT
 
 
+def test_cancelling_elects_a_live_replica_uncleanly_where_the_topic_allows_it():
+    rig = Rig().lead().brokers(0, 1, 2, 3)
+    rig.create("bar", (0, 1), unclean_leader_election_enable="true")
+    reassign(rig, ("bar", 0, (2, 3)))
+    rig.alter("bar", (0, 1, 2))
+    rig.fence(0, 1)
+    rig.unfence(1)
+    assert rig.partition("bar").isr == (2,)
+
+    assert reassign(rig, ("bar", 0, None)) == [OK]
+
+    partition = rig.partition("bar")
+    assert (partition.replicas, partition.isr, partition.leader) == ((0, 1), (1,), 1)
+    assert partition.recovery_state == 1
+
+
 @pytest.mark.parametrize(
     ("topic", "replicas", "error", "text"),
     [

@@ -144,7 +144,10 @@ def test_a_client_names_cluster_and_node_or_neither(cluster: str | None, node: i
 def test_uncommitted_levels_are_not_announced_and_not_waited_for() -> None:
     found = state(level("group.version", 1))
     before = answered(found).response
-    replay(found, level("metadata.version", 30), level("group.version", 0), level("share.version", 1), commit=False)
+    replay(
+        found, level("metadata.version", 30), level("group.version", 0), level("share.version", 1),
+        level("share.version", 2), commit=False,
+    )  # fmt: skip
 
     result = answered(found)
 

@@ -1,5 +1,5 @@
 """The controller mutation quota: StrictControllerMutationQuota's, PermissiveControllerMutationQuota's and
-ClientQuotaManager's cases. A bucket holds eleven seconds of its rate.
+ClientQuotaManager's cases. A bucket holds its rate of eleven windows, by default of a second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Topic = CreateTopicsRequest.CreatableTopic
 Entry = AlterClientQuotasRequest.EntryData
 Parts = dict[str, str | None]
 ANN = Principal("User", "ann")
-BURST_S = 11
+WINDOWS = 11
 EXCEEDED = Error.THROTTLING_QUOTA_EXCEEDED
 
 
@@ -65,6 +65,15 @@ def test_a_request_may_overdraw_the_bucket_and_the_next_is_refused_until_it_is_f
     assert (codes(second), second.throttle_time_ms) == ([EXCEEDED], 500)
     assert (codes(third), third.throttle_time_ms) == ([0], 0)
     assert set(rig.state.topic_ids) == {"a", "b", "d"}
+
+
+@pytest.mark.parametrize("size_s", [1, 3])
+def test_a_bucket_holds_the_rate_of_eleven_windows(size_s: int) -> None:
+    rig = limited(1.0, Rig(controller_quota_window_size_seconds=size_s).lead().brokers(0))
+
+    full = create(rig, ("a", WINDOWS * size_s), ("b", 1), ("c", 1))
+
+    assert (codes(full), full.throttle_time_ms) == ([0, 0, EXCEEDED], 1000)
 
 
 def test_a_refused_request_that_is_repeated_at_once_is_refused_again() -> None:

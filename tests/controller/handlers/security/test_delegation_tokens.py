@@ -169,6 +169,9 @@ def test_owner_and_renewers_renew_a_token_up_to_its_greatest_lifetime() -> None:
     assert renew(found, b"other") == (Error.DELEGATION_TOKEN_NOT_FOUND, 0)
     found.now_ms += 6000
     assert renew(found, secret) == (Error.DELEGATION_TOKEN_EXPIRED, 0)
+    # To renew, stock looks at the expiry first; to expire, at the owner.
+    assert renew(found, secret, principal=CAT) == (Error.DELEGATION_TOKEN_EXPIRED, 0)
+    assert expire(found, secret, 1000, principal=CAT) == (Error.DELEGATION_TOKEN_OWNER_MISMATCH, 0)
 
 
 def test_the_owner_can_expire_a_token() -> None:

@@ -83,6 +83,21 @@ def test_a_transaction_within_a_batch_can_be_aborted_in_the_next():
     assert state.stable_end_offset == state.end_offset
 
 
+def test_new_partitions_of_an_older_topic_go_with_the_transaction_that_made_them():
+    state = State()
+    replay(state, [TOPIC, *some_partitions(20)])
+    before = state.contents()
+    of_one_shape = [replace(some_partitions(1)[0], partition_id=number) for number in range(20, 60)]
+
+    replay(state, [BeginTransactionRecord()])
+    replay(state, of_one_shape)
+    within = state.contents()
+    replay(state, [AbortTransactionRecord()])
+
+    assert within != before
+    assert state.contents() == before
+
+
 def test_changes_in_an_open_transaction_are_replayed_by_columns_with_undo():
     state, plain = State(), State()
     records = [TOPIC, *some_partitions(40), BeginTransactionRecord()]
