@@ -184,15 +184,20 @@ def test_a_new_target_without_removals_keeps_those_of_the_former_one_as_in_kafka
     assert ongoing(rig) == {("foo", 0): ((0, 1, 2, 3, 4), (4,), (2,))}
 
 
-def test_cancelling_may_need_an_unclean_election():
+def moving_topics(**unclean: str | None) -> Rig:
+    """Topics that move from 0, 1 to 2, 3, with replica 2 alone in sync; unclean: the config of each, None for none."""
     rig = Rig().lead().brokers(0, 1, 2, 3)
-    rig.create("foo", (0, 1))
-    rig.create("bar", (0, 1), unclean_leader_election_enable="true")
-    for topic in ("foo", "bar"):
+    for topic, value in unclean.items():
+        rig.create(topic, (0, 1), **({} if value is None else {"unclean_leader_election_enable": value}))
         reassign(rig, (topic, 0, (2, 3)))
         rig.alter(topic, (0, 1, 2))
     rig.fence(0, 1)
-    assert [rig.partition(topic).isr for topic in ("foo", "bar")] == [(2,), (2,)]
+    assert [rig.partition(topic).isr for topic in unclean] == [(2,)] * len(unclean)
+    return rig
+
+
+def test_cancelling_may_need_an_unclean_election():
+    rig = moving_topics(foo=None, bar="true")
 
     foo, bar = reassign(rig, ("foo", 0, None), ("bar", 0, None))
 
@@ -206,11 +211,7 @@ def test_cancelling_may_need_an_unclean_election():
 
 
 def test_a_refused_cancellation_waits_for_the_commit_of_the_config_that_it_rests_on():
-    rig = Rig().lead().brokers(0, 1, 2, 3)
-    rig.create("foo", (0, 1), unclean_leader_election_enable="true")
-    reassign(rig, ("foo", 0, (2, 3)))
-    rig.alter("foo", (0, 1, 2))
-    rig.fence(0, 1)
+    rig = moving_topics(foo="true")
     rig.auto = False
 
     set_config(rig, 2, "foo", "unclean.leader.election.enable", "false")
@@ -224,11 +225,7 @@ def test_a_refused_cancellation_waits_for_the_commit_of_the_config_that_it_rests
 
 
 def test_cancelling_elects_a_live_replica_uncleanly_where_the_topic_allows_it():
-    rig = Rig().lead().brokers(0, 1, 2, 3)
-    rig.create("bar", (0, 1), unclean_leader_election_enable="true")
-    reassign(rig, ("bar", 0, (2, 3)))
-    rig.alter("bar", (0, 1, 2))
-    rig.fence(0, 1)
+    rig = moving_topics(bar="true")
     rig.unfence(1)
     assert rig.partition("bar").isr == (2,)
 
