@@ -17,18 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+_WORDS_FOR_SECRETS = "passw|passphrase|pwd|secret|credential|jaas|token|salt|hmac"
 SECRET_KEY = re.compile(
-    r"passw|passphrase|pwd|secret|credential|jaas|token|salt|hmac|private.?key|stored.?key|server.?key|api.?key"
-    r"|authorization",
-    re.IGNORECASE,
+    rf"{_WORDS_FOR_SECRETS}|private.?key|stored.?key|server.?key|api.?key|authorization", re.IGNORECASE
 )
 # A shorter secret is replaced only where it stands alone, as it may be a part of any word.
 ALONE_BELOW = 8
 # From the word that tells it. Repetitions are bounded, as the text may be anybody's: a log, a name.
-_KEY = (
-    r"(?:passw|passphrase|pwd|secret|credential|jaas|token|salt|hmac|(?:private|stored|server|api)[_.\-]?key)"
-    r"[\w.\-]{0,200}"
-)
+_KEY = rf"(?:{_WORDS_FOR_SECRETS}|(?:private|stored|server|api)[_.\-]?key)[\w.\-]{{0,200}}"
 _LIST = r'\[(?:"(?:[^"\\\n]|\\.)*"|[^\]"\n])*\]?'
 _VALUE = rf'"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|\\"[^"\n]*"?|{_LIST}|[^\s,;)}}\]]+'
 # (what is hidden, what stays of it)
