@@ -14,9 +14,10 @@ from typing import IO, TYPE_CHECKING
 
 from controller.config.values.node_values import RELEASE
 from records.features.levels import CURRENT, KAFKA_4_3
+from records.messages.cluster import DescribeClusterRequest
 from simulations.chaos.ports import free_ports
 from tests.controller.server.processes import called
-from tests.interop.ask import describe_quorum
+from tests.interop.ask import ask, describe_quorum
 from tools.kafka.storage import run as run_storage
 
 if TYPE_CHECKING:
@@ -211,6 +212,16 @@ class Cluster:
 
         eventually(is_there, "an active controller", seconds)
         return found[-1]
+
+    def await_admin_clients(self) -> None:
+        """Wait until each running controller takes admin clients: it refuses them until it has the metadata version."""
+        request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2)
+
+        def are_taken() -> bool:
+            running = [node for node in self.controllers.values() if node.process is not None]
+            return all(ask(node.port, request, 1, context=self.context).error_code == 0 for node in running)
+
+        eventually(are_taken, "controllers take admin clients")
 
     def tool(self, name: str, *arguments: str, stdin: str | None = None, seconds: float = 90) -> str:
         """Run a stock tool that must succeed; returns what it printed."""

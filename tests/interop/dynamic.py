@@ -6,9 +6,8 @@ import re
 import subprocess
 from typing import TYPE_CHECKING
 
-from records.messages.cluster import DescribeClusterRequest
 from records.uuids import uuid_text
-from tests.interop.ask import ask, describe_quorum
+from tests.interop.ask import describe_quorum
 from tests.interop.cluster import BIN, CLUSTER_ID, OURS, Cluster, eventually
 
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ class Dynamic(Cluster):
             format_node(self, node_id, "--no-initial-controllers")
         self.start()
         self.await_leader()
+        self.await_admin_clients()
 
     def close(self) -> None:
         self.end()
@@ -86,13 +86,3 @@ class Dynamic(Cluster):
 
         eventually(lambda: self.leader() and is_caught_up(), f"controller {node_id} has caught up")
         self.await_admin_clients()
-
-    def await_admin_clients(self) -> None:
-        """Wait until each running controller takes admin clients: it refuses them until it has the metadata version."""
-        request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2)
-
-        def are_taken() -> bool:
-            running = [node for node in self.controllers.values() if node.process is not None]
-            return all(ask(node.port, request, 1).error_code == 0 for node in running)
-
-        eventually(are_taken, "controllers take admin clients")

@@ -172,6 +172,7 @@ def upgraded(found: Cluster) -> Transcript:
     def run(step: str, tool: str, *arguments: str) -> None:
         transcript.add(step, found.stock.tool(tool, *controllers, *arguments))
 
+    found.await_admin_clients()
     with Writer(found) as writer:
         ids = ("--controller-id", "3", "--controller-directory-id", directory_id(found.controllers[3]))
         run("static voters are not removed", "metadata-quorum", "remove-controller", *ids)
