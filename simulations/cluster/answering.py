@@ -206,7 +206,8 @@ class Answering:
         if not request.want_shut_down or response.is_fenced or response.error_code != Error.NONE:
             return
         partitions = state.partitions
-        if any(len(partitions.get(row).isr) > 1 for row in partitions.in_isr(request.broker_id).tolist()):
+        in_steps = process.controller.env.partitions_at_once < partitions.count
+        if in_steps or any(len(partitions.get(row).isr) > 1 for row in partitions.in_isr(request.broker_id).tolist()):
             # It leaves its ISRs in steps; the others have to read the last of them.
             self._leaving.pop(key, None)
             return

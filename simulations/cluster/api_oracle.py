@@ -44,8 +44,8 @@ OF_STANDBYS = (DescribeConfigsRequest, ListPartitionReassignmentsRequest)
 
 
 class ApiOracle:
-    """committed: the state of the log. properties: the controllers' configuration. cases: how many were checked, and
-    standby_cases of standbys. refused: the first violation.
+    """committed: the state of the log. properties: the controllers' configuration. session_ms: of brokers. cases: how
+    many were checked, and standby_cases of standbys. refused: the first violation.
     """
 
     def __init__(
@@ -55,8 +55,10 @@ class ApiOracle:
         cluster_id: str,
         voters: Sequence[int],
         kraft_version: int = 0,
+        session_ms: int = 9_000,
     ) -> None:
         self._committed = committed
+        self._session_ms = session_ms
         self._properties = properties
         self._about = (cluster_id, tuple(voters), kraft_version)
         self._mirrors: dict[int, Mirror | None] = {}  # by node
@@ -104,7 +106,8 @@ class ApiOracle:
             if type(event.request) in RULES and mirror.is_exact:
                 self._take(process, mirror, event, appended, done)
             if type(event.request) is BrokerHeartbeatRequest:
-                mirror.on_heartbeat(event.request, appended, is_done=_is_decided(mirror, event, appended, done))
+                is_done = _is_decided(mirror, event, appended, done)
+                mirror.on_heartbeat(event.request, appended, process.controller.env.now_ms, is_done=is_done)
         if appended:
             ahead_ms = self._wall[process.node.id, process.life]
             mirror.check_times(appended, process.controller.env.now_ms + ahead_ms)
@@ -143,6 +146,8 @@ class ApiOracle:
         is_whole = self._committed.end_offset == event.end_offset
         at_once = process.controller.env.partitions_at_once
         mirror = Mirror(node_id, epoch, self._committed, self._properties, self._about, at_once) if is_whole else None
+        if mirror is not None:
+            mirror.begin_sessions(process.controller.env.now_ms)
         self._mirrors[node_id] = mirror
 
     def _take(
@@ -160,6 +165,7 @@ class ApiOracle:
         self.cases += 1
         case = mirror.case(event.request, event.context.version, appended)
         case.levels = levels_of(process.node.release)
+        case.heard = mirror.brokers_since(process.controller.env.now_ms - self._session_ms)
         self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
         if type(event.request) is CreateTopicsRequest:
             self._placing.on_created(case)

@@ -48,11 +48,16 @@ def crash_all(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def leave(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker requests controlled shutdown (KIP-841), and restarts."""
+    """A broker requests controlled shutdown (KIP-841), and restarts. With `directory` that one fails at the same time,
+    so that one heartbeat tells of both.
+    """
     machine = _machine(run, args)
     if machine.current is None:
         return False
     machine.leave(args["down_ms"])
+    if "directory" in args:
+        machine.fail(machine.directories[args["directory"] % len(machine.directories)])
+        run.later(3 * args["down_ms"], machine.repair)
     return True
 
 

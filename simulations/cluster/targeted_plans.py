@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 EVERY = 5
 """One of this many seeds has a targeted plan; the targeted plans take turns."""
+CROWDED = 3
+"""The seeds with this remainder have the plan in which most happens to partitions."""
 
 # So that the leader changes several times in a world.
 _QUICK = {"fetch_timeout_ms": 400, "election_timeout_ms": 200, "election_backoff_max_ms": 100}
@@ -31,7 +33,7 @@ _QUICK = {"fetch_timeout_ms": 400, "election_timeout_ms": 200, "election_backoff
 
 def draw(seed: int) -> ClusterPlan | None:
     """The plan of a seed; None where it has none of these."""
-    name = turn(seed, EVERY, TARGETED_PLANS)
+    name = "crowded" if seed % EVERY == CROWDED else turn(seed, EVERY, TARGETED_PLANS)
     return of(name, seed) if name else None
 
 
@@ -46,7 +48,7 @@ def of(name: str, seed: int) -> ClusterPlan:
     plan.load = Load(every_ms=0)
     plan.operations = ["create"]
     plan.session_ms, plan.heartbeat_ms = 500, 100
-    TARGETED_PLANS[name](rng, plan)
+    (_crowd if name == "crowded" else TARGETED_PLANS[name])(rng, plan)
     plan.recovery = RecoveryPlan(list(plan.voter_ids))
     return plan
 
@@ -225,6 +227,40 @@ def _levels(rng: Random, plan: ClusterPlan) -> None:
         plan.config |= _QUICK
         plan.latency = pick(rng, ([500, 20_000, 0.0, 0], [4_000, 4_500, 0.0, 0]))
         plan.faults += often(rng, plan.chaos_ms, 900, lambda: make_isolation(rng, "leader", 300, 1_500))
+
+
+def _crowd(rng: Random, plan: ClusterPlan) -> None:
+    """Few brokers have all partitions, and these are moved, cancelled, configured and elected all the time, while
+    brokers crash, leave, lose directories or are replaced: what one partition may have, many have at once.
+    """
+    plan.brokers, plan.admins, plan.topics, plan.directories = between(rng, 3, 4), between(rng, 3, 6), 8, 2
+    plan.chaos_ms, plan.ask_every_ms = between(rng, 4_000, 6_000), pick(rng, (20, 40))
+    plan.lead_every_ms, plan.lag, plan.echoes = pick(rng, (60, 150)), pick(rng, (0.1, 0.4)), 0.2
+    plan.latency = pick(rng, ([200, 600, 0.0, 0], [500, 20_000, 0.0, 0], [4_000, 4_500, 0.0, 0]))
+    plan.sliced = pick(rng, (0.0, 0.5))
+    moves = ["align", "align", "reassign", "move_to_eligible", "elect", "elect_uncleanly"]
+    others = ["unregister", "unregister_eligible", "configure", "list_moves", "grow", "delete"]
+    plan.operations = ["create", "create", *moves, *(each for each in others if rng.random() < 0.5)]
+    plan.properties[MIN_ISR] = pick(rng, ("1", "2", "2", "3"))
+    if rng.random() < 0.3:
+        plan.properties["unclean.leader.election.interval.ms"] = "500"
+    plan.faults += often(rng, plan.chaos_ms, 600, lambda: _draw_crowded_fault(rng, plan))
+    if rng.random() < 0.6:
+        plan.config |= _QUICK
+        plan.faults += often(rng, plan.chaos_ms, 1_500, lambda: Fault(
+            "kill", {"whom": "leader", "down_ms": pick(rng, (20, 500))},
+        ))  # fmt: skip
+
+
+def _draw_crowded_fault(rng: Random, plan: ClusterPlan) -> Fault:
+    kind = pick(rng, (
+        "broker_crash", "broker_crash", "broker_leaves", "broker_leaves", "broker_doubles", "broker_disk",
+        "broker_disk_moves", "broker_cordon",
+    ))  # fmt: skip
+    args = {**one_broker(rng, plan), "down_ms": pick(rng, (100, 400, 1_200)), "for_ms": between(rng, 100, 900)}
+    if kind == "broker_disk" or (kind == "broker_leaves" and rng.random() < 0.5):
+        args["directory"] = between(rng, 0, 1)
+    return Fault(kind, args | {"count": 1} if kind == "broker_cordon" else args)
 
 
 TARGETED_PLANS: dict[str, Callable[[Random, ClusterPlan], None]] = {

@@ -63,6 +63,19 @@ def _place_that_ends_a_move(run: ClusterWorld) -> tuple[BrokerMachine, bytes] | 
     return None
 
 
+def move_disk(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
+    """A broker's last disk is moved to the next broker: both restart, and a directory is on another broker then."""
+    one = run.brokers[args["broker"] % len(run.brokers)]
+    other = run.brokers[(args["broker"] + 1) % len(run.brokers)]
+    if one is other or len(one.directories) < 2 or one.offline or other.offline:
+        return False
+    for machine in (one, other):
+        machine.crash()
+        run.later(args["down_ms"], machine.start)
+    other.directories.append(one.directories.pop())
+    return True
+
+
 def cordon(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """Directories of a broker take no new replicas, for a while (KIP-1066)."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
@@ -159,6 +172,7 @@ DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
     "broker_disk": lambda rng, plan: {
         **one_broker(rng, plan), "directory": int(rng.random() * plan.directories), "down_ms": _span(rng, plan),
     },
+    "broker_disk_moves": lambda rng, plan: {**one_broker(rng, plan), "down_ms": _span(rng, plan)},
     "broker_cordon": lambda rng, plan: {
         **one_broker(rng, plan), "count": between(rng, 1, plan.directories), "for_ms": _span(rng, plan),
     },
@@ -177,6 +191,7 @@ DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
 
 KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {
     "broker_disk": disk_fails,
+    "broker_disk_moves": move_disk,
     "broker_cordon": cordon,
     "broker_release": upgrade_broker,
     "controller_release": upgrade_controller,

@@ -48,7 +48,7 @@ class ClusterWorld(RaftWorld):
 
     def _with_checks(self, watch: CheckedWatch) -> CheckedWatch:
         """Add the API oracle and the checks of periodic work."""
-        about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
+        about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version, self.plan.session_ms
         watch.api_oracle = ApiOracle(watch.log_rules.image, self.plan.properties, *about)
         watch.answering.rests_on = watch.api_oracle.rests_on
         watch.periodic_work = PeriodicWork(watch.log_rules, self.plan.properties, self.plan.session_ms)

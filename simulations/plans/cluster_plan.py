@@ -22,7 +22,8 @@ class ClusterPlan(Plan):
     each broker. broker_releases: by broker, where it is not the newest. fuzz_clients: how many. racks: the
     number of racks of the brokers, 0 for none. is_inherited: whether the log begins with users, quotas and ACLs of a
     stock cluster. sliced: the share of clients' requests that controllers serve in slices. hostile: the number of
-    users that send large requests without a pause.
+    users that send large requests without a pause. echoes: the share of heartbeats that a broker sends once more on
+    another connection, before the first is answered.
     """
 
     brokers: int = 3
@@ -44,6 +45,7 @@ class ClusterPlan(Plan):
     is_inherited: bool = False
     sliced: float = 0.0
     hostile: int = 0
+    echoes: float = 0.0
 
     @property
     def software(self) -> set[str]:

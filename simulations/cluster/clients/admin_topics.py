@@ -78,14 +78,31 @@ def reassign(admin: Admin) -> None:
         admin.rng.shuffle(ids)
         replicas = tuple(ids[: between(admin.rng, 1, min(3, len(ids)))])
     partition = between(admin.rng, 0, 2)
-    _reassign(admin, admin.topic(), partition, replicas)
+    _reassign(admin, [(admin.topic(), partition)], replicas)
 
 
-def _reassign(admin: Admin, name: str, index: int, replicas: tuple[int, ...] | None) -> None:
+def _reassign(admin: Admin, places: list[tuple[str, int]], replicas: tuple[int, ...] | None) -> None:
     reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
-    partition = reassignable.ReassignablePartition(partition_index=index, replicas=replicas)
-    topic = reassignable(name=name, partitions=(partition,))
-    admin.ask_only(AlterPartitionReassignmentsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS))
+    topics = tuple(
+        reassignable(
+            name=name, partitions=(reassignable.ReassignablePartition(partition_index=index, replicas=replicas),)
+        )
+        for name, index in places
+    )
+    admin.ask_only(AlterPartitionReassignmentsRequest(topics=topics, timeout_ms=TIMEOUT_MS))
+
+
+def align(admin: Admin) -> None:
+    """Move a partition of every topic to one target, or cancel the moves: partitions of topics with other configs are
+    then equal.
+    """
+    places = [(f"topic-{number}", 0) for number in range(admin.run.plan.topics)]
+    replicas: tuple[int, ...] | None = None
+    if admin.rng.random() < 0.7:
+        ids = [machine.id for machine in admin.run.brokers]
+        admin.rng.shuffle(ids)
+        replicas = tuple(ids[: between(admin.rng, 2, max(2, len(ids) - 1))])
+    _reassign(admin, places, replicas)
 
 
 def move_to_eligible(admin: Admin) -> None:
@@ -96,7 +113,7 @@ def move_to_eligible(admin: Admin) -> None:
     found = sorted((image.topics[key[0]], key[1], one.elr[0]) for key, one in image.partitions.items() if one.elr)
     if found:
         name, index, member = admin.one_of(found)
-        _reassign(admin, name, index, (member,))
+        _reassign(admin, [(name, index)], (member,))
     else:
         admin.later()
 
@@ -133,6 +150,7 @@ ASKS: dict[str, Callable[[Admin], None]] = {
     "grow": grow,
     "validate": validate,
     "reassign": reassign,
+    "align": align,
     "move_to_eligible": move_to_eligible,
     "list_moves": list_moves,
     "elect": elect,

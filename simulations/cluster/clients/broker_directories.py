@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
 from records.messages.partitions import AssignReplicasToDirsRequest
-from records.uuids import UNASSIGNED_DIRECTORY
+from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 from simulations.cluster.metadata.member_rules import DIRECTORIES_SINCE, METADATA_VERSION
 from simulations.nodes.client import Client, is_elsewhere
 from simulations.world.streams import between
@@ -32,8 +32,9 @@ class Directories:
         self.online = [each for each in machine.directories if each not in machine.offline]
         self.failed: list[bytes] = []
         self._waits = False
+        self._last: AssignReplicasToDirsRequest | None = None
         self._client: Client | None = None
-        if len(machine.directories) > 1:  # of a single one the controller knows by itself
+        if process.run.plan.directories > 1:  # of a single one the controller knows by itself
             self._rng = process.run.stream("directories", process.id, process.life)
             self._client = Client(process.world, process.run.network, self._rng, process.id, process.run.plan.voter_ids)
 
@@ -63,6 +64,7 @@ class Directories:
         process, client = self._process, self._client
         assert client is not None, "there are several directories"
         process.later(between(self._rng, 1, 2 * process.run.plan.lead_every_ms), self._act)
+        echoes = process.run.plan.echoes
         well = [each for each in self.online if each not in self.failed]
         is_known = process.image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
         if process.epoch < 0 or client.is_paused or self._waits or not well or not is_known:
@@ -72,12 +74,18 @@ class Directories:
             if process.id not in partition.replicas:
                 continue
             at = partition.directory_of(process.id)
-            if at == UNASSIGNED_DIRECTORY or (at in well and self._rng.random() < MOVES):
+            # A replica whose disk was moved to another broker is made anew.
+            is_away = at not in (*process.machine.directories, MIGRATING_DIRECTORY)
+            if at == UNASSIGNED_DIRECTORY or is_away or (at in well and self._rng.random() < MOVES):
                 chosen = well[int(self._rng.random() * len(well))]
                 assignments.setdefault(chosen, {}).setdefault(topic_id, []).append(index)
         if assignments:
-            self._waits = True
-            client.ask(self._request(assignments), self._on_answer, REQUEST_TIMEOUT_MS)
+            self._last = self._request(assignments)
+        elif not echoes or self._last is None or self._rng.random() >= echoes:
+            return
+        # It may be the former request once more, as after a timeout: its directory may have failed since.
+        self._waits = True
+        client.ask(self._last, self._on_answer, REQUEST_TIMEOUT_MS)
 
     def _request(self, assignments: dict[bytes, dict[bytes, list[int]]]) -> AssignReplicasToDirsRequest:
         return AssignReplicasToDirsRequest(

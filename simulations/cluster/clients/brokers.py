@@ -57,6 +57,11 @@ class BrokerProcess:
         )
         self.directories = Directories(self)
         self.clients = [self.control, self.fetching, self.leading, *self.directories.clients]
+        self._echo: Client | None = None
+        if self.run.plan.echoes:
+            self._echo_rng = self.run.stream("echo", self.id, life)
+            self._echo = Client(self.world, self.run.network, self._echo_rng, self.id, servers)
+            self.clients.append(self._echo)
         for client in self.clients:
             client.release = machine.release
 
@@ -128,6 +133,8 @@ class BrokerProcess:
             cordoned_log_dirs=self.machine.cordoned if knows_cordons else None,
         )
         self.control.ask(request, self._on_heartbeat_answer, self.run.plan.heartbeat_ms)
+        if self._echo is not None and self._echo_rng.random() < self.run.plan.echoes:
+            self._echo.ask(request, lambda _response: None, self.run.plan.heartbeat_ms, self.control.target)
 
     def _on_heartbeat_answer(self, response: BrokerHeartbeatResponse | None) -> None:
         if response is None or is_elsewhere(response.error_code):

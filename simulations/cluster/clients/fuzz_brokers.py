@@ -63,9 +63,10 @@ def _alteration(fuzz: FuzzClient, broker_id: int, key: Key, partition: Partition
         broker_id = fuzz.one_of([machine.id for machine in fuzz.run.brokers])
     brokers = fuzz.image.brokers
     epoch = brokers[broker_id].epoch if broker_id in brokers else 1
+    away = fuzz.one_of((-1, 1)) if wrong == "epochs" else 0
     members = tuple(
         Altered.PartitionData.BrokerState(
-            broker_id=each, broker_epoch=(brokers[each].epoch if each in brokers else 1) - (wrong == "epochs")
+            broker_id=each, broker_epoch=(brokers[each].epoch if each in brokers else 1) + away
         )
         for each in isr
     )

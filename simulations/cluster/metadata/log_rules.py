@@ -134,7 +134,9 @@ class LogRules:
         former = self._former.get(bytes(record.incarnation_id))
         # When the feature is turned off, stock leaves the ELRs as they are (see FINDINGS).
         is_kept = self.image.features.get(ELR, 0) > 0
-        if is_kept and existing is not None and former is not None and former != existing.epoch:
+        # The clean shutdown of a broker that is not registered any more does not count.
+        is_unclean = existing is None or (former is not None and former != existing.epoch)
+        if is_kept and is_unclean:
             eligible = [
                 _name(key) for key, partition in self.image.partitions.items() if record.broker_id in partition.elr
             ]

@@ -21,7 +21,7 @@ from simulations.cluster.rules.departures import Departures
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from simulations.cluster.metadata.image import Image, Levels
 
@@ -41,7 +41,8 @@ class Case:
     """node_id: of the active controller. image: its state, uncommitted records included. version: of the request.
     records: those written in the step that handled it, in order. properties: of its configuration file. voters: their
     ids. kraft_version: of the quorum, which is in no metadata record. levels: those that the node itself supports.
-    departures: of `departures.Departures`; the brokers in them get no new replicas. begin: where the log ended when the
+    departures: of `departures.Departures`; the brokers in them get no new replicas. heard: the brokers that sent a
+    heartbeat within the session timeout. begin: where the log ended when the
     controller became active.
     """
 
@@ -56,6 +57,7 @@ class Case:
     kraft_version: int = 0
     levels: Levels = field(default_factory=dict)
     departures: Departures = field(default_factory=Departures)
+    heard: Collection[int] = ()
     begin: int = 0
 
     def fail(self, text: str) -> Violation:

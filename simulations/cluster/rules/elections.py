@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Below 3.6-IV0 a new leader epoch fences a replica that leaves the ISR.
 NO_BUMP_SINCE = 12
-PREFERRED = 0
+PREFERRED, UNCLEAN = 0, 1
 LISTS = (
     ("isr", "isr"), ("replicas", "replicas"), ("adding_replicas", "adding"), ("removing_replicas", "removing"),
     ("eligible_leader_replicas", "elr"), ("last_known_elr", "last_known"), ("directories", "directories"),
@@ -102,6 +102,8 @@ class Change:
         leader, record = changed.leader, self.record
         eligible = set(changed.isr) or set(changed.elr)
         if tuple(changed.isr) == (leader,) and leader not in partition.isr:
+            if wrong := self._returns(partition, leader):
+                return wrong
             if record.leader_recovery_state > 0 or leader not in {*partition.elr, *partition.isr}:
                 return ""  # an unclean election: whether it is allowed is checked by `log_rules`
             eligible = {leader, *changed.elr}
@@ -121,9 +123,20 @@ class Change:
             return f"{leader} leads in place of {partition.leader}, which could remain leader"
         return "" if leader == can[0] else f"{leader} leads, and {can[0]} comes before it"
 
+    def _returns(self, partition: Partition, leader: int) -> str:
+        """The last known leader returns only where no replica is in sync or eligible (KIP-966)."""
+        has_all = {*partition.isr, *partition.elr} - set(self.lost)
+        is_by_word = type(self.request) is ElectLeadersRequest and self.request.election_type == UNCLEAN
+        if not has_all or leader in has_all or leader not in partition.last_known or is_by_word:
+            return ""
+        if allows_unclean(self.before, self.key, self.properties):
+            return ""
+        return f"{leader} leads uncleanly, and {sorted(has_all)} have all records"
+
     def _could_uncleanly(self, partition: Partition, changed: Partition) -> list[int]:
         """The replicas that could lead by an unclean election, if the record leaves the partition without a leader."""
-        if self.record.leader != NOBODY or not allows_unclean(self.before, self.key, self.properties):
+        is_tried = self.record.leader == NOBODY or self._is_cancelled
+        if not is_tried or not allows_unclean(self.before, self.key, self.properties):
             return []
         return [each for each in changed.replicas if can_lead(self.after, partition, each)]
 
@@ -209,6 +222,20 @@ class Change:
         gone = [each for each in partition.isr if each not in changed.isr and each in changed.replicas]
         needless = [each for each in gone if can_lead(self.after, partition, each)]
         return f"{needless} leave the ISR, and could stay" if needless else ""
+
+    @property
+    def _is_cancelled(self) -> bool:
+        """Whether the request cancels the reassignment of the partition."""
+        if type(self.request) is not AlterPartitionReassignmentsRequest:
+            return False
+        name = self.before.topics[self.key[0]]
+        targets = [
+            asked.replicas
+            for topic in self.request.topics
+            for asked in topic.partitions
+            if (topic.name, asked.partition_index) == (name, self.key[1])
+        ]
+        return bool(targets) and all(target is None for target in targets)
 
     @property
     def _prefers(self) -> bool:

@@ -70,6 +70,7 @@ class Mirror:
         self.last_offset = self.begin - 1
         self.departures = Departures(at_once)
         self.changes = Changes()
+        self._heard_ms: dict[tuple[int, int], int] = {}  # by broker and its epoch: when it sent its last heartbeat
         self._properties = properties
         self._about = about
 
@@ -101,8 +102,19 @@ class Mirror:
             text = f"node {self.node_id} brings a {type(request).__name__} into effect in parts of {sizes} records"
             raise Violation("C21", text)
 
-    def on_heartbeat(self, request: Any, appended: Sequence[bytes], *, is_done: bool) -> None:
+    def begin_sessions(self, now_ms: int) -> None:
+        """The controller became active: a broker that is not fenced has a new session."""
+        brokers = self.image.brokers
+        self._heard_ms = {(each, broker.epoch): now_ms for each, broker in brokers.items() if not broker.fenced}
+
+    def brokers_since(self, since_ms: int) -> set[int]:
+        """The brokers of which the present incarnation has sent a heartbeat since then."""
+        recent = {key for key, heard_ms in self._heard_ms.items() if heard_ms >= since_ms}
+        return {broker_id for broker_id, broker in self.image.brokers.items() if (broker_id, broker.epoch) in recent}
+
+    def on_heartbeat(self, request: Any, appended: Sequence[bytes], now_ms: int, *, is_done: bool) -> None:
         """A heartbeat is handled, before `wrote`. is_done: whether it was decided."""
+        self._heard_ms[request.broker_id, request.broker_epoch] = now_ms
         self.departures.on_heartbeat(self.image, request, self._last_offset_with(appended), is_done=is_done)
 
     def wrote(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
 from records.metadata.topics import PartitionChangeRecord
-from simulations.cluster.metadata.image import NOBODY, Partition
+from simulations.cluster.metadata.image import NOBODY, UNCHANGED, Partition
 from simulations.cluster.metadata.member_rules import DIRECTORIES_SINCE, is_active
 from simulations.cluster.rules.elections import can_lead
 from simulations.cluster.rules.topics import is_target
@@ -176,6 +176,8 @@ def check_assignment(case: Case) -> Read:
                 case.same(f"the directory of {key}", directories[replicas.index(broker_id)], chosen)
         elif len(partition.directories) == len(partition.replicas):
             case.same(f"the unchanged directory of {key}", partition.directory_of(broker_id), chosen)
+        if not image.brokers[broker_id].serves(chosen):
+            _has_left(case, key, broker_id)
 
     def read(response: Any) -> None:
         answered = {
@@ -190,6 +192,17 @@ def check_assignment(case: Case) -> Read:
                 case.same(key, {code}, wanted[key])
 
     return read
+
+
+def _has_left(case: Case, key: Key, broker_id: int) -> None:
+    """A replica in a directory that is offline leads nothing, and is in the ISR only as its last member (KIP-858)."""
+    partition = case.image.partitions[key]
+    leader, isr = partition.leader, partition.isr
+    for record in changes_of(case).get(key, []):
+        leader = leader if record.leader == UNCHANGED else record.leader
+        isr = isr if record.isr is None else tuple(record.isr)
+    if leader == broker_id or (broker_id in isr and len(isr) > 1):
+        raise case.fail(f"{key} is led by {leader} with the ISR {isr}; the directory of {broker_id} is offline")
 
 
 def check_reassignment(case: Case) -> Read:

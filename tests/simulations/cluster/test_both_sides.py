@@ -5,16 +5,22 @@ from typing import Any
 import pytest
 
 from records.batch import build_batch
+from records.errors import Error
 from records.frame import encode_record
-from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResponse
-from records.messages.partitions import AlterPartitionRequest
+from records.messages.brokers import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+)
+from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from records.messages.topics import CreatePartitionsRequest
-from records.metadata.brokers import BrokerRegistrationChangeRecord
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
 from records.schema import replace
 from simulations.cluster.metadata.image import Image, Partition
-from simulations.cluster.rules import nodes, topics
+from simulations.cluster.rules import nodes, partitions, topics
 from simulations.cluster.rules.departures import Departures, stays
 from simulations.cluster.rules.elections import Change
 from simulations.cluster.rules.mirror import Mirror
@@ -253,3 +259,121 @@ def test_a_heartbeat_lets_a_leaving_broker_go_no_sooner() -> None:
     assert at(69) == {nodes.LEAVING}
     assert nodes.GONE in at(70)
     assert at(70, isr=(101, 102)) == {nodes.LEAVING}
+
+
+def eligible(**fields: Any) -> Image:
+    """A partition without a leader, whose last known one has lost what it had; 102, which is fenced, is eligible."""
+    found = image(partition(leader=-1, isr=(), elr=(102,), last_known=(101,), **fields))
+    found.features["eligible.leader.replicas.version"] = 1
+    found.brokers[102].fenced = True
+    return found
+
+
+def test_the_last_known_leader_does_not_lead_again_while_another_replica_is_eligible() -> None:
+    def leads(found: Image, *lost: int, request: Any = None) -> None:
+        record = PartitionChangeRecord(
+            partition_id=0, topic_id=TOPIC, leader=101, isr=(101,), leader_recovery_state=1, last_known_elr=(),
+            eligible_leader_replicas=(),
+        )  # fmt: skip
+        Change(found, found, record, lost, -1, 1, 3, {}, request).log_rules(1)
+
+    with pytest.raises(Violation, match=r"101 leads uncleanly, and \[102\] have all records"):
+        leads(eligible())
+
+    leads(eligible(), 102)
+    leads(eligible(), request=replace(ELECT, election_type=1))
+    allowed = eligible()
+    allowed.configs[2, "here"] = {"unclean.leader.election.enable": "true"}
+    leads(allowed)
+
+
+@pytest.mark.parametrize("allows_unclean", [True, False])
+def test_a_cancelled_move_leaves_no_partition_without_a_leader_that_may_have_one(allows_unclean: bool) -> None:
+    found = image(partition(leader=-1, isr=(102,), adding=(103,)))
+    found.brokers[102].fenced = True
+    found.configs[2, "here"] = {"unclean.leader.election.enable": str(allows_unclean).lower()}
+    topic = AlterPartitionReassignmentsRequest.ReassignableTopic
+    cancelled = topic(name="here", partitions=(topic.ReassignablePartition(partition_index=0, replicas=None),))
+    request = AlterPartitionReassignmentsRequest(topics=(cancelled,), timeout_ms=1)
+    record = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, replicas=(101, 102), adding_replicas=())
+
+    def cancel(asked: Any) -> str:
+        change = Change(found, found, record, (), -1, 1, 3, {}, asked)
+        return change._elects(found.partitions[TOPIC, 0], change._after_record(found.partitions[TOPIC, 0]))
+
+    assert cancel(request) == ("no replica leads, but [101] could" if allows_unclean else "")
+    moved = topic.ReassignablePartition(partition_index=0, replicas=(101, 102))
+    assert cancel(replace(request, topics=(replace(cancelled, partitions=(moved,)),))) == ""
+
+
+@pytest.mark.parametrize("heard_ms", [50, 51])
+def test_a_registration_is_refused_as_a_duplicate_as_long_as_the_session_of_the_other_lasts(heard_ms: int) -> None:
+    mirror = Mirror(1, 1, image(partition()), {}, ("cluster", (1,), 0))
+    mirror.image.brokers[102].fenced = True
+    mirror.begin_sessions(40)
+    beat = replace(BEAT, broker_epoch=mirror.image.brokers[101].epoch)
+    mirror.on_heartbeat(beat, [], heard_ms, is_done=True)
+    request = BrokerRegistrationRequest(
+        broker_id=101, cluster_id="cluster", incarnation_id=b"j" * 16, listeners=(), rack=None, log_dirs=(),
+        features=(BrokerRegistrationRequest.Feature(
+            name="metadata.version", min_supported_version=7, max_supported_version=30
+        ),),
+    )  # fmt: skip
+    answer = BrokerRegistrationResponse(throttle_time_ms=0, error_code=0, broker_epoch=90)
+    refusal = replace(answer, error_code=Error.DUPLICATE_BROKER_REGISTRATION)
+    record = RegisterBrokerRecord(
+        broker_id=101, incarnation_id=b"j" * 16, broker_epoch=90, end_points=(), features=(), rack=None, fenced=True,
+    )  # fmt: skip
+    assert mirror.brokers_since(40) == {101, 103}
+
+    taken, refused = case(request, [record], mirror.image), case(request, [], mirror.image)
+    taken.heard = refused.heard = mirror.brokers_since(51)
+
+    if heard_ms == 51:
+        nodes.check_registration(refused)(refusal)
+        with pytest.raises(Violation, match="the acceptance of the registration"):
+            nodes.check_registration(taken)
+    else:
+        with pytest.raises(Violation, match="DUPLICATE_BROKER_REGISTRATION"):
+            nodes.check_registration(refused)(refusal)
+
+
+def test_a_replica_that_is_reported_in_a_directory_that_is_offline_leaves_the_isr_also_if_it_was_there() -> None:
+    gone, online = b"g" * 16, b"o" * 16
+    found = image(partition(directories=(online, gone, online)))
+    found.features["metadata.version"] = 20
+    found.brokers[102].directories = (online,)
+    data = AssignReplicasToDirsRequest.DirectoryData
+    topic = data.TopicData(topic_id=TOPIC, partitions=(data.TopicData.PartitionData(partition_index=0),))
+    request = AssignReplicasToDirsRequest(
+        broker_id=102, broker_epoch=found.brokers[102].epoch, directories=(data(id=gone, topics=(topic,)),)
+    )
+    shrinks = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, isr=(101,))
+
+    partitions.check_assignment(case(request, [shrinks], found))
+
+    with pytest.raises(Violation, match="the directory of 102 is offline"):
+        partitions.check_assignment(case(request, [], found))
+
+
+def test_a_broker_whose_registration_has_changed_has_read_nothing_until_its_next_heartbeat() -> None:
+    found = image(partition())
+    departures = Departures()
+    departures.on_heartbeat(found, replace(BEAT, want_shut_down=True), 70, is_done=True)
+    for each in (102, 103):
+        departures.on_heartbeat(found, replace(BEAT, broker_id=each, broker_epoch=each), 70, is_done=True)
+        departures.read[each, each] = 70
+    assert departures.have_read(found, 101)
+
+    departures.on_written([BrokerRegistrationChangeRecord(broker_id=102, broker_epoch=102, cordoned_log_dirs=())])
+
+    assert not departures.have_read(found, 101)
+
+
+def test_a_leaving_broker_that_nothing_holds_is_let_go() -> None:
+    found = case(replace(BEAT, want_shut_down=True), [])
+    found.image.partitions[TOPIC, 0] = partition(leader=102, isr=(102, 103))
+    found.departures.since[101] = 70
+    found.departures.read = {(102, 102): 70, (103, 103): 70}
+
+    assert nodes.next_states(found, found.image.brokers[101]) == {nodes.GONE}

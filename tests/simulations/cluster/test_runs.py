@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from simulations.cluster import upkeep
@@ -44,6 +48,37 @@ def test_every_operation_and_every_broker_fault_is_drawn() -> None:
 
     assert {each for plan in plans for each in plan.operations} == set(ADMIN_REQUESTS)
     assert {*BROKER_KINDS, *upkeep.KINDS} <= {fault.kind for plan in plans for fault in plan.faults} <= set(FAULTS)
+
+
+def test_crowded_worlds_have_what_they_are_for() -> None:
+    """Disks that move to other brokers, failed directories, shutdowns and cordons beside moves of many partitions."""
+    fired: Counter[str] = Counter()
+    for seed in (13, 18, 23):
+        outcome, _ = play(draw(seed))
+        assert outcome.property_id == "", outcome.text
+        fired += outcome.fired
+
+    assert {"broker_crash", "broker_leaves", "broker_disk", "broker_disk_moves", "broker_cordon"} <= set(fired)
+
+
+def test_a_disk_that_moves_is_on_the_next_broker_once_both_have_restarted() -> None:
+    def machine(*directories: bytes, offline: tuple[bytes, ...] = ()) -> Any:
+        return SimpleNamespace(
+            directories=list(directories), offline=set(offline), crash=lambda: acts.append("crash"), start="start"
+        )
+
+    acts: list[Any] = []
+    run: Any = SimpleNamespace(
+        brokers=[machine(b"a"), machine(b"b", b"c")], later=lambda ms, act: acts.append((ms, act))
+    )
+
+    assert not upkeep.move_disk(run, {"broker": 0, "down_ms": 5}, None)  # its only one
+    assert upkeep.move_disk(run, {"broker": 1, "down_ms": 5}, None)
+
+    assert [each.directories for each in run.brokers] == [[b"a", b"c"], [b"b"]]
+    assert acts == ["crash", (5, "start"), "crash", (5, "start")]
+    run.brokers = [machine(b"a", b"c"), machine(b"b", offline=(b"b",))]
+    assert not upkeep.move_disk(run, {"broker": 0, "down_ms": 5}, None)
 
 
 def test_one_plan_in_ten_has_software_of_several_releases_on_both_levels() -> None:

@@ -293,6 +293,19 @@ def test_a_broker_without_a_clean_shutdown_is_not_eligible_any_more():
         feed(log_rules, [[change(isr=(1,), eligible_leader_replicas=(2,))], [registers(2, 12, B)]])
 
 
+@pytest.mark.parametrize("former_epoch", [-1, 1])
+def test_a_broker_that_was_unregistered_is_not_eligible_any_more(former_epoch):
+    log_rules = prepared()
+    log_rules.on_registration_requested(B, former_epoch)
+    feed(log_rules, [[FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR]])
+    feed(log_rules, [[FeatureLevelRecord(name=ELR, feature_level=1)]])
+    unregister = UnregisterBrokerRecord(broker_id=2, broker_epoch=1)
+    feed(log_rules, [[change(isr=(1,), eligible_leader_replicas=(2,))], [unregister]])
+
+    with pytest.raises(Violation, match="C16"):
+        feed(log_rules, [[registers(2, 13, B)]])
+
+
 def prepared():
     log_rules = LogRules()
     for broker in (1, 2, 3):
