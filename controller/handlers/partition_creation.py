@@ -14,7 +14,7 @@ from controller.handlers.assignments import (
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.interface.slices import EVERYTHING
 from controller.rules.hash_order import first_partition
-from controller.rules.mutation_quotas import charge
+from controller.rules.mutation_quotas import charge, quotas_change
 from controller.rules.permissions import permission_on
 from controller.state.partitions.reads import partitions_of
 from controller.state.tables.acl import AclOperation, AclResourceType
@@ -95,7 +95,7 @@ def create_partitions(state: State, context: RequestContext, request: CreatePart
         results.append(TopicResult(name=topic.name, error_code=error, error_message=text))
         check_record_count(len(records))
     # The present partitions of a topic may not be committed yet.
-    changes.append(state.partitions.last_change())
+    changes += (state.partitions.last_change(), quotas_change(state, context))
     response = CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results))
     return Result(response, () if request.validate_only else records, max(changes))
 

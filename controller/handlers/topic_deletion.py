@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.interface.results import Result, at_once, check_record_count
 from controller.interface.slices import EVERYTHING
-from controller.rules.mutation_quotas import charge
+from controller.rules.mutation_quotas import charge, quotas_change
 from controller.rules.permissions import allows, permission_on
 from controller.state.partitions.reads import partitions_of
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
@@ -173,8 +173,9 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
         records.append((RemoveTopicRecord(topic_id=topic_id), 0))
         results.append(TopicResult(name=by_id[topic_id], topic_id=topic_id, error_code=Error.NONE))
         check_record_count(len(records))
+    changes.append(quotas_change(state, context))
     response = DeleteTopicsResponse(throttle_time_ms=0, responses=shuffle(results, env))
-    return Result(response, records, max(changes, default=-1))
+    return Result(response, records, max(changes))
 
 
 def shuffle(results: list[TopicResult], env: Env) -> tuple[TopicResult, ...]:

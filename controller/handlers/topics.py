@@ -16,7 +16,7 @@ from controller.handlers.topic_configs import ConfigsOf, layers, new_topic_confi
 from controller.interface.policies import NewTopic
 from controller.interface.results import NOTHING_PENDING, Result, at_once, check_record_count, raised_text
 from controller.interface.slices import EVERYTHING
-from controller.rules.mutation_quotas import charge
+from controller.rules.mutation_quotas import charge, quotas_change
 from controller.rules.permissions import allows, permission_on
 from controller.state.partitions.topics import has_similar, similar_name
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
@@ -122,7 +122,7 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
     response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
     written = () if request.validate_only else records
     # A response with records leaves when they are committed, and so after all that is written now.
-    return Result(response, written, NOTHING_PENDING if written else rests_on(state, wanted, env))
+    return Result(response, written, NOTHING_PENDING if written else rests_on(state, context, wanted, env))
 
 
 def count_records(items: Iterable[Item]) -> int:
@@ -142,9 +142,10 @@ def read_by(state: State, wanted: Sequence[Any], env: Env) -> Reads:
     }
 
 
-def rests_on(state: State, wanted: Sequence[Any], env: Env) -> int:
+def rests_on(state: State, context: RequestContext, wanted: Sequence[Any], env: Env) -> int:
     """The offset that refusals, and the results of a dry run, depend on."""
     changes = [state.brokers.last_change(), state.configs.last_change(), state.features.last_change()]
+    changes.append(quotas_change(state, context))
     for topic in env.slices.spread(wanted):
         changes.append(state.topic_ids.change_offset(topic.name))
         changes.append(state.similar_names.change_offset(similar_name(topic.name)))

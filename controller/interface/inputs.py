@@ -54,7 +54,7 @@ class RequestContext:
     is_long: whether it has so much to do that it is served in slices (`controller.core.long_steps`). is_broker: whether
     it is long and of a broker, which may make it: it comes before those of users. denials: the
     actions that were denied, counted by `controller.rules.permissions`. charges: what a long request took of the quotas
-    of mutations, kept by `controller.rules.mutation_quotas`.
+    of mutations, kept by `controller.rules.mutation_quotas`; is_charged: whether the answer depends on these quotas.
     """
 
     source: Source
@@ -77,6 +77,7 @@ class RequestContext:
     is_broker: bool = False
     denials: int = 0
     charges: list[tuple[Any, int]] = field(default_factory=list)
+    is_charged: bool = False
 
 
 @dataclass(slots=True)

@@ -55,8 +55,12 @@ def charge(state: State, context: RequestContext, env: Env, partitions: int) -> 
     Raises ApiError(THROTTLING_QUOTA_EXCEEDED), with nothing taken, where the bucket is overdrawn and the version of the
     request is strict. Where the sender is to wait, `context.throttled_until_ms` says until when.
     """
+    if context.is_own or env.settings.has_static_quotas:
+        return
+    # Also where there is no rate: one may have been removed, and that may not be committed.
+    context.is_charged = True
     rates = state.quotas.mutation_rates
-    if not rates or context.is_own or env.settings.has_static_quotas:
+    if not rates:
         return
     user, client_id = bucket_key(rates, context.principal.name, context.client_id)
     rate = rate_of(rates, user, client_id)
@@ -93,6 +97,12 @@ def refund(context: RequestContext) -> None:
         bucket.tokens += partitions
     context.charges.clear()
     context.throttled_until_ms = 0
+    context.is_charged = False
+
+
+def quotas_change(state: State, context: RequestContext) -> int:
+    """The offset that an answer without records depends on by the quotas; -1 where `charge` has looked at none."""
+    return state.quotas.last_change() if context.is_charged else -1
 
 
 def with_throttle(context: RequestContext, response: Any, now_ms: int) -> Any:

@@ -19,6 +19,7 @@ from controller.core.apis import APIS
 from controller.handlers.security.delegation_tokens import Secrets
 from controller.interface.inputs import Principal, Requested
 from controller.interface.refusals import error_response
+from controller.rules.mutation_quotas import with_throttle
 from records.batch import batches
 from records.errors import ApiError
 from records.messages.brokers import BrokerHeartbeatRequest
@@ -32,7 +33,7 @@ from records.messages.tokens import (
     ExpireDelegationTokenRequest,
     RenewDelegationTokenRequest,
 )
-from records.messages.topics import CreatePartitionsRequest
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest
 from tests.controller.handlers.cluster_of_configs import BROKER, NODE, TOPIC
 from tests.controller.rig import set_config
 from tests.controller.test_random_requests import BROKERS, NAMES, WEIGHTS, Life, Reassignable, replayed
@@ -46,6 +47,9 @@ KEY = "a key"
 NODES = ("", "3000")
 VOTER = {"node.id": "3000", "controller.quorum.voters": "3000@127.0.0.1:9093"}
 DESCRIBED = ("min.insync.replicas", "unclean.leader.election.enable")
+# Whose rate of changes of topics may be limited, and the versions that are served with a throttle time nevertheless.
+LIMITED = {"principal": Principal("User", "ann"), "client_id": "c"}
+PERMISSIVE = {CreateTopicsRequest: 5, CreatePartitionsRequest: 2}
 # Whether a broker may stop is decided by what it leads now, also if that is not committed: it then stops later.
 NOT_COMPARED = (BrokerHeartbeatRequest,)
 
@@ -62,6 +66,7 @@ class Watched(Life):
         self.rig.controller.env.config = NodeConfig(NODE | VOTER)
         self.repeatable: list[tuple[Any, int, dict[str, Any]]] = []
         self.token_ids: dict[str, None] = {}
+        self.sender: dict[str, Any] = {}
         self.early: list[Any] = []
         self.compared: Counter[str] = Counter()
         self.begin()
@@ -79,6 +84,11 @@ class Watched(Life):
             rig.alter(name, (0, 1, 2))
         rig.fence(0, 1).unfence(0, 1)
         rig.auto = False
+
+    def send(self, request: Any, version: int | None = None, **context: Any) -> None:
+        if self.sender and self.random.random() < 0.3:
+            version = PERMISSIVE.get(type(request))
+        super().send(request, version, **self.sender, **context)
 
     # What may happen, beside what Life does.
 
@@ -162,11 +172,27 @@ class Watched(Life):
         self.send(ElectLeadersRequest(election_type=self.random.randint(0, 1), topic_partitions=(named,)))
 
     def alter_quotas(self) -> None:
+        self.alter_quota(self.pick(("ann", "bob")), "producer_byte_rate", self.pick((1.0, 2.0)))
+
+    def alter_quota(self, user: str, key: str, value: float) -> None:
         entry = AlterClientQuotasRequest.EntryData
-        op = entry.OpData(key="producer_byte_rate", value=self.pick((1.0, 2.0)), remove=self.random.random() < 0.3)
-        user = entry.EntityData(entity_type="user", entity_name=self.pick(("ann", "bob")))
-        entries = (entry(entity=(user,), ops=(op,)),)
+        op = entry.OpData(key=key, value=value, remove=self.random.random() < 0.3)
+        entity = entry.EntityData(entity_type="user", entity_name=user)
+        entries = (entry(entity=(entity,), ops=(op,)),)
         self.send(AlterClientQuotasRequest(entries=entries, validate_only=self.random.random() < 0.2))
+
+    def limit(self) -> None:
+        """Change how fast a user may change topics: what it has asked for before may be too much then."""
+        self.alter_quota("ann", "controller_mutation_rate", self.pick((0.01, 0.1, 5.0)))
+
+    def change_topics(self) -> None:
+        """Requests of the user whose rate may be limited, maybe just when that is changed, and maybe beyond it."""
+        if self.random.random() < 0.5:
+            self.limit()
+        self.sender = LIMITED
+        for _ in range(self.random.randint(1, 3)):
+            self.pick((self.create, self.delete, self.grow, self.grow_in_a_dry_run))()
+        self.sender = {}
 
     def alter_scram(self) -> None:
         cls = AlterUserScramCredentialsRequest
@@ -201,13 +227,14 @@ class Watched(Life):
         env.wall_ms += self.rig.now_ms - env.now_ms
         env.now_ms = self.rig.now_ms
         env.sessions = copy.deepcopy(env.sessions)
+        env.mutation_buckets = copy.deepcopy(env.mutation_buckets)
         context, end_offset = copy.copy(event.context), self.rig.end_offset
-        sender = {"principal": context.principal, "forwarded": context.forwarded}
+        sender = {name: getattr(context, name) for name in ("principal", "forwarded", "client_id")}
         self.repeatable.append((event.request, context.version, sender))
         effects = self._step(event)
         leaves = self.earliest(event.context)
         if event.context.written is None and leaves < end_offset and not isinstance(event.request, NOT_COMPARED):
-            self.compare(leaves, context, event.request, env)
+            self.compare(leaves, event.context, context, env)
         return effects
 
     def earliest(self, context: RequestContext) -> int:
@@ -217,8 +244,12 @@ class Watched(Life):
         ends = [committed, *(next(batches(data)).last_offset + 1 for data in self.rig.log)]
         return min(end for end in ends if end >= max([committed, *needed]))
 
-    def compare(self, end_offset: int, context: RequestContext, request: Any, env: Env) -> None:
-        """Compare an answer with that of a controller which has the records below `end_offset` alone."""
+    def compare(self, end_offset: int, served: RequestContext, context: RequestContext, env: Env) -> None:
+        """Compare an answer with that of a controller which has the records below `end_offset` alone.
+
+        served, context: of the request, with the throttle time that it was served with, and as it came.
+        """
+        request = served.request
         (response,) = [
             *(waiter.response for waiter in self.rig.controller.waiting if waiter.context.source == context.source),
             *(self.rig.replies[number] for number in (context.source.correlation,) if number in self.rig.replies),
@@ -231,6 +262,10 @@ class Watched(Life):
             expected, writes = error_response(request, error, context.version), False
         else:
             expected, writes = result.response, bool(result.records)
+        if served.throttled_until_ms:
+            response = with_throttle(served, response, env.now_ms)
+        if context.throttled_until_ms:
+            expected = with_throttle(context, expected, env.now_ms)
         self.compared[type(request).__name__] += 1
         if writes or expected != response:
             self.early.append((request, response, expected, writes))
@@ -240,6 +275,7 @@ KINDS = {
     **WEIGHTS, "repeat": 30, "alter_configs": 8, "grow_in_a_dry_run": 4, "elect_named": 10, "commit": 6, "lose": 1,
     "delete": 4, "alter": 25, "unregister": 3, "alter_quotas": 6, "alter_scram": 6, "update_features": 3,
     "describe_configs": 8, "cancel": 6, "create_token": 4, "renew_token": 5, "expire_token": 5,
+    "limit": 2, "change_topics": 10,
 }  # fmt: skip
 
 

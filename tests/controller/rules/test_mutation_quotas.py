@@ -32,18 +32,32 @@ def limited(rate: float | None, rig: Rig | None = None, **parts: str | None) -> 
     named: Parts = {key.replace("_", "-"): value for key, value in parts.items()} or {"user": "ann"}
     entity = tuple(Entry.EntityData(entity_type=type_, entity_name=name) for type_, name in named.items())
     op = Entry.OpData(key="controller_mutation_rate", value=rate or 0.0, remove=rate is None)
-    answer = rig.ask(AlterClientQuotasRequest(entries=(Entry(entity=entity, ops=(op,)),), validate_only=False))
-    assert answer.entries[0].error_code == 0, answer
+    sent = rig.send(AlterClientQuotasRequest(entries=(Entry(entity=entity, ops=(op,)),), validate_only=False))
+    if rig.auto:
+        assert rig.replies[sent].entries[0].error_code == 0, rig.replies[sent]
     return rig
 
 
-def create(rig: Rig, *topics: tuple[str, int], version: int = 7, validate_only: bool = False, **context: Any) -> Any:
+def creation(*topics: tuple[str, int], validate_only: bool = False) -> CreateTopicsRequest:
     made = tuple(
         Topic(name=name, num_partitions=count, replication_factor=1, assignments=(), configs=())
         for name, count in topics
     )
-    request = CreateTopicsRequest(topics=made, timeout_ms=1000, validate_only=validate_only)
+    return CreateTopicsRequest(topics=made, timeout_ms=1000, validate_only=validate_only)
+
+
+def create(rig: Rig, *topics: tuple[str, int], version: int = 7, validate_only: bool = False, **context: Any) -> Any:
+    request = creation(*topics, validate_only=validate_only)
     return rig.ask(request, version, **{"principal": ANN, "client_id": "c", **context})
+
+
+def growth(name: str, count: int, *, validate_only: bool = False) -> CreatePartitionsRequest:
+    topic = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=count, assignments=None)
+    return CreatePartitionsRequest(topics=(topic,), timeout_ms=1000, validate_only=validate_only)
+
+
+def deletion(name: str) -> DeleteTopicsRequest:
+    return DeleteTopicsRequest(topics=(DeleteTopicsRequest.DeleteTopicState(name=name),), timeout_ms=1000)
 
 
 def codes(answer: Any) -> list[int]:
@@ -119,12 +133,9 @@ def test_deleted_partitions_count(version: int, code: int) -> None:
 def test_only_additional_partitions_count(version: int, code: int) -> None:
     rig = limited(1.0)
     create(rig, ("a", 10))
-    item = CreatePartitionsRequest.CreatePartitionsTopic
 
     def grow(count: int, version: int) -> Any:
-        topics = (item(name="a", count=count, assignments=None),)
-        request = CreatePartitionsRequest(topics=topics, timeout_ms=1000, validate_only=False)
-        return rig.ask(request, version, principal=ANN, client_id="c")
+        return rig.ask(growth("a", count), version, principal=ANN, client_id="c")
 
     first, second = grow(13, 3), grow(14, version)
 
@@ -166,16 +177,7 @@ def test_the_wait_is_counted_from_the_refusal_to_the_answer() -> None:
     create(rig, ("a", 15))
     rig.auto = False
 
-    correlation = rig.send(
-        CreateTopicsRequest(
-            topics=(Topic(name="b", num_partitions=1, replication_factor=1, assignments=(), configs=()),),
-            timeout_ms=9000,
-            validate_only=False,
-        ),
-        5,
-        principal=ANN,
-        client_id="c",
-    )
+    correlation = rig.send(creation(("b", 1)), 5, principal=ANN, client_id="c")
     rig.now_ms += 300
     rig.commit()
 
@@ -207,14 +209,82 @@ def test_a_changed_quota_counts_with_the_tokens_that_are_there() -> None:
 def test_a_quota_that_is_lost_with_leadership_counts_no_more() -> None:
     rig = limited(1.0)
     rig.auto = False
-    entity = (Entry.EntityData(entity_type="user", entity_name="ann"),)
-    op = Entry.OpData(key="controller_mutation_rate", value=100.0, remove=False)
-    rig.send(AlterClientQuotasRequest(entries=(Entry(entity=entity, ops=(op,)),), validate_only=False))
+    limited(100.0, rig)
     assert list(rig.state.quotas.mutation_rates.values()) == [100.0]
 
     rig.follow()
 
     assert list(rig.state.quotas.mutation_rates.values()) == [1.0]
+
+
+def overdrawn(rate: float | None, **settings: Any) -> Rig:
+    """A controller with the topic `old`, where the rate of a user that has nothing left is changed, uncommitted."""
+    rig = limited(0.1, Rig(**settings).lead().brokers(0))
+    rig.create("old", (0,))
+    create(rig, ("x", 20), validate_only=True)
+    rig.auto = False
+    return limited(rate, rig)
+
+
+def code_of(answer: Any) -> int:
+    (result,) = next(found for name in ("topics", "results", "responses") if (found := getattr(answer, name, None)))
+    code: int = result.error_code
+    return code
+
+
+@pytest.mark.parametrize(
+    "request_", [creation(("new", 1)), growth("old", 2), deletion("old")], ids=lambda each: type(each).__name__
+)
+def test_a_refusal_waits_for_the_commit_of_the_quota_that_it_rests_on(request_: Any) -> None:
+    rig = overdrawn(0.2)
+
+    sent = rig.send(request_, principal=ANN, client_id="c")
+    before = sent in rig.replies
+    rig.commit()
+
+    assert not before
+    assert code_of(rig.replies[sent]) == EXCEEDED
+
+
+@pytest.mark.parametrize("version", [None, 2])
+@pytest.mark.parametrize("rate", [None, 0.2])
+@pytest.mark.parametrize(
+    "dry", [creation(("new", 1), validate_only=True), growth("old", 2, validate_only=True)],
+    ids=lambda each: type(each).__name__,
+)  # fmt: skip
+def test_the_answer_to_a_dry_run_waits_for_the_commit_of_the_quota_or_of_its_end(
+    dry: Any, rate: float | None, version: int | None
+) -> None:
+    rig = overdrawn(rate)
+
+    sent = rig.send(dry, version, principal=ANN, client_id="c")
+    before = sent in rig.replies
+    rig.commit()
+
+    assert not before
+    assert code_of(rig.replies[sent]) == (EXCEEDED if rate and not version else 0)
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (creation(("old", 1)), Error.TOPIC_ALREADY_EXISTS),
+        (growth("old", 1), Error.INVALID_PARTITIONS),
+        (deletion("new"), Error.UNKNOWN_TOPIC_OR_PARTITION),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_refusal_for_which_no_quota_was_looked_at_waits_for_none(request_: Any, code: Error) -> None:
+    rig = overdrawn(0.2)
+
+    assert code_of(rig.ask(request_, principal=ANN, client_id="c")) == code
+
+
+def test_the_answer_to_a_sender_who_has_no_quota_waits_for_none() -> None:
+    rig, with_plugin = overdrawn(0.2), overdrawn(0.2, has_static_quotas=True)
+
+    assert codes(create(rig, ("new", 1), validate_only=True, is_own=True)) == [0]
+    assert codes(create(with_plugin, ("new", 1), validate_only=True)) == [0]
 
 
 def test_after_an_hour_of_silence_a_debt_is_forgotten() -> None:
