@@ -27,8 +27,14 @@ def plan_lines(plan: Plan) -> list[str]:
     if plan.new_kraft_version:
         where = ", ".join(f"{each.listener}://{each.host}:{each.port}" for each in plan.voter.endpoints)
         lines.append(f"its endpoints in the log: {where or 'none'}")
-    lost = ", ".join(map(str, plan.lost)) or "those that were not measured"
-    lines.append(f"keep switched off until their directories are empty: voters {lost}")
+    if plan.lost or not plan.old_voters:
+        lost = ", ".join(map(str, plan.lost)) or "those that were not measured"
+        lines.append(f"keep switched off until their directories are empty: voters {lost}")
+    if plan.damaged:
+        lines += [
+            f"damaged, and not used: survivors {', '.join(map(str, plan.damaged))}",
+            "  where only quorum-state or a spare checkpoint is damaged, do first what `kraftctl doctor` says there",
+        ]
     others = [each for each in plan.survivors if each != plan.node_id]
     if others:
         lines.append(f"they join again with empty directories: survivors {', '.join(map(str, others))}")

@@ -40,8 +40,9 @@ class Plan(NamedTuple):
 
     files: the digest of each file of the metadata. end_offset, epoch: of the log before. new_epoch: of the appended
     record and of quorum-state. new_kraft_version: 1 where `kraft_version` is 0 and the voters become dynamic. voter:
-    the only voter of the new set. old_voters: ids, empty if unknown (static voters). lost: old voters that were not
-    measured. may_lose: whether acknowledged writes may be lost.
+    the only voter of the new set. old_voters: ids, empty if unknown (static voters). survivors: the nodes that were
+    measured. damaged: those of them whose directories have a fault, from which nothing is taken. lost: old voters that
+    were not measured. may_lose: whether acknowledged writes may be lost.
     """
 
     directory: str
@@ -56,6 +57,7 @@ class Plan(NamedTuple):
     voter: Voter
     old_voters: tuple[int, ...]
     survivors: tuple[int, ...]
+    damaged: tuple[int, ...]
     lost: tuple[int, ...]
     may_lose: bool
     files: Mapping[str, Digest]
@@ -65,11 +67,12 @@ class Plan(NamedTuple):
         """The first line of everything that is said about this plan."""
         others = [each for each in self.old_voters if each != self.node_id]
         named = f"voters {', '.join(map(str, others))}" if others else "all other old voters"
-        loss = (
-            "Acknowledged writes of the lost voters may be gone, and no tool can find out."
-            if self.may_lose
-            else "No acknowledged write is lost: fewer than a majority of the voters are lost."
-        )
+        if self.may_lose:
+            of_whom = "lost or damaged nodes" if self.damaged else "the lost voters"
+            loss = f"Acknowledged writes of {of_whom} may be gone, and no tool can find out."
+        else:
+            how = "lost or damaged" if self.damaged else "lost"
+            loss = f"No acknowledged write is lost: fewer than a majority of the voters are {how}."
         return (
             f"{loss} Keep {named} switched off: if a majority of the old voters returns, no tool can stop it from "
             "electing a leader of its own."
@@ -111,9 +114,11 @@ def make_plan(
     assert seed.mark is not None, "checked"
     assert seed.mark.node_id is not None, "checked"
     assert seed.mark.cluster_id is not None, "checked"
-    survivors = tuple(
-        sorted(examined.mark.node_id for examined in measured if examined.mark and examined.mark.node_id is not None)
-    )
+    faults = {
+        examined.mark.node_id: examined.fault
+        for examined in measured
+        if examined.mark is not None and examined.mark.node_id is not None
+    }
     new_epoch = max(election_epoch(examined) for examined in measured) + EPOCH_STEP
     if new_epoch > EPOCH_MAX:
         raise CannotRecover(f"epoch {new_epoch} would be above {EPOCH_MAX}")
@@ -137,16 +142,16 @@ def make_plan(
             )
         count = len(old_ids) if voters_count is None else voters_count
         voter = _static_voter(seed.mark, address, static_voters or {}, listener)
-    kept = len(set(old_ids) & set(survivors)) if old_ids else len(survivors)
-    # The plan takes nothing from a damaged log, so what only that one has is lost as with a lost voter.
-    damaged = [examined for examined in measured if examined.fault is not None]
-    unused = {examined.mark.node_id for examined in damaged if examined.mark}
-    lost_logs = count - kept + len(unused & set(old_ids or unused))
+    # A damaged voter counts as a lost one: it does not start, so it elects no leader, and the plan takes nothing from
+    # its log, so what only that one has is lost.
+    sound = {node_id for node_id, fault in faults.items() if fault is None}
+    kept = len(sound & set(old_ids) if old_ids else sound)
     majority = count // 2 + 1
     if kept >= majority:
+        undamaged = "" if len(sound) == len(faults) else " undamaged"
         raise CannotRecover(
-            f"{kept} of {count} voters survive, which is a majority: start them, and they elect a leader without a "
-            "recovery"
+            f"{kept} of {count} voters survive{undamaged}, which is a majority: start them, and they elect a leader "
+            "without a recovery"
         )
     return Plan(
         seed.log_directory,
@@ -160,9 +165,11 @@ def make_plan(
         max(seed.kraft_version, int(is_dynamic)),
         voter,
         old_ids,
-        survivors,
-        tuple(each for each in old_ids if each not in survivors),
-        lost_logs >= majority or any(examined.committed > seed.end_offset for examined in damaged),
+        tuple(sorted(faults)),
+        tuple(sorted(faults.keys() - sound)),
+        tuple(each for each in old_ids if each not in faults),
+        count - kept >= majority
+        or any(examined.committed > seed.end_offset for examined in measured if examined.fault is not None),
         digests,
     )
 
@@ -296,6 +303,7 @@ def parse_plan(text: str) -> Plan:
             ),
             tuple(map(_number, said["old_voters"])),
             tuple(map(_number, said["survivors"])),
+            tuple(map(_number, said["damaged"])),
             tuple(map(_number, said["lost"])),
             bool(said["may_lose"]),
             {_text(name): Digest(_number(each["size"]), _text(each["sha256"])) for name, each in said["files"].items()},

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -32,6 +33,7 @@ from raft.storage.files import OsFiles
 from raft.storage.flusher import AtOnce
 from raft.storage.log import LogLimits
 from raft.storage.meta_properties import MetaProperties, write_meta_properties
+from raft.storage.names import KEPT_QUORUM_STATE, QUORUM_STATE
 from raft.storage.storage import Storage
 from records.batch import build_batch, build_control_batch
 from records.control import KRaftVersionRecord, LeaderChangeMessage
@@ -42,7 +44,7 @@ from tests.tools.offline.stock_directories import PARTITION
 from tools.offline.backups import save_directory, verify_backup
 from tools.offline.examined import examine
 from tools.offline.forced_voters import force_voter
-from tools.offline.recovery_plan import CannotRecover, make_plan, parse_plan, plan_text
+from tools.offline.recovery_plan import CannotRecover, best_of, make_plan, parse_plan, plan_text
 from tools.offline.replayed import Replay
 from tools.offline.restoring import CannotRestore, plan_restoring, restore
 from tools.offline.saved_copy import digests
@@ -366,14 +368,23 @@ class Repairs(RuleBasedStateMachine):
         assert opened.notes == []
         opened.close()
 
-    @rule(asked=st.lists(st.integers(0, 4), min_size=1, max_size=4, unique=True))
-    def recover(self, asked: list[int]) -> None:
+    @rule(asked=st.lists(st.integers(0, 4), min_size=1, max_size=4, unique=True), broken=st.sets(st.integers(0, 4)))
+    def recover(self, asked: list[int], broken: set[int]) -> None:
         survivors = [node for node in map(self.nodes.__getitem__, asked) if node.log]
         if not survivors:
             return
-        best = max(survivors, key=lambda node: node.rank)
         copies = {node.number: self._copy(node) for node in survivors}
+        for node in survivors:
+            if node.number - 1 in broken:
+                (copies[node.number] / PARTITION / QUORUM_STATE).write_text("{")
+                (copies[node.number] / PARTITION / KEPT_QUORUM_STATE).write_text("{")
         measured = [examine(str(directory)) for directory in copies.values()]
+        survivors = [node for node in survivors if node.number - 1 not in broken]
+        if not survivors:
+            with pytest.raises(CannotRecover, match="no directory is sound"):
+                best_of(measured)
+            return
+        best = max(survivors, key=lambda node: node.rank)
         static = {voter.key.id: ("127.0.0.1", 9093) for voter in VOTERS}
         try:
             plan = make_plan(measured, digests(str(copies[best.number])), static_voters=static, listener="CONTROLLER")

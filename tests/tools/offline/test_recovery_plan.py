@@ -114,6 +114,46 @@ def test_a_damaged_voter_keeps_no_acknowledged_write() -> None:
     assert (plan.node_id, plan.survivors, plan.may_lose) == (1, (1, 2), True)
 
 
+@pytest.mark.parametrize(
+    ("count", "numbers", "may_lose"),
+    [(2, (2,), False), (3, (2,), True), (3, (2, 3), True), (5, (2, 4), True)],
+)
+def test_damaged_voters_are_no_part_of_a_majority(count: int, numbers: tuple[int, ...], may_lose: bool) -> None:
+    """They do not start. Of two voters, both have each acknowledged write; of three, perhaps the damaged one alone."""
+    plan = make_plan([voters(count), *(damaged(number, 0) for number in numbers)], FILES)
+
+    assert (plan.node_id, plan.survivors, plan.damaged) == (1, (1, *numbers), numbers)
+    assert plan.lost == tuple(each for each in range(2, count + 1) if each not in numbers)
+    assert plan.may_lose is may_lose
+    assert plan.warning.startswith(
+        "Acknowledged writes of lost or damaged nodes may be gone"
+        if may_lose
+        else "No acknowledged write is lost: fewer than a majority of the voters are lost or damaged. Keep voters 2"
+    )
+
+
+def test_damaged_static_voters_are_no_part_of_a_majority_either() -> None:
+    static = {number: (f"c{number}", 9093) for number in range(1, 4)}
+    measured = [damaged(2, 0)._replace(kraft_versions=()), golden("4.3-dynamic/node-1")._replace(kraft_versions=())]
+
+    plans = [make_plan(measured, FILES, **given) for given in ({"static_voters": static}, {"voters_count": 3})]  # type: ignore[arg-type]
+
+    assert [(plan.node_id, plan.damaged, plan.may_lose) for plan in plans] == [(1, (2,), True)] * 2
+
+
+def test_a_damaged_voter_beside_a_sound_majority_needs_no_plan() -> None:
+    measured = [voters(3), damaged(2, 0), damaged(3, 0)._replace(fault=None)]
+
+    with pytest.raises(CannotRecover, match="2 of 3 voters survive undamaged, which is a majority: start them"):
+        make_plan(measured, FILES)
+
+
+def test_a_damaged_observer_is_no_lost_voter() -> None:
+    plan = make_plan([voters(2), damaged(9, 0)], FILES)
+
+    assert (plan.survivors, plan.damaged, plan.lost, plan.may_lose) == ((1, 9), (9,), (2,), False)
+
+
 def test_a_damaged_static_voter_keeps_no_acknowledged_write_either() -> None:
     static = {number: (f"c{number}", 9093) for number in range(1, 5)}
     measured = [damaged(2, 0)._replace(kraft_versions=()), golden("4.3-dynamic/node-1")._replace(kraft_versions=())]
@@ -189,7 +229,11 @@ def test_a_damaged_directory_is_never_the_best() -> None:
 
 
 def test_a_plan_goes_round_through_its_file() -> None:
-    for plan in (make_plan([voters(3)], FILES), make_plan([golden("4.3-static/node-1")], FILES, voters_count=3)):
+    for plan in (
+        make_plan([voters(3)], FILES),
+        make_plan([voters(3), damaged(2, 0)], FILES),
+        make_plan([golden("4.3-static/node-1")], FILES, voters_count=3),
+    ):
         assert parse_plan(plan_text(plan, 5)) == plan
 
 

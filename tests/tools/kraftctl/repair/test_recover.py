@@ -9,6 +9,7 @@ import pytest
 
 from raft.interface.config import Endpoint, ReplicaKey, Voter
 from raft.interface.voters import VoterSet, voters_record
+from raft.storage.errors import CorruptLog
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits
 from raft.storage.opening import open_partition
@@ -71,6 +72,29 @@ def test_a_plan_is_applied_after_a_backup(tmp_path: Path, capsys: pytest.Capture
     assert (log.voters.ids, log.epoch) == ((1,), 1002)
     assert digests(str(tmp_path / "backup")) == before
     assert "kafka-metadata-quorum --bootstrap-controller" in capsys.readouterr().out
+
+
+def test_a_survivor_beside_a_damaged_voter_gets_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the two voters one is damaged, and a node does not start from it."""
+    directory, other = (stock_directory(tmp_path, f"4.3-dynamic/node-{number}") for number in (1, 3))
+    segment = other / SEGMENT
+    data = bytearray(segment.read_bytes())
+    data[len(data) // 2] ^= 1
+    segment.write_bytes(data)
+    with pytest.raises(CorruptLog):
+        open_partition(OsFiles(), str(other / PARTITION), LogLimits())
+    plan = str(tmp_path / "plan.json")
+
+    assert run(["plan", "--output", plan, str(other), str(directory)]) == 0
+    said = capsys.readouterr().out
+    assert run(["apply", plan]) == 0
+
+    assert said.startswith("No acknowledged write is lost: fewer than a majority of the voters are lost or damaged. ")
+    assert "\ndamaged, and not used: survivors 3\n  where only quorum-state or a spare checkpoint is damaged" in said
+    assert "keep switched off until" not in said
+    log = examine(str(directory))
+    assert log.voters is not None
+    assert log.voters.ids == (1,)
 
 
 def test_a_plan_is_applied_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
