@@ -54,12 +54,12 @@ def lock_where_lockable(directory: str) -> Iterator[None]:
 
 
 def lock_holder(path: str) -> int | None:
-    """The id of the process that holds the POSIX lock of a file; None if no other process does.
+    """The id of the process that holds the POSIX lock of a file, which need not be writable; None if no other does.
 
     0: it runs on another machine, or in a container whose processes are not visible here. Raises OSError.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +12,7 @@ from raft.storage.files import OsFiles
 from tests.mounts import remount_read_only, small_file_system
 from tests.tools.offline.stock_directories import stock_directory
 from tools.kraftctl.main import main
-from tools.offline.lock import DirectoryLocked, hold_unused, lock_where_lockable
+from tools.offline.lock import DirectoryLocked, hold_unused, lock_holder, lock_where_lockable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +37,33 @@ def test_the_lock_file_stays(tmp_path: Path) -> None:
 def test_a_node_that_starts_while_a_directory_without_a_lock_file_is_read_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(DirectoryLocked, match="A node has started in"), hold_unused(str(tmp_path)):
         DirectoryLock(OsFiles(), str(tmp_path)).release()
+
+
+HOLD = "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.lockf(file, fcntl.LOCK_EX); print(); sys.stdin.read()"
+
+
+def test_the_holder_of_a_lock_is_found_by_one_who_may_only_read_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / ".lock")
+    with subprocess.Popen([sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        open_file = os.open
+
+        def refuse_writers(name: str, flags: int) -> int:
+            if flags & os.O_ACCMODE != os.O_RDONLY:
+                raise PermissionError(13, "Permission denied", name)
+            return open_file(name, flags)
+
+        monkeypatch.setattr(os, "open", refuse_writers)
+        found = lock_holder(path)
+        monkeypatch.undo()
+        assert process.stdin is not None
+        process.stdin.close()
+
+    assert found == process.pid
+    assert lock_holder(path) is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system")

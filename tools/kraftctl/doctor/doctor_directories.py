@@ -70,7 +70,7 @@ def examine_directories(config: NodeConfig, path: str, now_ms: int, note: Callab
             findings += _owners(directory)
             findings += _space(directory)
     findings += _between(marks)
-    holder = lock_holder(f"{metadata}/.lock")
+    holder = _holder(metadata)
     image = examined = None
     if holder is None:
         examined = _examine(metadata, findings)
@@ -227,21 +227,14 @@ def _space(directory: str) -> Iterator[Finding]:
         yield Finding(WARNING, directory, f"{free >> 20} MiB are free", "make space: a node ends when its disk is full")
 
 
-def lock_holder(path: str) -> int | None:
-    """The process that holds the lock of a directory, which is not taken for that; 0 if it is of another container."""
-    import fcntl
-    import struct
+def _holder(directory: str) -> int | None:
+    """The process that holds the lock of a directory, as `lock_holder` says it; None also where that cannot be read."""
+    from tools.offline.lock import lock_holder
 
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return lock_holder(f"{directory}/.lock")
     except OSError:
         return None
-    try:
-        asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-        kind, _, _, _, holder = struct.unpack("hhqqi4x", fcntl.fcntl(handle, fcntl.F_GETLK, asked))
-    finally:
-        os.close(handle)
-    return None if kind == fcntl.F_UNLCK else max(holder, 0)
 
 
 def _examine(directory: str, findings: list[Finding]) -> Examined | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import struct
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,9 +29,11 @@ from tools.client.quorum import Member, View
 from tools.config_file import read_config
 from tools.kraftctl.cluster.wait import run as wait
 from tools.kraftctl.doctor.doctor import run
-from tools.kraftctl.doctor.doctor_directories import Own, lock_holder
+from tools.kraftctl.doctor.doctor_directories import Own
 from tools.kraftctl.doctor.doctor_network import Peer, edges, live_voters, peer_findings, static_voters, until
 from tools.kraftctl.findings import ERROR, OK, WARNING
+from tools.offline import lock
+from tools.offline.lock import lock_holder
 
 TLS = Path(__file__).parents[3] / "data" / "tls"
 
@@ -199,6 +203,41 @@ def test_a_running_node_is_well_and_its_lock_is_only_looked_at(
         text, remedy = only(doctor(capsys, second), 2)
         assert text == "another process listens on the port, and the node does not run"
         assert f"ss -ltnp 'sport = :{port}'" in remedy
+
+
+def said_of_lock(capsys: pytest.CaptureFixture[str], path: Path) -> str:
+    run(["-c", str(path), "--json", "--offline"])
+    (text,) = (
+        each["text"] for each in json.loads(capsys.readouterr().out)["findings"] if each["where"].endswith("/.lock")
+    )
+    return str(text)
+
+
+def test_the_holder_of_the_lock_is_named_on_bsd_and_macos_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their struct flock ends with type and whence, with which that of Linux begins."""
+    path, directory = of_stock(tmp_path)
+    (directory / ".lock").touch()
+    layout = struct.Struct("qqihh")
+
+    def answer(_handle: int, _command: int, asked: bytes) -> bytes:
+        start, length, _process, kind, whence = layout.unpack(asked)
+        assert (start, length, kind, whence) == (0, 0, fcntl.F_WRLCK, os.SEEK_SET)
+        return layout.pack(start, length, 4711, kind, whence)
+
+    monkeypatch.setattr(lock, "_IS_LINUX", False)
+    monkeypatch.setattr(lock, "_FLOCK", layout)
+    monkeypatch.setattr(fcntl, "fcntl", answer)
+
+    assert said_of_lock(capsys, path) == "process 4711 holds the lock"
+
+
+def test_a_lock_that_cannot_be_read_ends_no_doctor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, directory = of_stock(tmp_path)
+    (directory / ".lock").symlink_to(".lock")
+
+    assert said_of_lock(capsys, path).startswith("no process holds the lock")
 
 
 def test_a_name_that_is_not_resolved_and_a_quorum_of_another_cluster(
