@@ -59,7 +59,7 @@ MUTANTS = (
         ),
     ),
     _row(
-        "N11", "a request of an unsupported version is accepted", "versions", ("W02", "S21"),
+        "N11", "a request of an unsupported version is accepted", "versions", ("W11",),
         Edit(
             REQUESTS, "parse_request",
             "served[0] <= version <= served[1]", "served[0] <= version <= served[1] + 1",

@@ -69,6 +69,7 @@ PROPERTIES: dict[str, str] = {
     "W08": "requests are served only to the principal that is authenticated on their connection",
     "W09": "unfinished handshakes and authentications are limited in number, time and size",
     "W10": "the authorizer follows the committed ACLs, and a denied request has no effect",
+    "W11": "a server closes a connection only for a reason",
     "T01": "each step is one of the executable specification",
     "C22": "responses fit their requests, and none has an internal error",
     "C23": "a controller does its periodic work, and its metrics are correct",

@@ -158,6 +158,16 @@ class SecuredWireRules(WireRules):
             raise Violation("W08", f"{text}, whose session has ended at {authentication.expires_at:.3f} s")
         return frame
 
+    def closes(self, process: Any, connection: TcpConnection, silent_s: float) -> None:
+        """Only the connections of authenticated clients have to stay open."""
+        many = process.bounds.get("connections_max", server.CONNECTIONS_MAX) - process.server._handshakes_max  # noqa: SLF001
+        if connection.id <= 0 or len(process.server.connections) > many:
+            return
+        authentication = self.of(connection)
+        is_over = authentication.expires_at is not None and process.loop.time() > authentication.expires_at
+        if authentication.stage is Stage.OPEN and not is_over and not any(map(is_sasl, connection.requests.values())):
+            super().closes(process, connection, silent_s)
+
     def principal(self, process: Any, incoming: Incoming) -> Principal:
         """The principal that has sent a request."""
         connection: Any = process.connections[incoming.source.connection]

@@ -56,7 +56,7 @@ class SecuredNetwork(SocketNetwork):
 
     def make_tap(self, whole: Callable[[bytes], Seen | None], *, is_answer: bool) -> Any:
         tap = Tap(whole, is_answer=is_answer)
-        return Skipping(tap.cut, is_answer=is_answer) if self.identities.has_tls else tap
+        return Skipping(tap) if self.identities.has_tls else tap
 
 
 class SecuredWatch(SocketWatch):

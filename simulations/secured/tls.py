@@ -10,7 +10,7 @@ import ssl
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from simulations.sockets.frames import Tap
 
 HELLO = 22
 HEAD = 5  # its type and its size
@@ -116,14 +116,24 @@ class Session:
 
 
 class Skipping:
-    """A tap that passes the hello of one side on, and cuts the bytes after it into frames. cut: of the inner tap."""
+    """A tap that passes the hello of one side on, and has another cut the bytes after it into frames."""
 
-    def __init__(self, cut: Callable[[bytes], list[tuple[bytes, Any]]], *, is_answer: bool) -> None:
-        self.is_answer = is_answer
-        self._cut = cut
+    def __init__(self, inner: Tap) -> None:
+        self.is_answer = inner.is_answer
+        self._inner = inner
         self._head = b""
         self._body = b""
         self._left: int | None = None  # bytes of the hello that have not come; None while unknown
+
+    @property
+    def rest_bytes(self) -> int:
+        """Those after the last whole frame."""
+        return self._inner.rest_bytes
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a length was invalid, so that no more frames can be found."""
+        return self._inner.is_broken
 
     def certificate(self) -> Certificate | None:
         """The certificate in the hello. Raises ssl.SSLError."""
@@ -147,4 +157,4 @@ class Skipping:
             passed += taken
             data = data[len(taken) :]
         pieces: list[tuple[bytes, Any]] = [(passed, None)] if passed else []
-        return pieces + (self._cut(data) if data else [])
+        return pieces + (self._inner.cut(data) if data else [])

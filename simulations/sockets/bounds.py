@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.network import channel, connection, server
+from raft.network import channel, connection
+from simulations.sockets.closes import limits
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def _at_server(process: SocketProcess) -> None:
     """W06."""
     ours = process.server
     node = f"node {process.node.id}"
-    bounds = {"held_bytes_max": server.HELD_BYTES_MAX, "connections_max": server.CONNECTIONS_MAX}
-    bounds |= {"idle_ms_max": server.IDLE_MS_MAX, **process.bounds}
+    bounds = limits(process)
     held = sum(one.held for one in ours.connections.values())
     if held != ours.held_bytes or held > bounds["held_bytes_max"]:
         raise Violation(

@@ -99,15 +99,25 @@ def is_unsupported(asked: Asked) -> bool:
     return (
         int.from_bytes(asked.data[:2], "big") == API_VERSIONS
         and not 0 <= asked.version <= APIS[API_VERSIONS].versions[1]
+        and _has_header(asked)
     )
 
 
+def _has_header(asked: Asked) -> bool:
+    cls = request_class(API_VERSIONS)
+    try:
+        decode_prefix(RequestHeader, request_header_version(cls, asked.version), asked.data, 0)
+    except DecodeError:
+        return False
+    return True
+
+
 def is_nonsense(asked: Asked) -> bool:
-    """Whether it is not a request of a served API: not a message, or one of an unknown API or version."""
-    if asked.message is None:
-        return True
+    """Whether it is not a request that a server answers: not a message, or one of an unknown API or version."""
+    if is_unsupported(asked):
+        return False
     api = APIS.get(int.from_bytes(asked.data[:2], "big"))
-    return api is None or not (api.versions[0] <= asked.version <= api.versions[1] or is_unsupported(asked))
+    return asked.message is None or api is None or not api.versions[0] <= asked.version <= api.versions[1]
 
 
 class Answer(Seen):
@@ -128,16 +138,22 @@ class Answer(Seen):
 
 class Tap:
     """Cuts the bytes that one end writes. whole: called with each frame's bytes, gives the frame;
-    None for unchecked ones.
+    None for unchecked ones. rest_bytes: those after the last whole frame.
     """
 
-    __slots__ = ("_held", "_need", "_whole", "is_answer")
+    __slots__ = ("_held", "_need", "_whole", "is_answer", "rest_bytes")
 
     def __init__(self, whole: Callable[[bytes], Seen | None], *, is_answer: bool) -> None:
         self._whole = whole
         self._held = bytearray()
         self._need = SIZE
         self.is_answer = is_answer
+        self.rest_bytes = 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a length was invalid, so that no more frames can be found."""
+        return not self._need
 
     def cut(self, data: bytes) -> list[tuple[bytes, Any]]:
         """The same bytes in pieces, each with the frame that it completes, or None."""
@@ -160,6 +176,7 @@ class Tap:
             begin = position
             self._held.clear()
             self._need = SIZE
+        self.rest_bytes = len(data) - begin + (0 if begin else self.rest_bytes)
         if begin < len(data):
             pieces.append((data[begin:], None))
         return pieces

@@ -113,8 +113,8 @@ class SocketLoop(SimLoop):
             opening.waiter.set_exception(error)
         return opening.waiter
 
-    def accept(self, connection: TcpConnection) -> None:
-        """Accept a connection from the kernel. Its number is the server's."""
+    def accept(self, connection: TcpConnection, on_close: Callable[[float], None]) -> None:
+        """Accept a connection from the kernel. Its number is the server's. on_close: as of a transport."""
         if self.listener is None:
             connection.server_end.reset()
             return
@@ -126,7 +126,7 @@ class SocketLoop(SimLoop):
         else:
             connection.id = protocol.number
             self.process.connections[connection.id] = connection
-        SimTransport(self, connection.server_end, protocol, connection.client.node.id).begin()
+        SimTransport(self, connection.server_end, protocol, connection.client.node.id, on_close).begin()
 
 
 class UvloopLoop(SocketLoop):

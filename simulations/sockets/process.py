@@ -4,6 +4,7 @@ the files and the clocks.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS
@@ -74,7 +75,8 @@ class SocketProcess(ControllerProcess):
 
     def accept(self, connection: TcpConnection) -> int:  # type: ignore[override]
         self.network.accept(connection)
-        self.when_awake(self.loop.run, self.loop.accept, connection)
+        on_close = partial(self.network.wire_rules.closes, self, connection)
+        self.when_awake(self.loop.run, self.loop.accept, connection, on_close)
         return connection.id
 
     # Called by the product's edges

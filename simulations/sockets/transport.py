@@ -32,12 +32,21 @@ class Iterations(Protocol):
     @property
     def run(self) -> Callable[..., None]: ...
     def call_soon(self, act: Callable[..., Any], *args: Any) -> None: ...
+    def time(self) -> float: ...
 
 
 class SimTransport:
     """One transport, over one end of a connection. All its callbacks run in an iteration of its loop."""
 
-    def __init__(self, loop: Iterations, end: End, protocol: Any, peer_id: int) -> None:
+    def __init__(
+        self,
+        loop: Iterations,
+        end: End,
+        protocol: Any,
+        peer_id: int,
+        on_close: Callable[[float], None] = lambda _silent_s: None,
+    ) -> None:
+        """on_close: called before this side closes the connection, with the time since the last bytes came, in s."""
         self._loop = loop
         self._end = end
         self._protocol = protocol
@@ -49,6 +58,8 @@ class SimTransport:
         self._is_closing = False
         self._is_paused = False
         self._is_over = False
+        self._on_close = on_close
+        self._read_at = loop.time()
 
     def begin(self) -> None:
         """Call connection_made, and read from now on."""
@@ -87,6 +98,7 @@ class SimTransport:
     def close(self) -> None:
         """Close when all bytes are written."""
         if not self._is_closing:
+            self._on_close(self._loop.time() - self._read_at)
             self._is_closing = True
             self._end.pause_reading()
             self._end.finish()
@@ -95,6 +107,8 @@ class SimTransport:
 
     def abort(self) -> None:
         """Close at once."""
+        if not self._is_closing:
+            self._on_close(self._loop.time() - self._read_at)
         self._is_closing = True
         self._end.reset()
         self._lose(None)
@@ -102,6 +116,7 @@ class SimTransport:
     # Called by the end, while the process is awake
 
     def on_received(self, data: bytes) -> None:
+        self._read_at = self._loop.time()
         if not self._is_buffered:
             self._loop.run(self._protocol.data_received, data)
             return

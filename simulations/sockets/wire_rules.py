@@ -4,7 +4,7 @@ W01: a request on the wire is one that a core sent, to that peer, in the highest
 answered, one at a time. W02: a server handles the frames of a connection as they were written, in order, each once,
 each when the one before it is answered, and only valid requests. W03: answers leave in the order of the requests, one
 for each, with its correlation id and the node's response. W04: the answer that a channel delivers for a request belongs
-to that request. W05 and W06 are in `bounds`, W07 is in `envelopes`.
+to that request. W05 and W06 are in `bounds`, W07 is in `envelopes`, W11 is in `closes`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from records.messages.envelope import EnvelopeRequest
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import schema_of
 from records.wire import EncodeError
+from simulations.sockets.closes import check_close
 from simulations.sockets.envelopes import check_answer, check_large
 from simulations.sockets.frames import API_VERSIONS, Answer, Asked, is_nonsense, is_unsupported
 from simulations.world.violation import Violation
@@ -164,6 +165,10 @@ class WireRules:
         expected = getattr(connection.opening, "expects", {}).get(place)
         if expected is not None:
             check_large(node, expected, response)
+
+    def closes(self, process: Process, connection: TcpConnection, silent_s: float) -> None:
+        """A server closes a connection on which nothing has come for this long (W11)."""
+        check_close(process, connection, silent_s)
 
     def _look_at_oldest(self, connection: TcpConnection) -> None:
         """Note the oldest request without an answer, for the checks of late answers."""
