@@ -199,7 +199,7 @@ class Answering:
         node = process.node.id, process.controller.env.epoch
         key = (*node, request.broker_id, request.broker_epoch)
         # After a changed registration the controller does not know how far the broker is, until its next heartbeat.
-        registration = state.brokers.get(request.broker_id)
+        registration = _find_registration(state, request.broker_id)
         is_as_known = self._registrations.get(key) == registration
         self._registrations[key] = registration
         self._read[key] = request.current_metadata_offset if is_as_known else -1
@@ -218,7 +218,16 @@ class Answering:
             or len(state.partitions.rows_led_by(request.broker_id))
         ):
             return
-        serving = [each for each in state.brokers.values() if each.is_active]
-        if all(self._read.get((*node, each.broker_id, each.epoch), -1) >= began for each in serving):
+        serving = [(each.broker_id, each.epoch) for each in state.brokers.values() if each.is_active]
+        if all(
+            self._read.get((*node, *each), -1) >= began
+            and self._registrations.get((*node, *each)) == _find_registration(state, each[0])
+            for each in serving
+        ):
             text = f"node {node[0]} keeps broker {request.broker_id} in the controlled shutdown of {began}; it leads"
             raise Violation("L08", f"{text} no partition, and all other brokers have read up to there")
+
+
+def _find_registration(state: Any, broker_id: int) -> tuple[object, object]:
+    """The registration of a broker, and the offset at which it registered last."""
+    return state.brokers.get(broker_id), state.registration_offsets.get(broker_id)

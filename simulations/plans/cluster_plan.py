@@ -23,7 +23,7 @@ class ClusterPlan(Plan):
     number of racks of the brokers, 0 for none. is_inherited: whether the log begins with users, quotas and ACLs of a
     stock cluster. sliced: the share of clients' requests that controllers serve in slices. hostile: the number of
     users that send large requests without a pause. echoes: the share of heartbeats that a broker sends once more on
-    another connection, before the first is answered.
+    another connection, before the first is answered; or its registration in their place.
     """
 
     brokers: int = 3

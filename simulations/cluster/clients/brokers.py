@@ -88,8 +88,13 @@ class BrokerProcess:
     # Registration and heartbeats
 
     def _register(self) -> None:
+        request = self._registration()
+        operation = self.run.recorder.ask(f"broker-{self.id}", ("register", self.id, self.incarnation))
+        self.control.ask(request, lambda response: self._on_registered(operation, response), REQUEST_TIMEOUT_MS)
+
+    def _registration(self) -> BrokerRegistrationRequest:
         listener, feature = BrokerRegistrationRequest.Listener, BrokerRegistrationRequest.Feature
-        request = BrokerRegistrationRequest(
+        return BrokerRegistrationRequest(
             broker_id=self.id,
             cluster_id=self.run.cluster_id,
             incarnation_id=self.incarnation,
@@ -102,8 +107,6 @@ class BrokerProcess:
             log_dirs=tuple(self.directories.online),
             previous_broker_epoch=self._previous_epoch,
         )
-        operation = self.run.recorder.ask(f"broker-{self.id}", ("register", self.id, self.incarnation))
-        self.control.ask(request, lambda response: self._on_registered(operation, response), REQUEST_TIMEOUT_MS)
 
     def _on_registered(self, operation: Operation, response: Any) -> None:
         if response is None or is_elsewhere(response.error_code):
@@ -134,7 +137,9 @@ class BrokerProcess:
         )
         self.control.ask(request, self._on_heartbeat_answer, self.run.plan.heartbeat_ms)
         if self._echo is not None and self._echo_rng.random() < self.run.plan.echoes:
-            self._echo.ask(request, lambda _response: None, self.run.plan.heartbeat_ms, self.control.target)
+            # A broker registers once more, too, when its registration does not show what it should.
+            again = request if self._echo_rng.random() < 0.8 else self._registration()
+            self._echo.ask(again, lambda _response: None, self.run.plan.heartbeat_ms, self.control.target)
 
     def _on_heartbeat_answer(self, response: BrokerHeartbeatResponse | None) -> None:
         if response is None or is_elsewhere(response.error_code):

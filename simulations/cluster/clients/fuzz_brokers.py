@@ -146,6 +146,7 @@ def register(fuzz: FuzzClient) -> BrokerRegistrationRequest:
         "log_dirs": (OWN,),
         "listeners": (),
         **fuzz.one_of(wrong),
+        **(fuzz.one_of(wrong) if fuzz.happens(0.3) else {}),  # the first of two errors is answered
     }
     return BrokerRegistrationRequest(incarnation_id=b"i" * 16, rack=None, **given)
 

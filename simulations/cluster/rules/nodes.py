@@ -26,7 +26,7 @@ from simulations.cluster.rules.departures import stays
 from simulations.cluster.rules.partitions import is_stale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from simulations.cluster.metadata.image import Broker
     from simulations.cluster.rules.case import Case
@@ -114,19 +114,14 @@ def next_states(case: Case, broker: Broker) -> set[str]:
 
 
 def check_registration(case: Case) -> Read:
-    request, image = case.request, case.image
-    known = image.brokers.get(request.broker_id)
-    wrong = _wrong_registration(case)
-    is_another = known is not None and known.incarnation != bytes(request.incarnation_id)
-    if is_another and request.broker_id in case.heard:
-        wrong.add(Error.DUPLICATE_BROKER_REGISTRATION)
-    may_be_taken = not wrong
+    request = case.request
+    wrong = next((errors for errors in _wrong_registration(case) if errors), set())
     written = [each for each in of(case, RegisterBrokerRecord) if each.broker_id == request.broker_id]
     if written:
-        case.same("the acceptance of the registration", may_be_taken, True)
+        case.same("the acceptance of the registration", not wrong, True)
         _is_registered(case, written[0])
     allowed = wrong if not written else set()
-    if not written and may_be_taken:
+    if not written and not wrong:
         allowed = {Error.POLICY_VIOLATION} if case.may_be_too_much(0) else set()
 
     def read(response: Any) -> None:
@@ -137,32 +132,29 @@ def check_registration(case: Case) -> Read:
     return read
 
 
-def _wrong_registration(case: Case) -> set[int]:
+def _wrong_registration(case: Case) -> Iterator[set[int]]:
+    """The errors of each of Kafka's checks, in its order: the first that fails gives the answer."""
     request, image = case.request, case.image
-    errors: set[int] = set()
-    if request.cluster_id != case.cluster_id:
-        errors.add(Error.INCONSISTENT_CLUSTER_ID)
-    if request.is_migrating_zk_broker:
-        errors.add(Error.BROKER_ID_NOT_REGISTERED)
-    if request.broker_id < 0:
-        errors.add(Error.INVALID_REGISTRATION)
+    known = image.brokers.get(request.broker_id)
+    yield {Error.INCONSISTENT_CLUSTER_ID} if request.cluster_id != case.cluster_id else set()
+    is_another = known is not None and known.incarnation != bytes(request.incarnation_id)
+    yield {Error.DUPLICATE_BROKER_REGISTRATION} if is_another and request.broker_id in case.heard else set()
+    yield {Error.BROKER_ID_NOT_REGISTERED} if request.is_migrating_zk_broker else set()
     directories = [bytes(each) for each in request.log_dirs]
     taken = directories_of_others(image, request.broker_id)
     is_reserved = any(int.from_bytes(each, "big") <= RESERVED_MAX for each in directories)
-    if case.level >= DIRECTORIES_SINCE and (
-        not directories or is_reserved or len(set(directories)) < len(directories) or taken & set(directories)
-    ):
-        errors.add(Error.INVALID_REGISTRATION)
+    are_wrong = case.level >= DIRECTORIES_SINCE and (
+        not directories or is_reserved or len(set(directories)) < len(directories) or bool(taken & set(directories))
+    )
+    yield {Error.INVALID_REGISTRATION} if are_wrong else set()
     levels = {each.name: (each.min_supported_version, each.max_supported_version) for each in request.features}
-    if METADATA_VERSION not in levels:
-        errors.add(Error.INVALID_REGISTRATION)
+    finalized = {**image.features, KRAFT_VERSION: case.kraft_version}
+    errors = {Error.UNSUPPORTED_VERSION for name, level in finalized.items() if not supports(levels, name, level)}
+    yield errors | ({Error.INVALID_REGISTRATION} if METADATA_VERSION not in levels else set())
+    yield {Error.INVALID_REGISTRATION} if request.broker_id < 0 else set()
     names = [each.name for each in request.listeners]
     if "" in names or len(set(names)) < len(names) or {e.security_protocol for e in request.listeners} - {*PROTOCOLS}:
-        errors.add(Error.INVALID_REGISTRATION)
-    for name, level in {**image.features, KRAFT_VERSION: case.kraft_version}.items():
-        if not supports(levels, name, level):
-            errors.add(Error.UNSUPPORTED_VERSION)
-    return errors
+        yield {Error.INVALID_REGISTRATION}
 
 
 def _is_registered(case: Case, record: Any) -> None:

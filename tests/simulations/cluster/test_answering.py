@@ -37,7 +37,7 @@ class World:
         self.brokers = {}
         self.state = SimpleNamespace(
             end_offset=log_end, brokers=self.brokers, partitions=NO_PARTITIONS,
-            transaction_start=-1,
+            transaction_start=-1, registration_offsets={},
         )  # fmt: skip
         env = SimpleNamespace(epoch=3, partitions_at_once=5_000)
         self.controller = SimpleNamespace(is_active=True, state=self.state, env=env, replay=None)
@@ -178,5 +178,9 @@ def test_a_broker_may_stop_when_all_active_brokers_know_that(at_once, has_steps)
     if has_steps:  # the last step may be left
         world.beats(1, 9, leaves=True)
     else:
+        # One that has registered again has read nothing, as far as the controller knows.
+        world.state.registration_offsets[2] = 5
+        world.beats(1, 9, leaves=True)
+        world.state.registration_offsets.clear()
         with pytest.raises(Violation, match="L08"):
             world.beats(1, 9, leaves=True)
