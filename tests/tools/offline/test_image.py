@@ -90,6 +90,17 @@ def test_eligible_leader_replicas_are_cleared_by_topic_or_everywhere(name: str, 
     assert (found.elr, found.partition_epoch) == (((), 1) if cleared else ((1,), 0))
 
 
+def test_the_last_known_leader_is_cleared_also_where_no_replica_is_eligible() -> None:
+    """The partition epoch rises as on brokers and controllers, with which the image is compared."""
+    last_known = partition(isr=(), leader=-1, last_known_elr=(2,))
+
+    found = image_of([topic(), last_known], [ClearElrRecord(topic_name="")]).topics[TOPIC].partitions[0]
+    other = image_of([topic(), partition()], [ClearElrRecord(topic_name="")]).topics[TOPIC].partitions[0]
+
+    assert (found.last_known_elr, found.partition_epoch) == ((), 1)
+    assert other.partition_epoch == 0
+
+
 def test_an_unknown_key_is_ignored() -> None:
     records = [
         ConfigRecord(resource_type=kind, resource_name="x", name="no.such.key", value="1") for kind in (2, 4, 8, 16, 32)

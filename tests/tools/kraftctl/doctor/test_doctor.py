@@ -29,7 +29,7 @@ from tools.client.quorum import Member, View
 from tools.config_file import read_config
 from tools.kraftctl.cluster.wait import run as wait
 from tools.kraftctl.doctor.doctor import run
-from tools.kraftctl.doctor.doctor_directories import Own
+from tools.kraftctl.doctor.doctor_directories import Own, _space
 from tools.kraftctl.doctor.doctor_network import Peer, edges, live_voters, peer_findings, static_voters, until
 from tools.kraftctl.findings import ERROR, OK, WARNING
 from tools.offline import lock
@@ -165,6 +165,26 @@ def test_a_damaged_log_is_named_and_nothing_is_changed(tmp_path: Path, capsys: p
     assert text.startswith("1 records cannot be replayed, first offset 58: FenceBrokerRecord cannot be taken in")
     assert remedy == f"kraftctl log replay {directory}"
     assert {file: file.read_bytes() for file in directory.rglob("*") if file.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("free_mib", "size_mib", "warned"),
+    [(255, 100_000, True), (256, 100_000, False), (99, 1_000, True), (100, 1_000, False)],
+)
+def test_a_disk_is_full_below_256_mib_or_a_tenth_whichever_is_less(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_mib: int, size_mib: int, warned: bool
+) -> None:
+    look = os.statvfs
+
+    def statvfs(path: str) -> Any:
+        found = look(path)
+        return SimpleNamespace(f_bavail=free_mib, f_blocks=size_mib, f_frsize=1 << 20, f_bsize=found.f_bsize)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+
+    found = [finding.text for finding in _space(str(tmp_path))]
+
+    assert found == ([f"{free_mib} MiB are free"] if warned else [])
 
 
 def test_two_directories_of_different_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

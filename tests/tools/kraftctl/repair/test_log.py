@@ -59,6 +59,25 @@ def test_a_truncation_without_an_offset_removes_the_first_fault_after_a_backup(
     assert "lost: 1 offsets, of which 0 are known to be committed" in capsys.readouterr().out
 
 
+def test_a_record_that_cannot_be_replayed_comes_before_the_damage_behind_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = stock_directory(tmp_path)
+    sound = (directory / SEGMENT).read_bytes()
+    position = append_unreplayable(directory, 1039, 2)
+    damaged = append_unreplayable(directory, 1040, 2)
+    content = bytearray((directory / SEGMENT).read_bytes())
+    content[damaged + 70] ^= 1
+    (directory / SEGMENT).write_bytes(content)
+
+    assert run(["verify", str(directory), "--json"]) == run(["replay", str(directory), "--json"]) == 2
+    faults = [json.loads(line)["fault"] for line in capsys.readouterr().out.splitlines()]
+    assert [(fault["position"], fault["offset"]) for fault in faults] == [(damaged, 1040), (position, 1039)]
+    assert run(["truncate", str(directory), "--backup", str(tmp_path / "backup")]) == 0
+
+    assert (directory / SEGMENT).read_bytes() == sound
+
+
 def test_committed_records_are_removed_only_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = stock_directory(tmp_path)
     before = digests(str(directory))
