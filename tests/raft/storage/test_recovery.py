@@ -573,6 +573,21 @@ def test_the_committed_prefix_is_written_after_each_interval_in_which_more_was_c
     assert operations == []
 
 
+def test_the_log_is_on_disk_before_the_file_that_says_what_of_it_is_committed() -> None:
+    """Otherwise a power failure could leave a file that names more than the log has, and the start would refuse it."""
+    disk = directory((0, WHOLE))
+    storage = open_storage(disk, prefix_interval_ms=1000)
+    storage.perform(HighWatermark(20))
+    storage.tick(0)
+    before = len(disk.operations)
+
+    storage.tick(1000)
+
+    done = disk.operations[before:]
+    log, prefix = f"{DIRECTORY}/{segment_name(0, LOG)}", f"{DIRECTORY}/{COMMITTED_PREFIX}"
+    assert done.index(("sync", log)) < done.index(("rename", prefix))
+
+
 def test_committed_batches_behind_a_lost_sector_are_not_cut() -> None:
     """A quiet quorum wrote the file at a clean end alone: a start cut months of records behind one sector of zeros."""
     disk = directory((0, WHOLE))
