@@ -122,6 +122,8 @@ def test_a_broker_is_active_unless_fenced_or_in_controlled_shutdown():
 )
 def test_a_new_replica_is_assigned_if_the_broker_has_one_directory(directories, expected):
     assert BROKER._replace(directories=directories).default_directory == expected
+    # Which directories are cordoned says nothing of where a broker puts a replica that it gets nevertheless.
+    assert BROKER._replace(directories=directories, cordoned=directories[:1]).default_directory == expected
 
 
 @pytest.mark.parametrize(
