@@ -81,7 +81,9 @@ def reassign(admin: Admin) -> None:
     _reassign(admin, [(admin.topic(), partition)], replicas)
 
 
-def _reassign(admin: Admin, places: list[tuple[str, int]], replicas: tuple[int, ...] | None) -> None:
+def _reassign(
+    admin: Admin, places: list[tuple[str, int]], replicas: tuple[int, ...] | None, *, may_resize: bool = True
+) -> None:
     reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
     topics = tuple(
         reassignable(
@@ -89,7 +91,11 @@ def _reassign(admin: Admin, places: list[tuple[str, int]], replicas: tuple[int, 
         )
         for name, index in places
     )
-    admin.ask_only(AlterPartitionReassignmentsRequest(topics=topics, timeout_ms=TIMEOUT_MS))
+    admin.ask_only(
+        AlterPartitionReassignmentsRequest(
+            topics=topics, timeout_ms=TIMEOUT_MS, allow_replication_factor_change=may_resize
+        )
+    )
 
 
 def align(admin: Admin) -> None:
@@ -102,7 +108,7 @@ def align(admin: Admin) -> None:
         ids = [machine.id for machine in admin.run.brokers]
         admin.rng.shuffle(ids)
         replicas = tuple(ids[: between(admin.rng, 2, max(2, len(ids) - 1))])
-    _reassign(admin, places, replicas)
+    _reassign(admin, places, replicas, may_resize=admin.rng.random() < 0.7)
 
 
 def move_to_eligible(admin: Admin) -> None:
