@@ -19,6 +19,7 @@ from simulations.mutants import (
     elections,
     generated,
     members,
+    partitions,
     projects,
     replication,
     rights,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     elections, replication, disks, projects, controllers, clusters, apis, both_sides, sockets, security, rights,
-    members, autopilots,
+    members, autopilots, partitions,
 )  # fmt: skip
 MUTANTS: dict[str, Mutant] = {mutant.id: mutant for module in MODULES for mutant in module.MUTANTS}
 

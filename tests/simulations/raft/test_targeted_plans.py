@@ -55,11 +55,11 @@ NAMES = [(level, name) for level, targeted_plans in LEVELS.items() for name in t
 
 
 @pytest.mark.parametrize(
-    ("level", "targeted_plans", "otherwise"),
-    [("raft", of_raft, swarm.draw), ("controller", of_clusters, cluster_swarm.draw)],
+    ("level", "targeted_plans", "otherwise", "crowded"),
+    [("raft", of_raft, swarm.draw, None), ("controller", of_clusters, cluster_swarm.draw, of_clusters.CROWDED)],
 )
 def test_targeted_plans_take_turns_and_do_not_change_other_seeds(
-    level: str, targeted_plans: ModuleType, otherwise: Callable[[int], Any]
+    level: str, targeted_plans: ModuleType, otherwise: Callable[[int], Any], crowded: int | None
 ) -> None:
     draw = load(level).draw
     names = [*targeted_plans.TARGETED_PLANS, next(iter(targeted_plans.TARGETED_PLANS))]
@@ -67,7 +67,10 @@ def test_targeted_plans_take_turns_and_do_not_change_other_seeds(
     aimed = [draw(targeted_plans.EVERY * turn) for turn in range(len(names))]
 
     assert aimed == [targeted_plans.of(name, targeted_plans.EVERY * turn) for turn, name in enumerate(names)]
-    assert all(draw(seed) == otherwise(seed) for seed in range(1, 60) if seed % targeted_plans.EVERY)
+    for seed in range(1, 60):
+        place = seed % targeted_plans.EVERY
+        if place:
+            assert draw(seed) == (targeted_plans.of("crowded", seed) if place == crowded else otherwise(seed))
 
 
 @pytest.mark.parametrize(("level", "name"), NAMES)
