@@ -64,6 +64,19 @@ class Dynamic(Cluster):
         servers = ",".join(f"127.0.0.1:{node.port}" for node in self.controllers.values() if node.process is not None)
         return self.stock.tool("metadata-quorum", "--bootstrap-controller", servers, *options, *arguments)
 
+    def add_when_ready(self, node_id: int) -> Done:
+        """Add a controller with stock's tool, once its leader can send it requests: after one that failed, as while the
+        controller was down, it waits up to 0.5 s.
+        """
+        tried: list[Done] = []
+
+        def is_ready() -> bool:
+            tried.append(self.quorum("add-controller", config=node_id))
+            return "is not ready to receive requests" not in tried[-1].stderr
+
+        eventually(is_ready, f"the leader can send requests to controller {node_id}")
+        return tried[-1]
+
     def remove(self, node_id: int, directory: str) -> Done:
         return self.quorum("remove-controller", "--controller-id", str(node_id), "--controller-directory-id", directory)
 

@@ -58,7 +58,7 @@ def add_again(found: Dynamic, node_id: int) -> Done:
     tried: list[Done] = []
 
     def is_answered() -> bool:
-        tried.append(found.quorum("add-controller", config=node_id))
+        tried.append(found.add_when_ready(node_id))
         return "Direct-to-controller communication is not supported" not in tried[-1].stderr
 
     eventually(is_answered, "an answer to add-controller")

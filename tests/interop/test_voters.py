@@ -120,7 +120,7 @@ class Quorum:
         self.remove("dry run of removal", 3, lost, "--dry-run")
         self.remove("remove the lost directory", 3, lost)
         self.found.await_caught_up(3)
-        self.tool("add the new directory", "add-controller", config=3)
+        self.transcript.add("add the new directory", self.found.add_when_ready(3))
         self.tool("three voters again", "describe", "--status")
 
     def remove_the_leader(self) -> None:
