@@ -36,6 +36,11 @@ def directory_id(node: NodeProcess) -> str:
     return "" if found is None else found[1].replace("\\", "")
 
 
+# The tool may ask a node before that knows the metadata version; and a leader that could not connect to a node, as
+# while it was down, waits up to 0.5 s before it tries again.
+TOO_EARLY = ("Direct-to-controller communication is not supported", "is not ready to receive requests")
+
+
 class Dynamic(Cluster):
     """Controllers that know each other's addresses alone: the voters are in the log."""
 
@@ -65,16 +70,14 @@ class Dynamic(Cluster):
         return self.stock.tool("metadata-quorum", "--bootstrap-controller", servers, *options, *arguments)
 
     def add_when_ready(self, node_id: int) -> Done:
-        """Add a controller with stock's tool, once its leader can send it requests: after one that failed, as while the
-        controller was down, it waits up to 0.5 s.
-        """
+        """Add a controller that has just started with stock's tool, as soon as that is answered (see `TOO_EARLY`)."""
         tried: list[Done] = []
 
         def is_ready() -> bool:
             tried.append(self.quorum("add-controller", config=node_id))
-            return "is not ready to receive requests" not in tried[-1].stderr
+            return not any(text in tried[-1].stderr for text in TOO_EARLY)
 
-        eventually(is_ready, f"the leader can send requests to controller {node_id}")
+        eventually(is_ready, f"an answer to add-controller of {node_id}")
         return tried[-1]
 
     def remove(self, node_id: int, directory: str) -> Done:

@@ -113,8 +113,7 @@ class Quorum:
         format_node(self.found, 3, "--no-initial-controllers")
         self.transcript.name(directory_id(node), "DIRECTORY-3-NEW")
         node.start()
-        # Until it has the metadata, a stock controller refuses the tools: it knows no metadata.version.
-        eventually(lambda: serves_tools(node.port), "controller 3 has the metadata")
+        self.found.await_admin_clients()
         self.tool("the old directory is in the way", "add-controller", config=3)
         self.remove("remove the directory that is not a voter", 3, directory_id(node))
         self.remove("dry run of removal", 3, lost, "--dry-run")
@@ -134,11 +133,6 @@ class Quorum:
         eventually(lambda: all(named_controller(port) in {2, 3} for port in ports), "all know the other leader")
         self.remove("remove it again", 1, led)
         self.remove("not a directory id", 1, "none")
-
-
-def serves_tools(port: int) -> bool:
-    """Whether a controller answers DescribeCluster, which each tool begins with."""
-    return named_controller(port) is not None
 
 
 def named_controller(port: int) -> int | None:

@@ -66,9 +66,7 @@ def test_a_record_that_cannot_be_replayed_comes_before_the_damage_behind_it(
     sound = (directory / SEGMENT).read_bytes()
     position = append_unreplayable(directory, 1039, 2)
     damaged = append_unreplayable(directory, 1040, 2)
-    content = bytearray((directory / SEGMENT).read_bytes())
-    content[damaged + 70] ^= 1
-    (directory / SEGMENT).write_bytes(content)
+    (directory / SEGMENT).write_bytes(flipped((directory / SEGMENT).read_bytes()))
 
     assert run(["verify", str(directory), "--json"]) == run(["replay", str(directory), "--json"]) == 2
     faults = [json.loads(line)["fault"] for line in capsys.readouterr().out.splitlines()]
