@@ -81,14 +81,13 @@ class Departures:
     def on_written(self, records: Iterable[Any]) -> None:
         """A broker that is fenced, or registers, is leaving no more."""
         for record in records:
-            is_fenced = type(record) is BrokerRegistrationChangeRecord and record.fenced > 0
-            if is_fenced or type(record) in (RegisterBrokerRecord, UnregisterBrokerRecord):
+            kind = type(record)
+            if kind not in (RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord):
+                continue
+            # A broker whose registration has changed counts as one that has read nothing, until its next heartbeat.
+            self.read.pop((record.broker_id, record.broker_epoch), None)
+            if kind is not BrokerRegistrationChangeRecord or record.fenced > 0:
                 self.since.pop(record.broker_id, None)
-            if type(record) is RegisterBrokerRecord or (
-                type(record) is BrokerRegistrationChangeRecord and not is_fenced
-            ):
-                # A broker whose registration has changed counts as one that has read nothing, until its next heartbeat.
-                self.read.pop((record.broker_id, record.broker_epoch), None)
 
     def have_read(self, image: Image, broker_id: int) -> bool:
         """Whether all brokers that serve may have read that this one is leaving."""
