@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from setuptools import find_packages, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ABOVE = "kraft_quorum"
@@ -91,6 +92,19 @@ class BuildInstalledNames(build_py):
         return outfile, is_copied
 
 
+class BuildPortable(build_ext):
+    """Links each extension without the library directories of the interpreter that builds it.
+
+    A Python that was built for its own directory, as by pyenv, gives the linker an rpath. The extensions need none: the
+    interpreter that loads them has the symbols of libpython. A wheel names no directory of the machine that built it.
+    """
+
+    def build_extensions(self) -> None:
+        for linker in (self.compiler.linker_so, self.compiler.linker_so_cxx):
+            linker[:] = [option for option in linker if not option.startswith(("-L", "-Wl,-rpath"))]
+        super().build_extensions()
+
+
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))  # a build front end may run this file without it
     sys.dont_write_bytecode = True  # what is beside the sources may get into the wheel
@@ -106,7 +120,7 @@ if __name__ == "__main__":
     setup(
         packages=[installed_name(name) for name in names],
         package_dir={installed_name(name): name for name in MOVED},
-        cmdclass={"build_py": BuildInstalledNames},
+        cmdclass={"build_py": BuildInstalledNames, "build_ext": BuildPortable},
         project_urls=urls,
         entry_points={"console_scripts": entry_points()},
         # An editable installation puts this directory on the path, and so has the names of the repository.

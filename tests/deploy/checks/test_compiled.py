@@ -30,7 +30,11 @@ print(dict(versions_part())["versions.json"]["compiled"])
 @pytest.fixture(name="dist", scope="module")
 def _dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     dist = tmp_path_factory.mktemp("dist")
-    distributions.build(dist, with_compiled=True)
+    # A Python that was built for its own directory, as by pyenv, gives the linker such options.
+    linker = f"{sysconfig.get_config_var('LDSHARED')} -L{ROOT} -Wl,-rpath,{ROOT}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LDSHARED", linker)
+        distributions.build(dist, with_compiled=True)
     return dist
 
 
@@ -71,7 +75,12 @@ def test_it_has_the_files_of_the_pure_wheel_and_an_extension_beside_each_compile
 
 def test_no_extension_names_a_directory_of_the_build(compiled: Unpacked) -> None:
     libraries = list(compiled.directory.rglob("*.so"))
-    named = [path for path in libraries for folder in (ROOT, Path.home()) if bytes(folder) in path.read_bytes()]
+    named = [
+        path
+        for path in libraries
+        for folder in (ROOT, Path.home(), Path(sys.base_prefix))
+        if bytes(folder) in path.read_bytes()
+    ]
 
     assert len(libraries) == len(compiled_files()) + 1
     assert named == []
