@@ -182,9 +182,12 @@ def test_a_quorum_of_three_grows_to_five_and_heals_a_lost_disk_while_a_client_wr
         before = nodes.voters()
         follower = next(each for each in (2, 3) if each != nodes.leader_id())
         nodes.replace_disk(follower)
-        healed_s = nodes.write_until(
-            lambda: len(nodes.voters()) == 5 and nodes.voters()[follower] != before[follower], "the new directory"
-        )
+
+        def is_replaced() -> bool:
+            voters = nodes.voters()
+            return len(voters) == 5 and voters[follower] != before[follower]
+
+        healed_s = nodes.write_until(is_replaced, "the new directory")
 
         state = nodes.state()
         assert (state["healthy"], state["held_by"], state["next_step"]) == (True, [], None)

@@ -223,6 +223,19 @@ def test_a_request_that_only_validates_says_so() -> None:
     assert "first_offset" not in line
 
 
+def test_the_outcome_is_that_of_all_resources_and_the_line_names_the_first_ones() -> None:
+    rig = audited("refused")
+    rig.ask(creation("orders"), 7)
+    rig.kept.take()
+    topics = [new_topic(name, (1,)) for name in (*(f"new-{number:03}" for number in range(RESOURCES_MAX)), "orders")]
+
+    rig.ask(CreateTopicsRequest(topics=tuple(topics), validate_only=True), 7, **ANN)
+
+    (line,) = rig.kept.take()
+    assert [each["name"] for each in line["resources"]] == [topic.name for topic in topics[:-1]]
+    assert (line["outcome"], {each.get("error") for each in line["resources"]}) == ("refused", {None})
+
+
 def test_a_standby_writes_nothing_about_changes() -> None:
     rig = audited("refused", "reads")
     rig.follow()
