@@ -122,6 +122,19 @@ def test_files_of_another_user_are_named(tmp_path: Path, capsys: pytest.CaptureF
     assert remedy == f"chown -R 0 {directory}"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change an owner")
+def test_files_of_another_user_are_named_where_meta_properties_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, directory = of_stock(tmp_path)
+    (directory / "meta.properties").write_text("damaged")
+    os.chown(directory / "meta.properties", 4711, 4711)
+
+    code, findings = doctor(capsys, path, "--offline")
+    assert code == 2
+    assert f"user 0 owns it, but not {directory}/meta.properties" in [each["text"] for each in findings]
+
+
 def test_static_settings_on_a_dynamic_quorum_and_the_reverse(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
