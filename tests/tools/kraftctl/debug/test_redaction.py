@@ -48,6 +48,10 @@ def test_a_known_secret_is_hidden_everywhere_also_in_base64() -> None:
     ] + ("==" if encoded.endswith("==") else "=" if encoded.endswith("=") else "")
 
 
+def test_nothing_is_left_of_a_secret_that_begins_with_another_one() -> None:
+    assert redacted("a change-me-too b change-me c", "change-me", "change-me-too") == "a [hidden] b [hidden] c"
+
+
 def test_a_short_secret_is_hidden_only_where_it_stands_alone() -> None:
     assert redacted("abc abcd x-abc", "abc") == "[hidden] abcd x-[hidden]"
 
