@@ -13,6 +13,7 @@ import pytest
 from simulations.chaos.ports import free_ports_in_a_row
 from tests.controller.server.processes import running, write_properties
 from tests.tools.offline.stock_directories import stock_directory
+from tests.tools.offline.test_truncation import split
 from tools.kraftctl.cluster.wait import run as wait
 from tools.kraftctl.debug import bundle, disk_parts, node_parts
 from tools.kraftctl.debug.bundle import write_archive
@@ -90,6 +91,18 @@ def test_the_bundle_of_a_stock_directory_has_what_the_disk_says(tmp_path: Path) 
     assert len(lines) == 5
     assert lines[-1]["offset"] == log["end_offset"] - 1
     assert log["voters"]
+
+
+def test_the_last_records_of_several_segments_are_those_of_one_in_the_same_order(tmp_path: Path) -> None:
+    directory = stock_directory(tmp_path)
+    options = ("--directory", str(directory), "--records", "400")
+    _, of_one, _ = collect(tmp_path, *options)
+    (tmp_path / "ticket.tar.gz").unlink()
+    split(directory, 580, 728)  # the last one has 311
+
+    _, of_three, _ = collect(tmp_path, *options)
+    assert of_three["records.jsonl"] == of_one["records.jsonl"]
+    assert of_one["records.jsonl"].count("\n") == 400
 
 
 def test_names_are_removed_on_request(tmp_path: Path) -> None:
