@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from raft.storage.bootstrap import read_bootstrap
 from raft.storage.files import OsFiles
 from raft.storage.meta_properties import MetaProperties, parse_meta_properties
 from records.features.levels import KAFKA_4_3, KAFKA_4_4, Release
+from records.java.java_order import hash_order
 from tests.tools.kafka.cases import GOLDEN, checkpoint
 from tests.tools.offline.stock_directories import stock_directory
 from tools.offline import directory_files
@@ -24,9 +27,6 @@ from tools.offline.formatting import (
 )
 from tools.offline.initial_voters import parse_voters
 from tools.offline.load import load_image
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SNAPSHOT = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
 NOW_MS = 1_795_237_930_648
@@ -215,3 +215,15 @@ def test_a_metadata_log_without_meta_properties_is_not_formatted(tmp_path: Path)
         formatted(asked(directory))
 
     assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before
+
+
+def test_a_directory_that_is_refused_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    places = [str(tmp_path / f"data-{number}") for number in range(4)]
+    *_, last = hash_order(places)
+    shutil.move(stock_directory(tmp_path, "4.3-dynamic/node-1"), last)
+    Path(last, "meta.properties").unlink()
+
+    with pytest.raises(FormatError, match=r"has a metadata log, and no meta\.properties"):
+        formatted(asked(Path(last), directories=places))
+
+    assert [place for place in places if Path(place).exists()] == [last]
