@@ -262,6 +262,38 @@ def test_a_broker_that_is_unfenced_with_an_offline_directory_leads_nothing_in_it
     assert [rig.partition("foo", index).isr for index in (0, 1)] == [(0,), ()]
 
 
+def with_three_directories():
+    """A broker with one replica of `foo` in each of three directories; broker 1 has them too."""
+    rig = Rig(elr=True).lead().brokers(1)
+    places = (directory(0), directory(0, 1), directory(0, 2))
+    rig.brokers(0, log_dirs=places)
+    rig.create("foo", (0, 1), (0, 1), (0, 1))
+    for index, place in enumerate(places):
+        assign(rig, 0, place, ("foo", index))
+    return rig, places
+
+
+def test_all_directories_that_go_offline_with_one_heartbeat_lose_their_replicas():
+    rig, places = with_three_directories()
+    before = rig.end_offset
+
+    rig.heartbeat(0, offline_log_dirs=places[:2])
+
+    assert [(r.partition_id, r.isr, r.leader) for r, _ in rig.records(before)[:-1]] == [(0, (1,), 1), (1, (1,), 1)]
+    assert rig.state.brokers[0].directories == places[2:]
+
+
+def test_a_broker_that_is_unfenced_with_two_offline_directories_leads_nothing_in_either():
+    rig, places = with_three_directories()
+    rig.fence(1)
+    rig.heartbeat(0, want_fence=True)
+    assert [rig.partition("foo", index).leader for index in range(3)] == [-1, -1, -1]
+
+    rig.heartbeat(0, offline_log_dirs=places[:2])
+
+    assert [rig.partition("foo", index).leader for index in range(3)] == [-1, -1, 0]
+
+
 def test_a_broker_that_loses_its_last_directory_keeps_it_in_its_registration():
     rig = Rig().lead().brokers(0, 1)
     rig.create("foo", (0, 1))
