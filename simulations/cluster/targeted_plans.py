@@ -250,6 +250,17 @@ def _crowd(rng: Random, plan: ClusterPlan) -> None:
         plan.faults += often(rng, plan.chaos_ms, 1_500, lambda: Fault(
             "kill", {"whom": "leader", "down_ms": pick(rng, (20, 500))},
         ))  # fmt: skip
+    if plan.seed // EVERY % 4 == 1:
+        _lose_two_directories(plan)
+
+
+def _lose_two_directories(plan: ClusterPlan) -> None:
+    """Of three directories of a broker two fail at once, also those of brokers that are about to be unfenced."""
+    rng = stream(plan.seed, "cluster aim", "two directories")
+    plan.directories = 3
+    plan.faults += often(rng, plan.chaos_ms, 500, lambda: Fault("broker_disk", {
+        **one_broker(rng, plan), "directory": between(rng, 0, 2), "both": True, "down_ms": pick(rng, (200, 600)),
+    }))  # fmt: skip
 
 
 def _draw_crowded_fault(rng: Random, plan: ClusterPlan) -> Fault:

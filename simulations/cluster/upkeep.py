@@ -35,7 +35,8 @@ ORDER = list(RELEASES)
 def disk_fails(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A directory of a broker fails; after a while its disk is replaced, and the broker restarted.
 
-    `broker` and `directory` say which. With `moving` it is one whose failure ends a move, if there is any.
+    `broker` and `directory` say which. With `moving` it is one whose failure ends a move, if there is any. With `both`
+    the next one fails too, so that one heartbeat tells of both.
     """
     machine = run.brokers[args["broker"] % len(run.brokers)]
     directory = machine.directories[args["directory"] % len(machine.directories)]
@@ -44,6 +45,8 @@ def disk_fails(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     if directory in machine.offline or machine.current is None:
         return False
     machine.fail(directory)
+    if args.get("both"):
+        machine.fail(machine.directories[(args["directory"] + 1) % len(machine.directories)])
     run.later(args["down_ms"], machine.repair)
     return True
 
