@@ -34,6 +34,8 @@ STOP_BYTES = 1 << 20
 SLACK_MS = 5
 # The number of ticks in which a controller fences all brokers of a dead cluster, one at a time.
 LOOKS_MAX = 20
+# The time in which it does, and of each step in which a broker leaves very many ISRs.
+LATE_MS, STEP_MS = 400, 20
 # The delay before a failed registration is sent again, doubled each time; and before an accepted one is.
 PAUSE_MS, PAUSE_MS_MAX, PATIENCE_MS = 100, 120_000, 5_000
 JITTER = 0.02
@@ -126,7 +128,8 @@ class Sessions:
         self._session_ms = session_ms
         self._since_ms = now_ms
         self._last_heartbeat_ms: dict[tuple[int, int], int] = {}
-        self._overdue: dict[tuple[int, int], int] = {}
+        # Of sessions that are over: how many ticks saw that, and when the first step did.
+        self._overdue: dict[tuple[int, int], tuple[int, int]] = {}
 
     def on_stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
         now_ms = process.controller.env.now_ms
@@ -134,19 +137,21 @@ class Sessions:
             key = event.request.broker_id, event.request.broker_epoch
             self._last_heartbeat_ms[key] = max(event.context.arrived_ms, self._last_heartbeat_ms.get(key, 0))
         self._are_due(event, done, now_ms)
-        if type(event) is not inputs.Ticked:
-            return
         state = process.controller.state
         # A broker in very many ISRs leaves them in several steps before it is fenced.
-        looks_max = LOOKS_MAX + state.partitions.count // process.controller.env.partitions_at_once * len(state.brokers)
+        steps = state.partitions.count // process.controller.env.partitions_at_once * len(state.brokers)
         for broker in state.brokers.values():
             key = broker.broker_id, broker.epoch
             silent_ms = now_ms - self._last_heartbeat_ms.get(key, self._since_ms)
             if broker.fenced or silent_ms <= self._session_ms:
                 self._overdue.pop(key, None)
                 continue
-            looks = self._overdue[key] = self._overdue.get(key, 0) + 1
-            if looks > looks_max:
+            looks, first_ms = self._overdue.get(key, (0, now_ms))
+            looks += type(event) is inputs.Ticked
+            self._overdue[key] = looks, first_ms
+            # A process that was paused has not seen a second tick.
+            is_late = looks > 1 and now_ms - first_ms > LATE_MS + STEP_MS * steps
+            if looks > LOOKS_MAX + steps or is_late:
                 raise Wrong(
                     f"received no heartbeat of broker {broker.broker_id} for {silent_ms} ms, and does not fence it"
                 )
