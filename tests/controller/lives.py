@@ -400,7 +400,7 @@ def quota(random: Random, _state: State) -> Any:
     ]
     return ClientQuotaRecord(
         entity=tuple(parts),
-        key=random.choice(("producer_byte_rate", "request_percentage")),
+        key=random.choice(("producer_byte_rate", "controller_mutation_rate")),
         value=float(random.randrange(9)),
         remove=random.random() < 0.4,
     )

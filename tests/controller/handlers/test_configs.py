@@ -313,6 +313,14 @@ def test_a_change_of_min_insync_replicas_clears_the_elr() -> None:
     ]
 
 
+def test_a_removal_of_min_insync_replicas_clears_the_elr() -> None:
+    of_topic = config(TOPIC, "orders", "min.insync.replicas", "1")
+    removed = [config(TOPIC, "orders", "min.insync.replicas", None), ClearElrRecord(topic_name="orders")]
+
+    assert one(state(ORDERS, of_topic, elr=1), ("min.insync.replicas", DELETE, None)) == removed
+    assert records(full(state(ORDERS, of_topic, elr=1), (TOPIC, "orders", {}))) == removed
+
+
 def test_with_eligible_replicas_min_insync_replicas_has_one_value_for_all_nodes() -> None:
     found = state(config(BROKER, "", "min.insync.replicas", "1"), elr=1)
     of_a_broker = (Error.INVALID_CONFIG, "Broker-level min.insync.replicas cannot be altered while ELR is enabled.")

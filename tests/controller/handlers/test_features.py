@@ -223,6 +223,17 @@ def test_with_eligible_replicas_min_insync_replicas_becomes_one_for_all_nodes() 
     assert records(again) == [level("eligible.leader.replicas.version", 1)]
 
 
+def test_with_eligible_replicas_a_value_for_all_nodes_stays_and_those_of_single_ones_are_removed() -> None:
+    found = state(
+        config(BROKER, "", "min.insync.replicas", "3"), config(BROKER, "9", "min.insync.replicas", "1")
+    )  # fmt: skip
+
+    assert records(update(found, ("eligible.leader.replicas.version", 1))) == [
+        config(BROKER, "9", "min.insync.replicas", None),
+        level("eligible.leader.replicas.version", 1),
+    ]
+
+
 def test_kraft_version_cannot_be_upgraded() -> None:
     assert refusal(update(state(), ("kraft.version", 1))) == (
         "Invalid upgrade of kraft.version to KRAFT_VERSION_1 because not all of the voters support it"

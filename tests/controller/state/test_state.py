@@ -130,6 +130,20 @@ def test_an_end_record_that_is_lost_leaves_the_transaction_open():
     assert not state.topic_ids
 
 
+def test_a_snapshot_that_is_loaded_leaves_no_open_transaction():
+    state = State()
+    replay_committed(state, BeginTransactionRecord(), topic("b"))
+
+    state.begin_load(9)
+    state.replay(topic("a"), 8)
+    state.end_load()
+    replay_committed(state, topic("c"))
+
+    assert state.transaction_start == -1
+    assert offsets(state) == (10, 10, 10)
+    assert sorted(state.topic_ids) == ["a", "c"]
+
+
 def test_a_transaction_that_is_lost_completely_is_not_open():
     state = State()
     replay_committed(state, topic("a"))

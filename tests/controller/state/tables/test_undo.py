@@ -27,7 +27,9 @@ def test_an_undo_leaves_the_state_of_the_committed_records(seed):
             state.revert()
             del log[committed:]
 
-            assert state.contents() == fresh(log).contents()
+            again = fresh(log)
+            assert state.contents() == again.contents()
+            assert state.quotas.mutation_rates == again.quotas.mutation_rates
             assert state.end_offset == len(log)
 
     state.revert()
