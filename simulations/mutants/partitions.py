@@ -73,4 +73,15 @@ MUTANTS = (
         "Q161", "a broker that was unregistered is taken for one that stopped cleanly", "elections", "KIP-966", ("C16", "C21"),
         Edit("controller.handlers.brokers", "NO_FORMER_EPOCH", "-2", "-1"),
     ),
+    row(
+        "Q162", "of two directories that fail at once only one loses its partitions", "directories", "KIP-858", ("C20", "C21"),
+        Edit(
+            BEATS, "directories_offline", "records += leader_and_isr_records(state, env, rows, removed=broker.broker_id)",
+            "records = leader_and_isr_records(state, env, rows, removed=broker.broker_id)",
+        ),
+    ),
+    row(
+        "Q163", "a dead broker is not fenced while one with an older first heartbeat is alive", "brokers", "own", ("C23", "L08"),
+        Edit("controller.interface.sessions", "Sessions.record_contact", "self._contacts.move_to_end((broker_id, broker_epoch))", "pass"),
+    ),
 )  # fmt: skip
