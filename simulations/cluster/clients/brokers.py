@@ -138,8 +138,21 @@ class BrokerProcess:
         self.control.ask(request, self._on_heartbeat_answer, self.run.plan.heartbeat_ms)
         if self._echo is not None and self._echo_rng.random() < self.run.plan.echoes:
             # A broker registers once more, too, when its registration does not show what it should.
-            again = request if self._echo_rng.random() < 0.8 else self._registration()
-            self._echo.ask(again, lambda _response: None, self.run.plan.heartbeat_ms, self.control.target)
+            if self._echo_rng.random() < 0.8:
+                self._echo.ask(request, lambda _response: None, self.run.plan.heartbeat_ms, self.control.target)
+            else:
+                self._register_again(self._echo)
+
+    def _register_again(self, client: Client) -> None:
+        """Register beside the heartbeats; the answer changes nothing for the process."""
+        operation = self.run.recorder.ask(f"broker-{self.id} again", ("register", self.id, self.incarnation))
+
+        def on_done(response: Any) -> None:
+            if response is not None and not is_elsewhere(response.error_code):
+                answer = "refused" if response.error_code else response.broker_epoch
+                self.run.recorder.answer(operation, answer)
+
+        client.ask(self._registration(), on_done, self.run.plan.heartbeat_ms, self.control.target)
 
     def _on_heartbeat_answer(self, response: BrokerHeartbeatResponse | None) -> None:
         if response is None or is_elsewhere(response.error_code):
