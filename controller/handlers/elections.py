@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 TopicResult = ElectLeadersResponse.ReplicaElectionResult
 PartitionResult = TopicResult.PartitionResult
 
+# The greatest number of partitions that one run of a periodic task elects leaders for.
+ELECTIONS_MAX = 1000
+
 
 class Outcome(NamedTuple):
     """The result for a partition: error and message."""
@@ -160,11 +163,11 @@ def some_elections(state: State, env: Env, rows: Rows, election: Election) -> Re
     """Elections for the first of the rows, as many as one run may have."""
     items: list[Item] = []
     count = at = 0
-    while at < len(rows) and count < env.elections_at_once:
-        until = at + env.elections_at_once - count
+    while at < len(rows) and count < ELECTIONS_MAX:
+        until = at + ELECTIONS_MAX - count
         changes = leader_and_isr_changes(state, env, rows[at:until], election=election)
         if len(changes):
             items.append(changes)
             count += len(changes)
         at = until
-    return Result(None, items, atomic=False, again=count >= env.elections_at_once)
+    return Result(None, items, atomic=False, again=count >= ELECTIONS_MAX)

@@ -38,7 +38,7 @@ class Env:
     `controller.handlers.security.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
     documentation: returns type of config resource -> key -> text, for DescribeConfigs. slices: by which a handler lets
     other inputs be taken. partitions_at_once: so many leave a broker that has expired, or is in controlled shutdown, in
-    one step. elections_at_once: so many leaders one run of a periodic election elects.
+    one step.
     """
 
     cluster_id: str
@@ -67,4 +67,3 @@ class Env:
     slices: Slices = field(default_factory=Slices)
     # Some 3 ms.
     partitions_at_once: int = 5_000
-    elections_at_once: int = 1_000

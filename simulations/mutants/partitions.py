@@ -84,4 +84,8 @@ MUTANTS = (
         "Q163", "a dead broker is not fenced while one with an older first heartbeat is alive", "brokers", "own", ("C23", "L08"),
         Edit("controller.interface.sessions", "Sessions.record_contact", "self._contacts.move_to_end((broker_id, broker_epoch))", "pass"),
     ),
+    row(
+        "Q164", "a partition that is named twice is elected twice", "elections", "own", ("C21",),
+        Edit("controller.handlers.elections", "of_topic", "seen.add(row)", "pass"),
+    ),
 )  # fmt: skip

@@ -123,7 +123,6 @@ class ControllerProcess(Process):
             # Each batch in parts of a record, and by columns where it can be, as the product does with large ones.
             driver.controller.state.rows_min = 2
             driver.controller.env.partitions_at_once = driver.long.part_size = 1
-            driver.controller.env.elections_at_once = 1
             driver.timers.between_steps_ms = 5
             driver.snapshot.batch_records, driver.snapshot.rest_s = 1, 0.002
             driver.feed.piece_bytes, driver.feed.whole_bytes_max, driver.feed.part_records = 1, 0, 1

@@ -2,6 +2,7 @@
 
 import pytest
 
+from controller.handlers import elections
 from records.errors import Error, error_text
 from records.messages.reassignments import ElectLeadersRequest
 from tests.controller.rig import Rig, set_config
@@ -181,9 +182,9 @@ def test_balancing_of_many_partitions_continues_soon():
     assert rig.state.partitions.counts().imbalanced == 0
 
 
-def test_a_run_elects_no_more_leaders_than_its_limit_where_some_partitions_cannot_be_balanced():
+def test_a_run_elects_no_more_leaders_than_its_limit_where_some_partitions_cannot_be_balanced(monkeypatch):
+    monkeypatch.setattr(elections, "ELECTIONS_MAX", 4)
     rig = Rig(metadata_max_idle_interval_ms=0, leader_imbalance_check_interval_seconds=5).lead().brokers(1, 2, 3)
-    rig.controller.env.elections_at_once = 4
     rig.create("foo", *[(3, 2)] * 2, *[(1, 2)] * 8)
     rig.fence(1, 3)
     rig.unfence(1)
