@@ -313,19 +313,6 @@ def test_a_broker_whose_directories_are_all_cordoned_gets_no_replica_but_before_
     assert [rig.partition("bar", n).replicas for n in range(4)] == [(1,)] * 4
 
 
-def test_each_placement_knows_the_directories_that_are_cordoned_by_then():
-    rig = Rig(metadata_version=30).lead().brokers(0, 1, 2)
-    found = []
-
-    for cordoned in ((), (directory(2),), ()):
-        rig.heartbeat(2, cordoned_log_dirs=cordoned)
-        name = f"foo-{len(found)}"
-        create(rig, topic(name, 6, 1))
-        found.append(any(rig.partition(name, index).replicas == (2,) for index in range(6)))
-
-    assert found == [True, False, True]
-
-
 def test_bad_configs_are_refused_with_the_topic():
     rig = Rig().lead().brokers(0)
 
