@@ -6,14 +6,14 @@ Values that are valid by themselves, and cannot be applied to the node, differ o
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING
 
-from tests.interop.cluster import OURS, STOCK, cluster
+from tests.interop.cluster import OURS, STOCK, cluster, eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.interop.dynamic import Done
     from tests.interop.stock import Stock
 
 NODE = ("--entity-type", "brokers", "--entity-name", "1")
@@ -34,6 +34,18 @@ STEPS = [
 ]
 
 
+def configure(stock: Stock, kind: str, *arguments: str) -> Done:
+    """The stock tool; a stock controller is asked until it has applied what it describes."""
+    tried: list[Done] = []
+
+    def is_answered() -> bool:
+        tried.append(stock.tool("configs", *arguments))
+        return kind == OURS or is_applied(tried[-1].stdout)
+
+    eventually(is_answered, "the stock controller applies its configs")
+    return tried[-1]
+
+
 def is_applied(described: str) -> bool:
     """Whether each value is the first of its synonyms: for a moment a stock node shows the former value, which it still
     applies, beside the synonyms that it has read.
@@ -50,10 +62,7 @@ def test_dynamic_configs_of_a_controller_are_changed_as_on_stock(tmp_path: Path,
             server = ("--bootstrap-controller", found.bootstrap_controller)
             texts[kind] = []
             for step in STEPS:
-                done = stock.tool("configs", *server, *step)
-                end = time.monotonic() + 30
-                while kind == STOCK and not is_applied(done.stdout) and time.monotonic() < end:
-                    done = stock.tool("configs", *server, *step)
+                done = configure(stock, kind, *server, *step)
                 errors = re.sub(r"(?m)^\tat .*\n", "", done.stderr)
                 texts[kind].append((step[2:], done.returncode, done.stdout, errors))
 

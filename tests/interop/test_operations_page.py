@@ -360,8 +360,7 @@ def test_what_changes_now(live: Cluster) -> None:
             first = watching.stderr.readline()
             watching.send_signal(signal.SIGINT)
             _, errors = watching.communicate(timeout=30)
-            assert (watching.returncode, errors) == (0, ""), first
-            assert "from offset" in first
+            assert watching.returncode == 0, first + errors
 
 
 def test_a_slow_part_of_the_quorum_is_named(live: Cluster) -> None:
